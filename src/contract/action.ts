@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { ClientOf, ConnectionName, EventData, EventName, RouteKey, RouteOf } from './registry.ts'
+
+/** The code behind one method of one route. One instance serves all requests of a generation. */
+export interface Action<Key extends RouteKey = RouteKey> {
+  handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
+}
+
+/** What came in, validated. `params` and `query` are coerced to the types of their schemas, `body` is not. */
+export interface Request<Key extends RouteKey = RouteKey> {
+  readonly method: string
+  /** Path and query string as sent. */
+  readonly url: string
+  readonly params: RouteOf<Key>['params']
+  readonly query: RouteOf<Key>['query']
+  readonly body: RouteOf<Key>['body']
+  readonly headers: IncomingHttpHeaders
+}
+
+/** A body with a status and headers of its own, made by `context.respond`. */
+export interface Response<Status extends number = number, Body = unknown> {
+  readonly status: Status
+  readonly body: Body
+  readonly headers: OutgoingHttpHeaders
+}
+
+type Responses<Map> = { [Status in keyof Map & number]: Response<Status, Map[Status]> }[keyof Map & number]
+
+/** What `handle` may return: the body of the lowest declared 2xx, a declared response, or a stream or Buffer as it is. */
+export type Result<Key extends RouteKey> =
+  | RouteOf<Key>['result']
+  | Responses<RouteOf<Key>['responses']>
+  | Response<number, Readable | Uint8Array>
+  | Readable
+  | Uint8Array
+
+/** Who calls: a user through a client, with the scopes that the token carries. */
+export interface Principal {
+  readonly user: { readonly id: string; readonly name: string }
+  readonly client: { readonly id: string }
+  readonly scopes: readonly string[]
+}
+
+export interface DispatchOptions {
+  /** Ids of the only users whose subscriptions receive it. Without, every subscription of the event does. */
+  readonly users?: readonly string[]
+}
+
+/** What Waypost lends to an action for one request. */
+export interface Context {
+  /** The client of a connection; inside `transaction` of the same connection, the transaction. */
+  connection<Name extends ConnectionName>(name: Name): ClientOf<Name>
+  /**
+   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. Inside it `dispatch` belongs
+   * to the transaction if the connection is System.
+   */
+  transaction<Name extends ConnectionName, Value>(
+    name: Name,
+    work: (client: ClientOf<Name>) => Promise<Value>,
+  ): Promise<Value>
+  /** Sends an event to its subscribers, in the background. Stored with the transaction, or when the action succeeded. */
+  dispatch<Name extends EventName>(name: Name, data: EventData<Name>, options?: DispatchOptions): Promise<void>
+  /** Makes the error that answers with the status and, as problem+json, the detail. `throw` it. */
+  problem(status: number, detail: string): Error
+  /** Answers with another declared status, or with headers. */
+  respond<const Status extends number, Body>(status: Status, body: Body, headers?: OutgoingHttpHeaders): Response<Status, Body>
+  /** Who calls; undefined on a public route that was called without a token. */
+  readonly principal: Principal | undefined
+  readonly log: Log
+  /** Aborts when the caller goes away or the method's timeout has passed. */
+  readonly signal: AbortSignal
+  /** The clock; tests turn it. */
+  now(): Date
+}
+
+/** The log of one request; `fields` are written beside its id. */
+export interface Log {
+  debug(fields: object, message?: string): void
+  debug(message: string): void
+  info(fields: object, message?: string): void
+  info(message: string): void
+  warn(fields: object, message?: string): void
+  warn(message: string): void
+  error(fields: object, message?: string): void
+  error(message: string): void
+}

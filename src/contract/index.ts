@@ -1,0 +1,26 @@
+// contract: the public types of Waypost: what actions, migrations and plugins are written against.
+// May import kit, and types of kysely and fastify. What stands here is published: it changes with a major version.
+export type { Action, Context, DispatchOptions, Log, Principal, Request, Response, Result } from './action.ts'
+export type { ColumnTypes, Migration } from './migration.ts'
+export {
+  definePlugin,
+  type ActionClass,
+  type ConnectionClass,
+  type JsonSchema,
+  type OpenConnection,
+  type OpenOptions,
+  type Plugin,
+  type PluginHooks,
+} from './plugin.ts'
+export type {
+  ClientOf,
+  ConnectionName,
+  Connections,
+  EventData,
+  EventName,
+  Events,
+  RouteKey,
+  RouteOf,
+  Routes,
+  RouteTypes,
+} from './registry.ts'

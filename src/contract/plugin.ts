@@ -1,0 +1,67 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Action, Log } from './action.ts'
+
+/** A JSON Schema (2020-12) as data, for example made with TypeBox. `writeOnly: true` marks a secret. */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
+
+/** A connection that was opened: what a generation holds and the next one may keep. */
+export interface OpenConnection<Client = unknown> {
+  /** What actions get from `context.connection(name)`. */
+  readonly client: Client
+  /** Proves that the other side answers; throws what is wrong. */
+  check(): Promise<void>
+  /** Runs work in one transaction; absent where the other side has none. */
+  transaction?<Value>(work: (client: Client) => Promise<Value>): Promise<Value>
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  /** The connection's name in `waypost.yml`. */
+  readonly name: string
+  readonly log: Log
+}
+
+/** A kind of outside system that a connection can name as its `class`. */
+export interface ConnectionClass<Config = unknown, Client = unknown> {
+  readonly description: string
+  /** Checked by `validate`; the backend draws its form from it. */
+  readonly config: JsonSchema
+  /** How `.waypost/types.d.ts` writes the client's type. `{Tables}` stands for the connection's `tables.ts`. */
+  readonly clientType: string
+  /** The client is a Kysely instance, so that `migrations/<Connection>/` may stand for it. */
+  readonly migrations?: boolean
+  /** Opens the connection; called at its first use, with the config resolved and checked. */
+  open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
+}
+
+/** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
+export interface ActionClass<Config = unknown> {
+  readonly description: string
+  readonly config: JsonSchema
+  make(config: Config): Action
+}
+
+/** What the default export of a plugin's package says. */
+export interface Plugin {
+  readonly name: string
+  /** The range of Waypost versions it works with, for example `^1.0.0`. */
+  readonly requires: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
+  readonly connections?: Readonly<Record<string, ConnectionClass<any, any>>>
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
+  readonly actions?: Readonly<Record<string, ActionClass<any>>>
+  /** Routes of the plugin's own, mounted into each generation. */
+  readonly routes?: FastifyPluginAsync
+  readonly hooks?: PluginHooks
+}
+
+/** Called by a server around what it does; a hook that throws is logged and stops nothing. */
+export interface PluginHooks {
+  onActivated?(release: { readonly id: string }): void | Promise<void>
+  onClosed?(): void | Promise<void>
+}
+
+/** Declares a plugin; the identity, with types. */
+export function definePlugin(plugin: Plugin): Plugin {
+  return plugin
+}

@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely'
+
+/**
+ * The routes of a project, keyed `METHOD /path`. A project's `.waypost/types.d.ts` fills it in; without that file any
+ * key is accepted and everything is `any`.
+ */
+// oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
+export interface Routes {}
+
+/** The events of a project, name → data. Filled in by `.waypost/types.d.ts`. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
+export interface Events {}
+
+/** The connections of a project, name → client. Filled in by `.waypost/types.d.ts`. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
+export interface Connections {}
+
+/** What `.waypost/types.d.ts` says of one method of one route. */
+export interface RouteTypes {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  /** What `handle` may return as it is: the body of the lowest declared 2xx. */
+  readonly result: unknown
+  /** Body by status, for `context.respond`. */
+  readonly responses: unknown
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- stands for a project without generated types
+type Any = any
+
+/** `METHOD /path` of every route. */
+export type RouteKey = [keyof Routes] extends [never] ? string : keyof Routes & string
+export type RouteOf<Key extends RouteKey> = Key extends keyof Routes
+  ? Routes[Key] extends RouteTypes
+    ? Routes[Key]
+    : never
+  : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
+
+export type EventName = [keyof Events] extends [never] ? string : keyof Events & string
+export type EventData<Name extends EventName> = Name extends keyof Events ? Events[Name] : Any
+
+export type ConnectionName = [keyof Connections] extends [never] ? string : keyof Connections & string
+export type ClientOf<Name extends ConnectionName> = Name extends keyof Connections ? Connections[Name] : Kysely<Any>

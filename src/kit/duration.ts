@@ -1,0 +1,18 @@
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
+
+/** Milliseconds of a duration such as `30s`, `1h` or `1h30m`; undefined if it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(\d+(ms|[smhdw]))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, count, unit] of text.matchAll(/(\d+)(ms|[smhdw])/g)) total += Number(count) * units[unit as keyof typeof units]
+  return Number.isSafeInteger(total) ? total : undefined
+}
+
+/** Bytes of a size such as `512kb` or `1mb` (powers of 1024); undefined if it is none. */
+export function parseSize(text: string): number | undefined {
+  const match = /^(\d+)(b|kb|mb|gb)$/.exec(text)
+  if (match === null) return undefined
+  const bytes = Number(match[1]) * sizes[match[2] as keyof typeof sizes]
+  return Number.isSafeInteger(bytes) ? bytes : undefined
+}

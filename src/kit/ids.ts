@@ -1,0 +1,25 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+
+/** A random UUID (version 4), the form of user, client and family ids. */
+export function makeUuid(): string {
+  return randomUUID()
+}
+
+/** A secret of the given number of random bytes (256 bits by default), base64url. */
+export function makeSecret(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A random id that a person can read aloud, without I, L, O and U: `prefix` and then `length` characters of 5 bits each. */
+export function makeId(prefix: string, length = 16): string {
+  let id = prefix
+  for (const byte of randomBytes(length)) id += alphabet.charAt(byte & 31)
+  return id
+}
+
+/** SHA-256 as lower-case hex. */
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
