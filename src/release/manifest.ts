@@ -1,0 +1,88 @@
+import type { JsonSchema } from '../contract/index.ts'
+
+/** What the project part of a release says; plain JSON, the same sources give the same text. */
+export interface Manifest {
+  readonly format: 1
+  /** The Waypost version that built it; an older server refuses it. */
+  readonly waypost: string
+  readonly name: string
+  readonly routes: readonly ManifestRoute[]
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+  readonly connections: Readonly<Record<string, ManifestClass>>
+  readonly events: Readonly<Record<string, ManifestEvent>>
+  readonly scopes: Readonly<Record<string, { readonly description?: string }>>
+  readonly cronjobs: Readonly<Record<string, ManifestCronjob>>
+  readonly rates: Readonly<Record<string, { readonly limit: number; readonly windowMs: number; readonly by: 'principal' | 'address' }>>
+  readonly config: Readonly<Record<string, unknown>>
+  readonly plugins: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[]
+  readonly variables: Readonly<Record<string, { readonly optional: boolean }>>
+  /** Every migration of the project, by connection and then in order of name. */
+  readonly migrations: readonly ManifestMigration[]
+  /** Every artifact that the release needs, chunks that others import included: SHA-256 → size in bytes. */
+  readonly artifacts: Readonly<Record<string, number>>
+}
+
+export interface ManifestRoute {
+  readonly path: string
+  readonly deprecated?: string
+  readonly methods: readonly ManifestMethod[]
+}
+
+export interface ManifestMethod {
+  readonly method: string
+  readonly public: boolean
+  readonly description?: string
+  readonly scopes: readonly string[]
+  readonly params?: JsonSchema
+  readonly query?: JsonSchema
+  readonly request?: JsonSchema
+  readonly responses: Readonly<Record<string, JsonSchema>>
+  readonly action: ManifestAction
+  readonly dispatch?: string
+  readonly timeoutMs?: number
+  readonly rate?: string
+  readonly html?: 'trusted'
+  /** `file:line` of the method in the project. */
+  readonly source: string
+}
+
+/** The code of an action: an artifact whose default export is its class, or a class of a plugin. */
+export type ManifestAction = { readonly artifact: string; readonly file: string } | ManifestClass
+
+export interface ManifestClass {
+  readonly class: string
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+export interface ManifestEvent {
+  readonly description?: string
+  readonly schema?: JsonSchema
+  readonly scopes?: readonly string[]
+}
+
+export interface ManifestCronjob {
+  readonly schedule: string
+  readonly timezone?: string
+  readonly action: ManifestAction
+}
+
+export interface ManifestMigration {
+  readonly connection: string
+  /** File name without its ending, for example `20261120-create-app-todo`. */
+  readonly name: string
+  /** SHA-256 of the source file's text; an applied migration with another one was edited. */
+  readonly checksum: string
+  readonly artifact: string
+}
+
+/** One file of a release: bundled code, named by the SHA-256 of its content. */
+export interface Artifact {
+  readonly hash: string
+  readonly content: string
+}
+
+/** A release that was built and not yet stored. */
+export interface BuiltRelease {
+  readonly manifest: Manifest
+  readonly artifacts: readonly Artifact[]
+}
