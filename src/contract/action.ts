@@ -64,7 +64,11 @@ export interface Context {
   /** Makes the error that answers with the status and, as problem+json, the detail. `throw` it. */
   problem(status: number, detail: string): Error
   /** Answers with another declared status, or with headers. */
-  respond<const Status extends number, Body>(status: Status, body: Body, headers?: OutgoingHttpHeaders): Response<Status, Body>
+  respond<const Status extends number, Body>(
+    status: Status,
+    body: Body,
+    headers?: OutgoingHttpHeaders,
+  ): Response<Status, Body>
   /** Who calls; undefined on a public route that was called without a token. */
   readonly principal: Principal | undefined
   readonly log: Log

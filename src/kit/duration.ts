@@ -5,7 +5,8 @@ const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
 export function parseDuration(text: string): number | undefined {
   if (!/^(\d+(ms|[smhdw]))+$/.test(text)) return undefined
   let total = 0
-  for (const [, count, unit] of text.matchAll(/(\d+)(ms|[smhdw])/g)) total += Number(count) * units[unit as keyof typeof units]
+  for (const [, count, unit] of text.matchAll(/(\d+)(ms|[smhdw])/g))
+    total += Number(count) * units[unit as keyof typeof units]
   return Number.isSafeInteger(total) ? total : undefined
 }
 

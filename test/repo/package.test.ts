@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const root = path.join(import.meta.dirname, '../..')
+const manifest: Package = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+
+interface Package {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+}
+
+test('every file that the package exports is there after a build', () => {
+  const targets = Object.values(manifest.exports).flatMap((entry) =>
+    typeof entry === 'string' ? entry : Object.values(entry),
+  )
+  assert.deepEqual(
+    targets.filter((target) => !existsSync(path.join(root, target))),
+    [],
+  )
+})
+
+test('the lock file names no download address', () => {
+  assert.doesNotMatch(readFileSync(path.join(root, 'package-lock.json'), 'utf8'), /"resolved": "https?:/)
+})
