@@ -18,6 +18,8 @@ export class WaypostError extends Error {
   readonly hint: string | undefined
   /** Seconds after which a caller may try again; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
+  /** Headers of the answer, beside those that the status implies. */
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(code: string, row: Omit<ErrorRow, 'hint'> & { hint?: string | undefined }, options: ErrorDetails = {}) {
     super(row.message, options.cause === undefined ? {} : { cause: options.cause })
@@ -27,12 +29,14 @@ export class WaypostError extends Error {
     this.status = row.status
     this.hint = row.hint
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.headers = options.headers ?? {}
   }
 }
 
 export interface ErrorDetails {
   readonly cause?: unknown
   readonly retryAfterSeconds?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 type Placeholders<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never

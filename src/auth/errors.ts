@@ -1,0 +1,111 @@
+import { defineErrors } from '../kit/index.ts'
+
+export const errors = defineErrors({
+  WP_AUTH_NO_TOKEN: {
+    kind: 'user',
+    status: 401,
+    message: 'This needs an access token{need}',
+    hint: 'Send it as "Authorization: Bearer TOKEN".',
+  },
+  WP_AUTH_TOKEN_FORM: {
+    kind: 'user',
+    status: 400,
+    message: 'The Authorization header is not of the form "Bearer TOKEN"',
+  },
+  WP_AUTH_TOKEN: {
+    kind: 'user',
+    status: 401,
+    message: 'The access token {reason}',
+    hint: 'Ask for a new one.',
+  },
+  WP_AUTH_SCOPE: {
+    kind: 'user',
+    status: 403,
+    message: 'This token carries {carried}; the route needs {needed}',
+    hint: 'Ask for a new token with the scope {needed}.',
+  },
+  WP_AUTH_USER_SCOPE: {
+    kind: 'user',
+    status: 403,
+    message: 'The user "{user}" does not have the scope {needed} (any more)',
+    hint: 'Whoever administers this server grants it: waypost user:scopes {user} --add {needed}',
+  },
+  WP_AUTH_LOGIN: {
+    kind: 'user',
+    status: 401,
+    message: 'There is no active user with this name and password',
+  },
+  WP_AUTH_THROTTLED: {
+    kind: 'user',
+    status: 429,
+    message: 'Too many attempts to log in',
+    hint: 'Try again in {seconds} s.',
+  },
+  WP_AUTH_BUSY: {
+    kind: 'external',
+    status: 429,
+    message: 'Too many logins at once',
+    hint: 'Try again in a few seconds.',
+  },
+  WP_AUTH_USER_EXISTS: {
+    kind: 'user',
+    status: 409,
+    message: 'There is a user "{name}" already',
+    hint: 'Choose another name; waypost user:scopes changes what a user may do.',
+  },
+  WP_AUTH_USER_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no user "{name}"',
+    hint: '{hint}',
+  },
+  WP_AUTH_USER_DISABLED: { kind: 'user', status: 409, message: 'The user "{name}" is disabled' },
+  WP_AUTH_NAME: {
+    kind: 'user',
+    status: 400,
+    message: '"{name}" cannot be a name',
+    hint: 'Use 1 to 64 letters, digits, dots, dashes, underscores and @.',
+  },
+  WP_AUTH_PASSWORD_WEAK: { kind: 'user', status: 400, message: 'A password needs 8 to 1,024 characters' },
+  WP_AUTH_SCOPE_NAME: {
+    kind: 'user',
+    status: 400,
+    message: '"{scope}" cannot be the name of a scope',
+    hint: 'Use letters, digits, dots, dashes, underscores, colons and slashes; separate several by commas.',
+  },
+  WP_AUTH_SCOPE_LACKED: {
+    kind: 'user',
+    status: 400,
+    message: 'The user "{user}" lacks the scope {scopes}, so it cannot be given on',
+    hint: 'Give it to the user first: waypost user:scopes {user} --add {scopes}',
+  },
+  WP_AUTH_GRANT_UNKNOWN: {
+    kind: 'user',
+    status: 400,
+    message: 'There is no grant "{grant}"',
+    hint: 'Grants are client_credentials, refresh_token, authorization_code and password.',
+  },
+  WP_AUTH_CLIENT_UNKNOWN: { kind: 'user', status: 404, message: 'There is no client "{client}"' },
+  WP_AUTH_TOKEN_UNKNOWN: { kind: 'user', status: 404, message: 'There is no token "{jti}"' },
+  WP_AUTH_LIFETIME: {
+    kind: 'user',
+    status: 400,
+    message: '"{value}" is no lifetime of a token',
+    hint: 'Write a duration of at most 365d, for example 1h.',
+  },
+})
+
+/** Error codes of RFC 6749 §5.2 and RFC 7009, as the OAuth2 endpoints answer them. */
+export class OAuthError extends Error {
+  readonly error: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(error: string, description: string, options: { status?: number; headers?: Record<string, string> } = {}) {
+    super(description)
+    this.name = 'OAuthError'
+    this.error = error
+    this.status = options.status ?? 400
+    this.headers = options.headers ?? {}
+  }
+}

@@ -1,0 +1,173 @@
+import { errors as joseErrors, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import type { Principal } from '../contract/index.ts'
+import { isWaypostError, type Clock } from '../kit/index.ts'
+import { storeErrors, type Feed, type System } from '../store/index.ts'
+import { errors } from './errors.ts'
+import type { KeyRing } from './keys.ts'
+import { intersect, splitScopes } from './scopes.ts'
+
+/** Decides who calls and whether he may. */
+export interface Guard {
+  /**
+   * Whoever sent an Authorization header with a token that counts and carries one of the scopes; with no scope named,
+   * any valid token counts. Answers without waiting when the token was seen before and nothing changed since.
+   * @throws WP_AUTH_NO_TOKEN, WP_AUTH_TOKEN_FORM, WP_AUTH_TOKEN, WP_AUTH_SCOPE, WP_AUTH_USER_SCOPE, WP_STORE_FEED_STALE
+   */
+  authorize(header: string | undefined, needed: readonly string[]): Principal | Promise<Principal>
+  close(): void
+}
+
+export interface GuardOptions {
+  readonly system: System
+  readonly feed: Feed
+  readonly keys: KeyRing
+  readonly issuer: string
+  readonly clock: Clock
+}
+
+interface Verified {
+  readonly principal: Principal
+  /** What the token carries; the principal's scopes are those that its user still has. */
+  readonly carried: readonly string[]
+  readonly jti: string
+  readonly familyId: string | null
+  readonly expiresAt: number
+}
+
+const cacheLimit = 10_000
+
+/** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
+export function makeGuard(options: GuardOptions): Guard {
+  const { feed, keys, clock } = options
+  const cache = new Map<string, Verified>()
+  let epoch = 0
+
+  const stop = feed.listen((changes) => {
+    epoch++
+    if (changes === 'reset') return cache.clear()
+    const touched = new Set(changes.map((change) => `${change.kind} ${change.subject}`))
+    if (changes.some((change) => change.kind === 'key')) {
+      cache.clear()
+      void keys.reload().catch(() => undefined) // a kid that is not known is looked up again when it is seen
+    }
+    for (const [token, verified] of cache) if (subjectsOf(verified).some((subject) => touched.has(subject))) cache.delete(token)
+  })
+
+  async function verify(token: string): Promise<Verified> {
+    const epochBefore = epoch
+    const freshBefore = feed.isFresh()
+    const verified = await loadVerified(options, token)
+    if (freshBefore && epoch === epochBefore && verified.expiresAt > clock.now()) {
+      if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value!)
+      cache.set(token, verified)
+    }
+    return verified
+  }
+
+  return {
+    authorize(header, needed) {
+      const token = readBearer(header, needed)
+      const cached = feed.isFresh() ? cache.get(token) : undefined
+      if (cached === undefined) return verify(token).then((verified) => checkScopes(verified, needed))
+      if (cached.expiresAt <= clock.now()) throw refuse('has expired')
+      return checkScopes(cached, needed)
+    },
+    close: stop,
+  }
+}
+
+function subjectsOf(verified: Verified): string[] {
+  const { principal, jti, familyId } = verified
+  return [`user ${principal.user.id}`, `client ${principal.client.id}`, `token ${jti}`, `family ${familyId}`]
+}
+
+function readBearer(header: string | undefined, needed: readonly string[]): string {
+  if (header === undefined || header === '') {
+    const need = needed.length === 0 ? '' : ` with the scope ${needed.join(' or ')}`
+    throw errors.WP_AUTH_NO_TOKEN({ need }, { headers: { 'www-authenticate': 'Bearer realm="waypost"' } })
+  }
+  const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
+  if (match !== null) return match[1]!
+  throw errors.WP_AUTH_TOKEN_FORM({}, { headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_request"' } })
+}
+
+function checkScopes(verified: Verified, needed: readonly string[]): Principal {
+  const { principal, carried } = verified
+  if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
+  const list = needed.join(' or ')
+  const headers = { 'www-authenticate': `Bearer realm="waypost", error="insufficient_scope", scope="${needed.join(' ')}"` }
+  if (needed.some((scope) => carried.includes(scope))) {
+    throw errors.WP_AUTH_USER_SCOPE({ user: principal.user.name, needed: list }, { headers })
+  }
+  throw errors.WP_AUTH_SCOPE({ carried: carried.join(', ') || 'no scope', needed: list }, { headers })
+}
+
+function refuse(reason: string, cause?: unknown): Error {
+  return errors.WP_AUTH_TOKEN(
+    { reason },
+    { cause, headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_token"' } },
+  )
+}
+
+/** Checks the signature, then reads what System says of the token now. */
+async function loadVerified(options: GuardOptions, token: string): Promise<Verified> {
+  const jti = await verifySignature(options, token)
+  const found = await readToken(options.system, jti).catch((cause: unknown) => {
+    throw isWaypostError(cause) && cause.status !== 503 ? cause : storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })
+  })
+  if (found === undefined) throw refuse('is not known here')
+  const { row, userScopes } = found
+  if (row.revoked_at !== null) throw refuse('was revoked')
+  if (row.user_status !== 'active') throw refuse('belongs to a user that is disabled')
+  if (row.client_status !== 'active') throw refuse('belongs to a client that is disabled')
+  const carried = splitScopes(row.scope)
+  return {
+    principal: {
+      user: { id: row.user_id, name: row.user_name },
+      client: { id: row.client_id },
+      scopes: intersect(carried, userScopes),
+    },
+    carried,
+    jti,
+    familyId: row.family_id,
+    expiresAt: row.expires_at,
+  }
+}
+
+async function verifySignature(options: GuardOptions, token: string): Promise<string> {
+  const findKey: JWTVerifyGetKey = async ({ kid = '' }) => {
+    if (options.keys.verifier(kid) === undefined) await options.keys.reload()
+    const key = options.keys.verifier(kid)
+    if (key === undefined) throw new joseErrors.JWKSNoMatchingKey()
+    return key
+  }
+  try {
+    const { payload } = await jwtVerify(token, findKey, {
+      algorithms: ['ES256'],
+      typ: 'at+jwt',
+      issuer: options.issuer,
+      audience: options.issuer,
+      currentDate: new Date(options.clock.now()),
+      requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
+    })
+    return payload.jti!
+  } catch (cause) {
+    if (cause instanceof joseErrors.JWTExpired) throw refuse('has expired', cause)
+    if (cause instanceof joseErrors.JOSEError) throw refuse('is not valid here', cause)
+    throw storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })
+  }
+}
+
+async function readToken(system: System, jti: string) {
+  const rows = await system.guardDb
+    .selectFrom('waypost_token as token')
+    .innerJoin('waypost_user as user', 'user.id', 'token.user_id')
+    .innerJoin('waypost_client as client', 'client.id', 'token.client_id')
+    .leftJoin('waypost_user_scope as granted', 'granted.user_id', 'token.user_id')
+    .select(['token.user_id', 'token.client_id', 'token.family_id', 'token.scope', 'token.expires_at', 'token.revoked_at'])
+    .select(['user.name as user_name', 'user.status as user_status', 'client.status as client_status', 'granted.scope as granted'])
+    .where('token.jti', '=', jti)
+    .execute()
+  const row = rows[0]
+  return row && { row, userScopes: rows.flatMap((one) => one.granted ?? []) }
+}

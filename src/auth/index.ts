@@ -1,0 +1,11 @@
+// auth: users, scopes, clients, tokens, keys, grants and the endpoints of OAuth2; the guard that protects routes.
+// May import kit, contract and store. Access tokens are JWTs after RFC 9068; refresh tokens rotate in families.
+export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './clients.ts'
+export { errors, OAuthError } from './errors.ts'
+export { makeGuard, type Guard } from './guard.ts'
+export { openKeyRing, type KeyRing } from './keys.ts'
+export { makeLogin, type Login } from './login.ts'
+export { backendScopes, checkScopes, consumerScope } from './scopes.ts'
+export { mountAuthorization, tokenAnswer } from './token-endpoint.ts'
+export { issueTokens, revokeTokens, type Revocation, type TokenIssuer } from './tokens.ts'
+export { addUser, addUserScopes, findUser, loadUserScopes, type NewUser, type UserRecord } from './users.ts'

@@ -1,0 +1,61 @@
+import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto'
+import { promisify } from 'node:util'
+import { errors } from './errors.ts'
+
+const derive = promisify(argon2)
+
+// OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
+const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
+const hashesAtOnce = 2
+const queueLimit = 64
+
+// Of the module, because the thread pool that they protect is the process's.
+let running = 0
+const waiting: (() => void)[] = []
+
+/** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
+export async function hashPassword(password: string): Promise<string> {
+  if (password.length < 8 || password.length > 1024) throw errors.WP_AUTH_PASSWORD_WEAK()
+  const nonce = randomBytes(16)
+  const tag = await hash({ ...cost, message: password, nonce })
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`
+}
+
+/** Whether a password belongs to a stored hash; takes as long for no hash as for a wrong password. @throws WP_AUTH_BUSY */
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
+  const [, algorithm, , parameters = '', nonce = '', tag = ''] = (stored ?? unknownHash).split('$')
+  const read = Object.fromEntries(parameters.split(',').map((pair) => pair.split('=')))
+  if (algorithm !== 'argon2id') return false
+  const expected = Buffer.from(tag, 'base64')
+  const actual = await hash({
+    message: password.slice(0, 1024),
+    nonce: Buffer.from(nonce, 'base64'),
+    memory: Number(read['m']),
+    passes: Number(read['t']),
+    parallelism: Number(read['p']),
+    tagLength: expected.length,
+  })
+  return timingSafeEqual(actual, expected) && stored !== null && stored !== undefined
+}
+
+// Hashed for names that nobody has, so that they cost the same time.
+const unknownHash = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`
+
+/** Two at once: each one more would take a thread from the file system and DNS, and 19 MiB. */
+async function hash(parameters: Argon2Parameters): Promise<Buffer> {
+  if (running >= hashesAtOnce) {
+    if (waiting.length >= queueLimit) throw errors.WP_AUTH_BUSY({}, { retryAfterSeconds: 2 })
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else running++
+  try {
+    return await derive('argon2id', parameters)
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+}

@@ -1,0 +1,147 @@
+import { createHmac } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { sha256 } from '../kit/index.ts'
+import type { SystemTables } from '../store/index.ts'
+import { loadSharedScopes } from './clients.ts'
+import { OAuthError } from './errors.ts'
+import { intersect, splitScopes } from './scopes.ts'
+import {
+  revokeTokens,
+  signAccessToken,
+  storeAccessToken,
+  storeRefreshToken,
+  type IssuedTokens,
+  type SignedToken,
+  type TokenIssuer,
+} from './tokens.ts'
+
+export interface RefreshRequest {
+  readonly refreshToken: string
+  readonly clientId: string
+  /** A narrower scope than was granted; undefined for all of it. */
+  readonly scopes?: readonly string[] | undefined
+}
+
+interface Family {
+  readonly id: string
+  readonly user_id: string
+  readonly scope: string
+  readonly expires_at: number
+}
+
+/**
+ * Rotates a refresh token (RFC 9700 §4.14.2). The successor is derived from its predecessor and only its hash is
+ * stored, so that a client whose answer was lost gets the same one within the grace. Any other second use revokes the
+ * family.
+ * @throws OAuthError invalid_grant, invalid_scope
+ */
+export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest): Promise<IssuedTokens> {
+  const found = await findFamily(issuer, request)
+  const scopes = await grantedScopes(issuer, found, request)
+  const grantee = { userId: found.user_id, clientId: request.clientId, scopes }
+  const token = await signAccessToken(issuer, grantee) // before the transaction, which holds the family's row
+  const rotated = await issuer.system.transaction((trx) => rotate(issuer, trx, { request, family: found, token, scopes }))
+  if (rotated === 'reused') {
+    await revokeTokens(issuer.system, { familyId: found.id }, issuer.clock.now())
+    throw new OAuthError('invalid_grant', 'This refresh token was used before; every token of this grant is now revoked')
+  }
+  return { accessToken: token.jwt, expiresIn: token.expiresIn, refreshToken: rotated, scopes }
+}
+
+/** The family of a token that belongs to the client: another client's token is not found, and its family untouched. */
+async function findFamily(issuer: TokenIssuer, request: RefreshRequest): Promise<Family> {
+  const now = issuer.clock.now()
+  const family = await issuer.system.db
+    .selectFrom('waypost_refresh_token as token')
+    .innerJoin('waypost_token_family as family', 'family.id', 'token.family_id')
+    .innerJoin('waypost_user as user', 'user.id', 'family.user_id')
+    .select(['family.id', 'family.user_id', 'family.scope', 'family.expires_at'])
+    .where('token.hash', '=', sha256(request.refreshToken))
+    .where('token.expires_at', '>', now)
+    .where('family.client_id', '=', request.clientId)
+    .where('family.expires_at', '>', now)
+    .where('family.revoked_at', 'is', null)
+    .where('user.status', '=', 'active')
+    .executeTakeFirst()
+  if (family === undefined) throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked')
+  return family
+}
+
+async function grantedScopes(issuer: TokenIssuer, family: Family, request: RefreshRequest): Promise<readonly string[]> {
+  const granted = splitScopes(family.scope)
+  const wider = request.scopes?.filter((scope) => !granted.includes(scope)) ?? []
+  if (wider.length > 0) throw new OAuthError('invalid_scope', `The grant does not include ${wider.join(', ')}`)
+  const shared = await loadSharedScopes(issuer.system, request.clientId, family.user_id)
+  const scopes = intersect(request.scopes ?? granted, shared)
+  if (scopes.length === 0 && granted.length > 0) throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
+  return scopes
+}
+
+interface Rotation {
+  readonly request: RefreshRequest
+  readonly family: Family
+  readonly token: SignedToken
+  readonly scopes: readonly string[]
+}
+
+/** One compare-and-set under the family row's lock. @returns the successor, or that the token was used before */
+async function rotate(issuer: TokenIssuer, trx: Transaction<SystemTables>, rotation: Rotation): Promise<string | 'reused'> {
+  const { request, family, token, scopes } = rotation
+  const now = issuer.clock.now()
+  const { refresh_grace: grace, refresh_lifetime: lifetime } = issuer.settings()
+  const locked = await trx
+    .selectFrom('waypost_token_family')
+    .select('revoked_at')
+    .where('id', '=', family.id)
+    .$if(issuer.system.kind === 'postgresql', (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (locked === undefined || locked.revoked_at !== null) {
+    throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked')
+  }
+  const hash = sha256(request.refreshToken)
+  const used = await trx
+    .selectFrom('waypost_refresh_token')
+    .select(['used_at', 'used_scope'])
+    .where('hash', '=', hash)
+    .executeTakeFirstOrThrow()
+  const asked = request.scopes?.join(' ') ?? ''
+
+  if (used.used_at === null) {
+    const successor = successorOf(request.refreshToken, issuer.refreshKeys[0]!)
+    await trx.updateTable('waypost_refresh_token').set({ used_at: now, used_scope: asked }).where('hash', '=', hash).execute()
+    await storeRefreshToken(trx, successor, {
+      familyId: family.id,
+      now,
+      expiresAt: Math.min(family.expires_at, now + lifetime),
+    })
+    await storeAccessToken(trx, token, { grantee: { userId: family.user_id, clientId: request.clientId, scopes }, familyId: family.id, now })
+    return successor
+  }
+  if (now - used.used_at > grace || used.used_scope !== asked) return 'reused'
+  const successor = await findUnusedSuccessor(trx, issuer, request.refreshToken)
+  if (successor === undefined) return 'reused'
+  await storeAccessToken(trx, token, { grantee: { userId: family.user_id, clientId: request.clientId, scopes }, familyId: family.id, now })
+  return successor
+}
+
+/** The successor that was given out before, if nobody used it yet; it may have been derived under an older secret. */
+async function findUnusedSuccessor(
+  trx: Transaction<SystemTables>,
+  issuer: TokenIssuer,
+  predecessor: string,
+): Promise<string | undefined> {
+  for (const key of issuer.refreshKeys) {
+    const successor = successorOf(predecessor, key)
+    const row = await trx
+      .selectFrom('waypost_refresh_token')
+      .select('used_at')
+      .where('hash', '=', sha256(successor))
+      .executeTakeFirst()
+    if (row !== undefined) return row.used_at === null ? successor : undefined
+  }
+  return undefined
+}
+
+function successorOf(refreshToken: string, key: Buffer): string {
+  return createHmac('sha256', key).update(refreshToken).digest('base64url')
+}

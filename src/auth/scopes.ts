@@ -1,0 +1,40 @@
+import { errors } from './errors.ts'
+
+/** Scope of the consumer endpoints. */
+export const consumerScope = 'consumer'
+/** Scopes of administration; `user:add --admin` gives them all. */
+export const backendScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
+
+// RFC 6749 §3.3 allows NQCHAR without space, quote and backslash; a comma separates scopes here.
+const scopeToken = /^[\x21\x23-\x2B\x2D-\x5B\x5D-\x7E]{1,128}$/
+
+/** Scopes that were asked for, and what separated them. */
+export interface RequestedScopes {
+  readonly scopes: readonly string[]
+  readonly separator: ' ' | ','
+}
+
+/**
+ * Reads a scope parameter, separated by commas or by spaces; each name once. Nothing but separators counts as absent.
+ * @returns undefined when a name is none
+ */
+export function parseScopes(text: string): RequestedScopes | undefined {
+  const scopes = [...new Set(text.split(/[, ]+/).filter((scope) => scope !== ''))]
+  if (!scopes.every((scope) => scopeToken.test(scope))) return undefined
+  return { scopes, separator: text.includes(',') ? ',' : ' ' }
+}
+
+/** Reads scopes that an administrator typed. @throws WP_AUTH_SCOPE_NAME */
+export function checkScopes(scopes: readonly string[]): readonly string[] {
+  for (const scope of scopes) if (!scopeToken.test(scope)) throw errors.WP_AUTH_SCOPE_NAME({ scope })
+  return [...new Set(scopes)]
+}
+
+export function splitScopes(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
+}
+
+export function intersect(scopes: readonly string[], others: readonly string[]): readonly string[] {
+  const allowed = new Set(others)
+  return scopes.filter((scope) => allowed.has(scope))
+}

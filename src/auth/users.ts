@@ -1,0 +1,86 @@
+import type { Kysely } from 'kysely'
+import { makeUuid, nearest } from '../kit/index.ts'
+import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+import { errors } from './errors.ts'
+import { hashPassword, isPassword } from './passwords.ts'
+import { checkScopes } from './scopes.ts'
+
+export interface UserRecord {
+  readonly id: string
+  readonly name: string
+  readonly status: 'active' | 'disabled'
+}
+
+export interface NewUser {
+  readonly name: string
+  readonly email?: string
+  /** Without one the user cannot log in; tokens can be issued for it. */
+  readonly password?: string
+  readonly scopes: readonly string[]
+}
+
+/** Adds a user. @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_SCOPE_NAME */
+export async function addUser(system: System, user: NewUser): Promise<UserRecord> {
+  if (!/^[\w.@+-]{1,64}$/.test(user.name)) throw errors.WP_AUTH_NAME({ name: user.name })
+  const scopes = checkScopes(user.scopes)
+  const record = { id: makeUuid(), name: user.name, status: 'active' as const }
+  const password_hash = user.password === undefined ? null : await hashPassword(user.password)
+  await system.transaction(async (trx) => {
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('waypost_user')
+      .values({ ...record, email: user.email ?? null, password_hash, created_at: system.now() })
+      .onConflict((on) => on.column('name').doNothing())
+      .executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows !== 1n) throw errors.WP_AUTH_USER_EXISTS({ name: user.name })
+    if (scopes.length > 0) {
+      await trx.insertInto('waypost_user_scope').values(scopes.map((scope) => ({ user_id: record.id, scope }))).execute()
+    }
+  })
+  return record
+}
+
+/** @throws WP_AUTH_USER_UNKNOWN naming the nearest */
+export async function findUser(system: System, name: string): Promise<UserRecord> {
+  const user = await system.db
+    .selectFrom('waypost_user')
+    .select(['id', 'name', 'status'])
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (user !== undefined) return user
+  const names = await system.db.selectFrom('waypost_user').select('name').limit(1000).execute()
+  const guess = nearest(name, names.map((row) => row.name))
+  throw errors.WP_AUTH_USER_UNKNOWN({
+    name,
+    hint: guess === undefined ? `Add it: waypost user:add ${name}` : `Did you mean "${guess}"?`,
+  })
+}
+
+export async function loadUserScopes(db: Kysely<SystemTables>, userId: string): Promise<readonly string[]> {
+  const rows = await db.selectFrom('waypost_user_scope').select('scope').where('user_id', '=', userId).orderBy('scope').execute()
+  return rows.map((row) => row.scope)
+}
+
+/** Gives a user scopes that are missing. */
+export async function addUserScopes(system: System, userId: string, scopes: readonly string[]): Promise<void> {
+  if (scopes.length === 0) return
+  await system.transaction(async (trx) => {
+    await trx
+      .insertInto('waypost_user_scope')
+      .values(checkScopes(scopes).map((scope) => ({ user_id: userId, scope })))
+      .onConflict((on) => on.doNothing())
+      .execute()
+    await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
+  })
+}
+
+/** The active user with this name and password. @throws WP_AUTH_LOGIN, WP_AUTH_BUSY */
+export async function verifyLogin(system: System, name: string, password: string): Promise<UserRecord> {
+  const user = await system.db
+    .selectFrom('waypost_user')
+    .select(['id', 'name', 'status', 'password_hash'])
+    .where('name', '=', name)
+    .executeTakeFirst()
+  const matches = await isPassword(password, user?.password_hash)
+  if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
+  return { id: user.id, name: user.name, status: user.status }
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import { errors } from './errors.ts'
+import { systemMigrations } from './migrations/names.ts'
+import type { System } from './system.ts'
+
+const table = 'waypost_schema'
+
+/** Names of Waypost's own migrations that System lacks. @throws WP_STORE_NEWER */
+export async function pendingSystemMigrations(system: System): Promise<readonly string[]> {
+  const applied = await appliedSystemMigrations(system)
+  const unknown = applied.find((name) => !systemMigrations.includes(name))
+  if (unknown !== undefined) throw errors.WP_STORE_NEWER({ target: system.target, name: unknown })
+  return systemMigrations.filter((name) => !applied.includes(name))
+}
+
+/** Stops on a System that is older or newer than this Waypost knows. @throws WP_STORE_NOT_MIGRATED, WP_STORE_NEWER */
+export async function assertSystemMigrated(system: System): Promise<void> {
+  const pending = await pendingSystemMigrations(system)
+  if (pending.length > 0) throw errors.WP_STORE_NOT_MIGRATED({ target: system.target, count: pending.length })
+}
+
+/**
+ * Brings up Waypost's own tables. The caller holds the migration lock.
+ * @returns the names of what ran, oldest first
+ */
+export async function migrateSystem(system: System): Promise<readonly string[]> {
+  if ((await pendingSystemMigrations(system)).length === 0) return []
+  const { openOrm } = await import('./orm.ts') // loaded only when there is something to do: it is the heaviest part
+  const orm = await openOrm(system, table)
+  const done = await orm.migrator.up()
+  return done.map((migration) => migration.name)
+}
+
+async function appliedSystemMigrations(system: System): Promise<string[]> {
+  const tables = await system.db.introspection.getTables()
+  if (!tables.some((one) => one.name === table)) return []
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)} order by id`.execute(system.db)
+  return rows.map((row) => row.name)
+}

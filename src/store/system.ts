@@ -1,0 +1,102 @@
+import { Kysely, sql, type RawBuilder, type Transaction } from 'kysely'
+import type { Clock } from '../kit/index.ts'
+import { errors } from './errors.ts'
+import { openPostgres, redactUrl, type PostgresDatabase } from './sql/postgres-dialect.ts'
+import { openSqlite, type SqliteDatabase } from './sql/sqlite-dialect.ts'
+import type { SystemTables } from './tables.ts'
+
+export type SystemKind = 'sqlite' | 'postgresql'
+
+/** The System database, opened: Waypost's own tables and, by default, the application's. */
+export interface System {
+  readonly kind: SystemKind
+  /** The address without its password, for messages. */
+  readonly target: string
+  /** The pool that actions and endpoints share. */
+  readonly db: Kysely<SystemTables>
+  /** Connections of their own for the guard, which never wait behind an action's transaction. */
+  readonly guardDb: Kysely<SystemTables>
+  readonly database: SqliteDatabase | PostgresDatabase
+  /** The database's time in milliseconds since 1970, as an expression. */
+  now(): RawBuilder<number>
+  /** Runs work in one transaction; a writing one from its first statement on SQLite. */
+  transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
+  close(): Promise<void>
+}
+
+export interface OpenSystemOptions {
+  /** `sqlite:FILE` or `postgresql://…`. */
+  readonly url: string
+  /** Make the SQLite file where there is none. */
+  readonly create?: boolean
+  /** Connections at most to PostgreSQL for actions and endpoints. */
+  readonly poolSize?: number
+  /** Stands for the database's clock in tests. */
+  readonly clock?: Clock
+  /** Give up durability for speed: a test's database that nobody needs after a crash. */
+  readonly disposable?: boolean
+}
+
+/** Opens System. @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE */
+export async function openSystem(options: OpenSystemOptions): Promise<System> {
+  if (options.url.startsWith('sqlite:')) return openSqliteSystem(options)
+  if (/^postgres(ql)?:\/\//.test(options.url)) return openPostgresSystem(options)
+  throw errors.WP_STORE_URL({ url: redactUrl(options.url) })
+}
+
+async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
+  const file = options.url.slice('sqlite:'.length)
+  const database = openSqlite({
+    file,
+    create: options.create ?? false,
+    synchronous: options.disposable ? 'OFF' : 'FULL',
+  })
+  const db = new Kysely<SystemTables>({ dialect: database.dialect() })
+  return {
+    kind: 'sqlite',
+    target: file,
+    db,
+    guardDb: db, // its readers are handles of their own already
+    database,
+    now: () => (options.clock === undefined ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)` : fixed(options.clock)),
+    transaction: (work) => db.transaction().execute(work),
+    close: async () => {
+      await db.destroy()
+      await database.close()
+    },
+  }
+}
+
+async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
+  const database = openPostgres({ url: options.url, max: options.poolSize ?? 10, applicationName: 'waypost' })
+  const guard = openPostgres({ url: options.url, max: 2, applicationName: 'waypost guard' })
+  const db = new Kysely<SystemTables>({ dialect: database.dialect() })
+  const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect() })
+  const close = async () => {
+    await Promise.all([db.destroy(), guardDb.destroy()])
+    await Promise.all([database.close(), guard.close()])
+  }
+  try {
+    await sql`select 1`.execute(db)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    kind: 'postgresql',
+    target: redactUrl(options.url),
+    db,
+    guardDb,
+    database,
+    now: () =>
+      options.clock === undefined
+        ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+        : fixed(options.clock),
+    transaction: (work) => db.transaction().execute(work),
+    close,
+  }
+}
+
+function fixed(clock: Clock): RawBuilder<number> {
+  return sql<number>`cast(${Math.floor(clock.now())} as bigint)`
+}
