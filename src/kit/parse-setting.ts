@@ -1,0 +1,149 @@
+import { isIP } from 'node:net'
+import { parseDuration, parseSize } from './duration.ts'
+import { nearest } from './nearest.ts'
+import type { SettingRow } from './settings-table.ts'
+
+export interface SettingProblem {
+  readonly name: string
+  /** Keys and indexes that lead from the setting to the value that is wrong; empty for the setting itself. */
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  readonly hint?: string
+}
+
+export type ParsedSetting = { readonly value: unknown } | { readonly problems: readonly SettingProblem[] }
+
+/** One value of a setting's kind, or what was expected instead. */
+type Parsed = { readonly value: unknown } | { readonly expected: string; readonly hint?: string | undefined }
+
+interface Wrong {
+  readonly raw: unknown
+  readonly expected: string
+  readonly hint?: string | undefined
+}
+
+export function parseSetting(name: string, row: SettingRow, raw: unknown): ParsedSetting {
+  if (row.kind === 'list') return parseList(name, row, raw)
+  if (row.kind === 'durations') return parseDurations(name, row, raw)
+  const parsed = parseValue(row, raw)
+  return 'value' in parsed ? parsed : { problems: [makeProblem(name, [], { raw, ...parsed })] }
+}
+
+function parseValue(row: Exclude<SettingRow, { kind: 'list' | 'durations' }>, raw: unknown): Parsed {
+  if (row.kind === 'duration')
+    return parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { ...row, parse: parseDuration })
+  if (row.kind === 'size') return parseMeasure(raw, 'a size such as 512kb or 1mb', { ...row, parse: parseSize })
+  if (row.kind === 'count') {
+    const count = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw
+    if (Number.isSafeInteger(count) && Number(count) >= row.minimum && Number(count) <= row.maximum)
+      return { value: count }
+    return { expected: `a whole number from ${row.minimum} to ${row.maximum}` }
+  }
+  if (row.kind === 'flag') {
+    if (raw === true || raw === 'true') return { value: true }
+    return raw === false || raw === 'false' ? { value: false } : { expected: 'true or false' }
+  }
+  if (row.choices.includes(raw as string)) return { value: raw }
+  const near = typeof raw === 'string' ? nearest(raw, row.choices) : undefined
+  return {
+    expected: row.choices.map((choice) => `"${choice}"`).join(' or '),
+    hint: near === undefined ? undefined : `Did you mean "${near}"?`,
+  }
+}
+
+interface Measure {
+  readonly parse: (text: string) => number | undefined
+  readonly minimum?: string
+  readonly maximum?: string
+}
+
+function parseMeasure(raw: unknown, expected: string, { parse, minimum, maximum }: Measure): Parsed {
+  const value = typeof raw === 'string' ? parse(raw) : undefined
+  if (value === undefined) return { expected }
+  if (minimum !== undefined && value < parse(minimum)!) return { expected: `at least ${minimum}` }
+  if (maximum !== undefined && value > parse(maximum)!) return { expected: `at most ${maximum}` }
+  return { value }
+}
+
+function parseList(name: string, row: SettingRow & { kind: 'list' }, raw: unknown): ParsedSetting {
+  const items: unknown =
+    typeof raw === 'string'
+      ? raw
+          .split(',')
+          .map((item) => item.trim())
+          .filter(Boolean)
+      : raw
+  if (!Array.isArray(items)) return { problems: [makeProblem(name, [], { raw, expected: 'a list' })] }
+  if (row.length !== undefined && items.length !== row.length) {
+    const expected = `a list of ${row.length} items`
+    return { problems: [{ name, path: [], message: `"${name}" must be ${expected}, not ${items.length}` }] }
+  }
+  const values: unknown[] = []
+  const problems: SettingProblem[] = []
+  for (const [index, item] of items.entries()) {
+    const parsed = itemParsers[row.of](item)
+    if ('value' in parsed) values.push(parsed.value)
+    else problems.push(makeProblem(name, [index], { raw: item, ...parsed }))
+  }
+  return problems.length > 0 ? { problems } : { value: values }
+}
+
+const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: unknown) => Parsed>> = {
+  scope: (raw) => (isText(raw, /^[!#-+\--[\]-~]+$/) ? { value: raw } : { expected: 'a scope name' }),
+  duration: (raw) => parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { parse: parseDuration, maximum: '30d' }),
+  range: (raw) =>
+    typeof raw === 'string' && isRange(raw) ? { value: raw } : { expected: 'an address range such as 10.0.0.0/8' },
+  origin: (raw) =>
+    typeof raw === 'string' && isOrigin(raw)
+      ? { value: raw }
+      : { expected: 'an origin such as https://app.example.com, without a path, or "*"' },
+}
+
+function isText(raw: unknown, pattern: RegExp): boolean {
+  return typeof raw === 'string' && pattern.test(raw)
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0 || address.includes('%')) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:\/\/[^/]+$/.test(text) && URL.parse(text)?.origin === text)
+}
+
+function parseDurations(name: string, row: SettingRow & { kind: 'durations' }, raw: unknown): ParsedSetting {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    return { problems: [makeProblem(name, [], { raw, expected: 'a map of name to duration' })] }
+  }
+  const values: [string, unknown][] = []
+  const problems: SettingProblem[] = []
+  for (const [key, item] of Object.entries({ ...row.default, ...raw })) {
+    const parsed = parseMeasure(item, 'a duration such as 30d', { parse: parseDuration, maximum: '3650d' })
+    if (!Object.hasOwn(row.default, key)) problems.push(unknownName(name, key, Object.keys(row.default)))
+    else if ('value' in parsed) values.push([key, parsed.value])
+    else problems.push(makeProblem(name, [key], { raw: item, ...parsed }))
+  }
+  return problems.length > 0 ? { problems } : { value: Object.freeze(Object.fromEntries(values)) }
+}
+
+function unknownName(name: string, key: string, names: readonly string[]): SettingProblem {
+  const near = nearest(key, names)
+  const hint = near === undefined ? `Its keys are ${names.join(', ')}` : `Did you mean "${near}"?`
+  return { name, path: [key], message: `"${key}" is no key of "${name}"`, hint }
+}
+
+function makeProblem(name: string, path: SettingProblem['path'], { raw, expected, hint }: Wrong): SettingProblem {
+  const label = [name, ...path].join('/')
+  const message = `"${label}" must be ${expected}, not ${describe(raw)}`
+  return hint === undefined ? { name, path, message } : { name, path, message, hint }
+}
+
+function describe(raw: unknown): string {
+  if (Array.isArray(raw)) return 'a list'
+  if (raw === null || raw === undefined) return 'empty'
+  if (typeof raw === 'object') return 'a map'
+  return typeof raw === 'string' ? `"${raw.slice(0, 60)}"` : JSON.stringify(raw)
+}

@@ -1,0 +1,65 @@
+import { parseSetting, type SettingProblem } from './parse-setting.ts'
+import { nearest } from './nearest.ts'
+import { settingsTable, type Settings } from './settings-table.ts'
+
+/** What holds where neither the project nor the backend says something else. */
+export const defaultSettings: Settings = makeDefaults()
+
+export interface ParsedSettings {
+  /** The given settings over the defaults; where one has a problem, the default. */
+  readonly settings: Settings
+  readonly problems: readonly SettingProblem[]
+}
+
+/**
+ * Reads settings as they stand under `config:`, with `${env.NAME}` already resolved. Because a variable is always text,
+ * `"64"`, `"true"` and, for a list, texts separated by commas are read too.
+ */
+export function parseSettings(raw: Readonly<Record<string, unknown>>): ParsedSettings {
+  const settings: Record<string, unknown> = { ...defaultSettings }
+  const problems: SettingProblem[] = []
+  for (const [name, value] of Object.entries(raw)) {
+    if (!Object.hasOwn(settingsTable, name)) {
+      problems.push(unknownSetting(name))
+      continue
+    }
+    const parsed = parseSetting(name, settingsTable[name as keyof Settings], value)
+    if ('problems' in parsed) problems.push(...parsed.problems)
+    else settings[name] = parsed.value
+  }
+  const complete = settings as unknown as Settings
+  return { settings: complete, problems: [...problems, ...checkLease(complete)] }
+}
+
+function unknownSetting(name: string): SettingProblem {
+  const near = nearest(name, Object.keys(settingsTable))
+  return {
+    name,
+    path: [],
+    message: `There is no setting "${name}"`,
+    hint: near === undefined ? `Settings are ${Object.keys(settingsTable).join(', ')}` : `Did you mean "${near}"?`,
+  }
+}
+
+/** A worker posts only while its lease outlasts the timeout by 5 s: with a shorter lease nothing would ever be sent. */
+function checkLease({ delivery_lease: lease, delivery_timeout: timeout }: Settings): SettingProblem[] {
+  if (lease >= timeout + 5000) return []
+  return [
+    {
+      name: 'delivery_lease',
+      path: [],
+      message: '"delivery_lease" must outlast "delivery_timeout" by 5 s',
+      hint: `Set delivery_lease: ${Math.ceil(timeout / 1000) + 5}s or more`,
+    },
+  ]
+}
+
+function makeDefaults(): Settings {
+  const defaults: Record<string, unknown> = {}
+  for (const [name, row] of Object.entries(settingsTable)) {
+    const parsed = parseSetting(name, row, row.default)
+    if ('problems' in parsed) throw new Error(parsed.problems[0]!.message)
+    defaults[name] = parsed.value
+  }
+  return Object.freeze(defaults) as unknown as Settings
+}
