@@ -23,3 +23,12 @@ export function makeId(prefix: string, length = 16): string {
 export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
+
+/** Like `makeId`, but later ones sort behind earlier ones: 10 characters of time and 10 random ones. */
+export function makeSortedId(prefix: string, nowMs: number): string {
+  let time = ''
+  for (let rest = Math.floor(nowMs), place = 0; place < 10; place++, rest = Math.floor(rest / 32)) {
+    time = alphabet.charAt(rest % 32) + time
+  }
+  return makeId(prefix + time, 10)
+}

@@ -1,0 +1,160 @@
+import { makeSortedId, type Settings } from '../kit/index.ts'
+import type { Outbound } from '../outbound/index.ts'
+import type { Secrets, System } from '../store/index.ts'
+import { hintForEvent, type EventCatalog } from './catalog.ts'
+import { errors } from './errors.ts'
+import { makeWebhookSecret } from './signature.ts'
+
+export interface SubscriptionsOptions {
+  readonly system: System
+  readonly secrets: Secrets
+  readonly outbound: Outbound
+  catalog(): EventCatalog
+  settings(): Settings
+}
+
+/** A subscription as its owner sees it. */
+export interface SubscriptionView {
+  readonly id: string
+  readonly event: string
+  readonly endpoint: string
+  readonly status: 'active' | 'paused' | 'disabled'
+  /** ISO time. */
+  readonly created: string
+}
+
+export interface Subscriptions {
+  /**
+   * Subscribes an endpoint to an event. The same again gives what there is, without the secret.
+   * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_HOST_UNKNOWN
+   */
+  subscribe(
+    owner: { id: string; scopes: readonly string[] },
+    request: { event: string; endpoint: string },
+  ): Promise<{ created: boolean; subscription: SubscriptionView; secret?: string }>
+  list(userId: string): Promise<readonly SubscriptionView[]>
+  /** @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, also for somebody else's */
+  find(userId: string, id: string): Promise<SubscriptionView>
+  /** Removes a subscription and cancels what is on its way to it. @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN */
+  remove(userId: string, id: string): Promise<void>
+}
+
+export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions {
+  const { system } = options
+  const find = async (userId: string, id: string) => {
+    const row = await system.db
+      .selectFrom('waypost_subscription')
+      .selectAll()
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .executeTakeFirst()
+    if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+    return view(row)
+  }
+  return {
+    subscribe: (owner, request) => subscribe(options, owner, request),
+    find,
+    async list(userId) {
+      const query = system.db.selectFrom('waypost_subscription').selectAll().where('user_id', '=', userId)
+      return (await query.orderBy('created_at').orderBy('id').execute()).map(view)
+    },
+    async remove(userId, id) {
+      await find(userId, id)
+      await system.transaction(async (trx) => {
+        await cancelDeliveries(system, trx, id)
+        await trx.deleteFrom('waypost_subscription').where('id', '=', id).where('user_id', '=', userId).execute()
+      })
+    },
+  }
+}
+
+async function subscribe(
+  options: SubscriptionsOptions,
+  owner: { id: string; scopes: readonly string[] },
+  request: { event: string; endpoint: string },
+) {
+  const { system, secrets } = options
+  const event = options.catalog()[request.event]
+  if (event === undefined) {
+    throw errors.WP_EVENTS_UNKNOWN({ event: request.event, hint: hintForEvent(options.catalog(), request.event) })
+  }
+  if (event.scopes !== undefined && !event.scopes.some((scope) => owner.scopes.includes(scope))) {
+    throw errors.WP_EVENTS_SCOPE({ event: request.event, scopes: event.scopes.join(' or ') })
+  }
+  const existing = await findSame(system, owner.id, request)
+  if (existing !== undefined) return { created: false, subscription: view(existing) }
+  await options.outbound.checkUrl(request.endpoint)
+  await assertBelowLimit(options, owner.id)
+
+  const id = makeSortedId('sub_', Date.now())
+  const secret = makeWebhookSecret()
+  const inserted = await system.db
+    .insertInto('waypost_subscription')
+    .values({
+      id,
+      user_id: owner.id,
+      event: request.event,
+      endpoint: request.endpoint,
+      status: 'active',
+      revision: 1,
+      secret: secrets.seal(secret, secretPlace(id)),
+      created_at: system.now(),
+    })
+    .onConflict((on) => on.columns(['user_id', 'event', 'endpoint']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (inserted !== undefined) return { created: true, subscription: view(inserted), secret }
+  const winner = await findSame(system, owner.id, request)
+  if (winner === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+  return { created: false, subscription: view(winner) }
+}
+
+/** Where the sealed secret of a subscription stands. */
+export function secretPlace(id: string) {
+  return { table: 'waypost_subscription', row: id, column: 'secret' }
+}
+
+function findSame(system: System, userId: string, request: { event: string; endpoint: string }) {
+  return system.db
+    .selectFrom('waypost_subscription')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('event', '=', request.event)
+    .where('endpoint', '=', request.endpoint)
+    .executeTakeFirst()
+}
+
+async function assertBelowLimit(options: SubscriptionsOptions, userId: string): Promise<void> {
+  const limit = options.settings().subscription_limit
+  const { count } = await options.system.db
+    .selectFrom('waypost_subscription')
+    .select((query) => query.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (count >= limit) throw errors.WP_EVENTS_LIMIT({ limit })
+}
+
+/** Takes what waits for a subscription out of the queue. */
+export async function cancelDeliveries(
+  system: System,
+  db: Pick<System['db'], 'updateTable'>,
+  subscriptionId: string,
+): Promise<void> {
+  await db
+    .updateTable('waypost_delivery')
+    .set({ status: 'cancelled', finished_at: system.now() })
+    .where('subscription_id', '=', subscriptionId)
+    .where('status', '=', 'pending')
+    .execute()
+}
+
+function view(row: {
+  id: string
+  event: string
+  endpoint: string
+  status: SubscriptionView['status']
+  created_at: number
+}): SubscriptionView {
+  const { id, event, endpoint, status } = row
+  return { id, event, endpoint, status, created: new Date(row.created_at).toISOString() }
+}

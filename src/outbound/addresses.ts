@@ -1,0 +1,63 @@
+import { BlockList, isIP } from 'node:net'
+
+// IANA's special-purpose registries. Of IPv6 only 2000::/3 is handed out; within it, what embeds or tunnels IPv4 or is
+// for documentation is refused as well.
+const refused4 = [
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
+  '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24',
+  '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
+] // prettier-ignore
+const refused6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
+
+/** Which addresses may be connected to. */
+export interface AddressPolicy {
+  isAllowed(address: string): boolean
+}
+
+export interface AddressPolicyOptions {
+  /** Ranges that are opened beside the public ones, for example `10.1.0.0/16`; a single address too. */
+  readonly allow: readonly string[]
+  /** Opens loopback: on a development System. */
+  readonly loopback: boolean
+}
+
+/** Public addresses, and what was opened explicitly. */
+export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+  const refused = new BlockList()
+  for (const range of [...refused4, ...refused6]) addRange(refused, range)
+  const global6 = new BlockList()
+  addRange(global6, '2000::/3')
+  const allowed = new BlockList()
+  for (const range of options.allow) addRange(allowed, range)
+  if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(allowed, range)
+
+  return {
+    isAllowed(text) {
+      const address = unmap(text)
+      const version = isIP(address)
+      if (version === 0) return false
+      const family = version === 4 ? 'ipv4' : 'ipv6'
+      if (allowed.check(address, family)) return true
+      if (text !== address) return false // mapped addresses reach IPv4 by a side door
+      return version === 4 ? !refused.check(address, family) : global6.check(address, family) && !refused.check(address, family)
+    },
+  }
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [address = '', bits] = range.split('/')
+  const version = isIP(address)
+  if (version === 0) return
+  list.addSubnet(address, Number(bits ?? (version === 4 ? 32 : 128)), version === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** The IPv4 address inside an IPv4-mapped one, in any spelling. */
+function unmap(address: string): string {
+  const bare = address.split('%')[0]!
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)
+  if (dotted !== null) return dotted[1]!
+  const hex = /^(?:0*:)*:?ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(bare)
+  if (hex === null) return bare
+  const value = (Number.parseInt(hex[1]!, 16) << 16) | Number.parseInt(hex[2]!, 16)
+  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.')
+}
