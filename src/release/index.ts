@@ -1,5 +1,10 @@
-// release: the immutable, content-addressed thing that is served: its manifest and artifacts, stored and activated.
+// release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
 // May import kit, contract and store.
+export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
+export { compareManifests, type ReleaseChange } from './difference.ts'
+export { errors as releaseErrors } from './errors.ts'
+export { shortId, writeManifest } from './hash.ts'
+export { loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'
 export type {
   Artifact,
   BuiltRelease,

@@ -1,0 +1,100 @@
+import type { Transaction } from 'kysely'
+import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+import { errors } from './errors.ts'
+import { emptyBackend, hashPart, releaseId, shortId, writeManifest } from './hash.ts'
+import type { Artifact, BuiltRelease } from './manifest.ts'
+
+export interface ActivateOptions {
+  /** Who deploys, for the list of releases. */
+  readonly by: string
+  readonly message?: string | undefined
+  /** Only if this release is the active one. */
+  readonly against?: string | undefined
+}
+
+export interface Activation {
+  readonly id: string
+  /** False when it was the active release already. */
+  readonly activated: boolean
+}
+
+/** The id that a built release has together with the backend part that is active now. */
+export async function predictId(system: System, built: BuiltRelease): Promise<string> {
+  const active = await activeParts(system.db)
+  return releaseId(hashPart(writeManifest(built.manifest)), active?.backend_hash ?? hashPart(emptyBackend))
+}
+
+/**
+ * Stores a release and makes it the one that is served, in one transaction: all or nothing.
+ * @throws WP_RELEASE_SUPERSEDED when `against` is not the active release
+ */
+export async function activateRelease(system: System, built: BuiltRelease, options: ActivateOptions): Promise<Activation> {
+  const manifest = writeManifest(built.manifest)
+  const projectHash = hashPart(manifest)
+  return system.transaction(async (trx) => {
+    const now = system.now()
+    await trx // the row's lock puts activations one after another
+      .selectFrom('waypost_active')
+      .select('id')
+      .$if(system.kind === 'postgresql', (query) => query.forUpdate())
+      .execute()
+    const active = await activeParts(trx)
+    if (options.against !== undefined && !(active?.id ?? '').startsWith(options.against)) {
+      throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(active?.id ?? 'none'), expected: options.against })
+    }
+    const backendHash = active?.backend_hash ?? hashPart(emptyBackend)
+    const id = releaseId(projectHash, backendHash)
+    if (active?.id === id) return { id, activated: false }
+
+    await insertParts(system, trx, [
+      { hash: projectHash, kind: 'project', manifest },
+      ...(active === undefined ? [{ hash: backendHash, kind: 'backend' as const, manifest: emptyBackend }] : []),
+    ])
+    await insertArtifacts(system, trx, built.artifacts)
+    await trx
+      .insertInto('waypost_release')
+      .values({
+        id,
+        project_hash: projectHash,
+        backend_hash: backendHash,
+        message: options.message ?? null,
+        created_by: options.by,
+        created_at: now,
+      })
+      .onConflict((on) => on.doNothing())
+      .execute()
+    await trx.updateTable('waypost_active').set({ release_id: id, activated_at: now, activated_by: options.by }).execute()
+    await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
+    return { id, activated: true }
+  })
+}
+
+function activeParts(db: Pick<System['db'], 'selectFrom'>) {
+  return db
+    .selectFrom('waypost_active as active')
+    .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
+    .select(['release.id', 'release.project_hash', 'release.backend_hash'])
+    .executeTakeFirst()
+}
+
+async function insertParts(
+  system: System,
+  trx: Transaction<SystemTables>,
+  parts: readonly { hash: string; kind: 'project' | 'backend'; manifest: string }[],
+): Promise<void> {
+  await trx
+    .insertInto('waypost_release_part')
+    .values(parts.map((part) => ({ ...part, created_at: system.now() })))
+    .onConflict((on) => on.doNothing())
+    .execute()
+}
+
+async function insertArtifacts(system: System, trx: Transaction<SystemTables>, artifacts: readonly Artifact[]): Promise<void> {
+  for (let start = 0; start < artifacts.length; start += 100) {
+    await trx
+      .insertInto('waypost_artifact')
+      .values(artifacts.slice(start, start + 100).map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
+      .onConflict((on) => on.doNothing())
+      .execute()
+  }
+}

@@ -1,0 +1,22 @@
+import { defineErrors } from '../kit/index.ts'
+
+export const errors = defineErrors({
+  WP_RELEASE_SUPERSEDED: {
+    kind: 'user',
+    status: 409,
+    message: 'The active release is {active}, not {expected}',
+    hint: 'Look at the difference again: waypost deploy --plan',
+  },
+  WP_RELEASE_CORRUPT: {
+    kind: 'bug',
+    status: 500,
+    message: 'The release {id} in System is not what was stored: {what}',
+    hint: 'Deploy again, or go back to another one: waypost release:rollback',
+  },
+  WP_RELEASE_NEWER: {
+    kind: 'user',
+    status: 503,
+    message: 'The active release was built by waypost {built}; this is {own}',
+    hint: 'Install that version of waypost here, or deploy with this one.',
+  },
+})
