@@ -1,0 +1,29 @@
+import { defineErrors } from '../../src/kit/index.ts'
+
+/** What goes wrong before a command runs. All but the last are wrong usage: exit code 2. */
+export const errors = defineErrors({
+  WP_CLI_COMMAND_UNKNOWN: {
+    kind: 'user',
+    status: 400,
+    message: 'There is no command "{command}".',
+    hint: '{next}',
+  },
+  WP_CLI_FLAG_UNKNOWN: {
+    kind: 'user',
+    status: 400,
+    message: 'There is no flag "{flag}".',
+    hint: '{next}',
+  },
+  WP_CLI_USAGE: {
+    kind: 'user',
+    status: 400,
+    message: '{problem}',
+    hint: 'waypost {command} --help shows how it is used.',
+  },
+  WP_CLI_UNEXPECTED: {
+    kind: 'bug',
+    status: 500,
+    message: '{problem}',
+    hint: 'Run it again with --verbose to see where it comes from.',
+  },
+})

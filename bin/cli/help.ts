@@ -1,0 +1,50 @@
+import { CommandHelp, Help } from '@oclif/core/help'
+import type { Config } from '@oclif/core/config'
+import { hasColour } from './paint.ts'
+
+const start = [
+  ['waypost init todo', 'a new project that runs at once'],
+  ['waypost dev', 'serve it and reload on every save'],
+  ['waypost deploy --plan', 'see what a deployment would change'],
+] as const
+
+/** Help that leads with examples. */
+export class WaypostHelp extends Help {
+  protected override CommandHelpClass = ExamplesFirst
+
+  constructor(config: Config, output: NodeJS.WriteStream) {
+    super(config, {
+      stripAnsi: !hasColour(output),
+      sendToStderr: output === process.stderr,
+      hideCommandSummaryInDescription: true,
+      docopts: false,
+    })
+  }
+
+  override formatRoot(): string {
+    const examples = this.renderList(
+      start.map(([command, what]) => [command, what]),
+      { indentation: 2, spacer: '\n', stripAnsi: this.opts.stripAnsi ?? false },
+    )
+    return [
+      this.config.pjson.description,
+      this.section('EXAMPLES', examples),
+      this.section('USAGE', 'waypost COMMAND [arguments and flags]\nwaypost COMMAND --help'),
+    ].join('\n\n')
+  }
+}
+
+class ExamplesFirst extends CommandHelp {
+  protected override defaultUsage(): string {
+    return `${super.defaultUsage()} [flags]`
+  }
+
+  protected override sections(): ReturnType<CommandHelp['sections']> {
+    const sections = super.sections()
+    return sections.toSorted((a, b) => rank(a.header) - rank(b.header))
+  }
+}
+
+function rank(header: string): number {
+  return header === 'EXAMPLES' ? 0 : 1
+}

@@ -1,0 +1,6 @@
+// The furniture of the command line: what every command is made of, and the launcher that finds and runs one.
+// May import kit and @oclif/core, by its subpaths: the whole of it takes twice as long to load.
+export * as Args from '@oclif/core/args'
+export * as Flags from '@oclif/core/flags'
+export { WaypostCommand } from './base-command.ts'
+export { paint } from './paint.ts'

@@ -1,0 +1,62 @@
+import type { Config } from '@oclif/core/config'
+import { nearest } from '../../src/kit/index.ts'
+import { errors } from './errors.ts'
+
+const globalFlags = new Set(['--no-color', '--verbose'])
+const helpFlags = new Set(['--help', '-h'])
+
+/** Finds the command that the words name and runs it, or shows help. */
+export async function runCommand(config: Config, words: readonly string[]): Promise<void> {
+  const leading = words.findIndex((word) => !globalFlags.has(word))
+  const [id, ...rest] = leading === -1 ? [] : words.slice(leading)
+  if (id === undefined || id === 'help' || asksForHelp([id, ...rest])) {
+    return showHelp(config, id === undefined || helpFlags.has(id) || id === 'help' ? rest[0] : id)
+  }
+  const command = config.findCommand(id)
+  if (command !== undefined) {
+    await config.runCommand(id, [...words.slice(0, leading), ...rest], command)
+    return
+  }
+  if (!isTopic(config, id)) throw unknown(config, id)
+  if (config.findCommand(`${id}:${rest[0]}`) !== undefined) {
+    throw errors.WP_CLI_COMMAND_UNKNOWN({
+      command: `${id} ${rest[0]}`,
+      next: `Did you mean waypost ${id}:${rest[0]}?`,
+    })
+  }
+  await showTopic(config, id)
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? undefined : end).some((word) => helpFlags.has(word))
+}
+
+/** Whether commands stand below the name. A described topic alone is nothing that anybody could run. */
+function isTopic(config: Config, name: string): boolean {
+  return config.commandIDs.some((id) => id.startsWith(`${name}:`))
+}
+
+async function showHelp(config: Config, subject: string | undefined): Promise<void> {
+  const isKnown = subject === undefined || config.findCommand(subject) !== undefined || isTopic(config, subject)
+  if (!isKnown) throw unknown(config, subject)
+  const { WaypostHelp } = await import('./help.ts')
+  await new WaypostHelp(config, process.stdout).showHelp(subject === undefined ? [] : [subject])
+}
+
+async function showTopic(config: Config, topic: string): Promise<void> {
+  const { WaypostHelp } = await import('./help.ts')
+  await new WaypostHelp(config, process.stderr).showHelp([topic])
+  process.exitCode = 2
+}
+
+function unknown(config: Config, id: string): Error {
+  if (id.startsWith('-')) return errors.WP_CLI_FLAG_UNKNOWN({ flag: id, next: 'waypost --help lists the commands.' })
+  const ids = config.commands.filter((command) => !command.hidden).map((command) => command.id)
+  const meant = nearest(id, ids)
+  const next = 'waypost --help lists the commands.'
+  return errors.WP_CLI_COMMAND_UNKNOWN({
+    command: id,
+    next: meant === undefined ? next : `Did you mean waypost ${meant}? ${next}`,
+  })
+}

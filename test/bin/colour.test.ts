@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const start = path.join(import.meta.dirname, 'fixture/start.ts')
+// `script` of util-linux runs a command on a terminal of its own.
+const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
+const escape = '\u001b'
+const red = `${escape}[31mError${escape}[39m: `
+
+test('on a terminal the word Error is red', { skip }, () => {
+  assert.ok(onTerminal('gret').startsWith(red))
+})
+
+test('on a terminal the headings of the help are bold', { skip }, () => {
+  assert.ok(onTerminal('greet --help').includes(`${escape}[1mEXAMPLES${escape}[22m`))
+})
+
+for (const [name, words, env] of [
+  ['NO_COLOR', 'gret', { NO_COLOR: '1' }],
+  ['TERM=dumb', 'gret', { TERM: 'dumb' }],
+  ['--no-color', 'gret --no-color', {}],
+  ['NO_COLOR, in the help', 'greet --help', { NO_COLOR: '1' }],
+  ['TERM=dumb, in the help', 'greet --help', { TERM: 'dumb' }],
+  ['--no-color, in the help', 'greet --help --no-color', {}],
+] as const) {
+  test(`${name} turns colour off`, { skip }, () => {
+    assert.ok(!onTerminal(words, env).includes(escape))
+  })
+}
+
+test('what goes into a pipe has no colour', () => {
+  const { stderr } = spawnSync(process.execPath, [start, 'gret'], { encoding: 'utf8' })
+  assert.match(stderr, /^Error: /)
+})
+
+function onTerminal(words: string, env: NodeJS.ProcessEnv = {}): string {
+  const { NO_COLOR, FORCE_COLOR, CI, ...rest } = process.env
+  const { stdout } = spawnSync('script', ['-qec', `${process.execPath} ${start} ${words}`, '/dev/null'], {
+    encoding: 'utf8',
+    env: { ...rest, TERM: 'xterm-256color', ...env },
+  })
+  return stdout
+}
