@@ -1,0 +1,15 @@
+import type { Definition } from '../definition/index.ts'
+import { openBuilder, type BuilderOptions, type BuildResult } from './open-builder.ts'
+
+/**
+ * Builds the release of a project: every action and migration file bundled, and the manifest. The same sources give the
+ * same release in any folder on any machine. Problems in the project's files are diagnostics, never thrown.
+ */
+export async function buildRelease(options: BuilderOptions & { readonly definition: Definition }): Promise<BuildResult> {
+  const builder = openBuilder(options)
+  try {
+    return await builder.build(options.definition)
+  } finally {
+    await builder.close()
+  }
+}

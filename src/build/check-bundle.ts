@@ -1,0 +1,84 @@
+import type { Metafile } from 'esbuild'
+import path from 'node:path'
+import type { Diagnostic } from '../kit/index.ts'
+import type { Entries } from './find-entries.ts'
+import { loadImportPlace } from './load-place.ts'
+import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+import { outputNameOf, type Bundle } from './open-bundler.ts'
+import { isPackagePath, projectPath } from './project-path.ts'
+
+type Input = Metafile['inputs'][string]
+type Import = Input['imports'][number]
+
+/** Checks what only the finished bundle tells: default exports, files from outside the project, native add-ons. */
+export async function checkBundle(root: string, bundle: Bundle, entries: Entries): Promise<Diagnostic[]> {
+  const { inputs } = bundle.metafile
+  return [...checkExports(bundle, entries), ...(await checkOutside(root, inputs)), ...(await checkNative(root, inputs))]
+}
+
+function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnostic[] {
+  const exportsOf = new Map(
+    Object.entries(bundle.metafile.outputs).map(([file, output]) => [outputNameOf(file), output.exports]),
+  )
+  const hasDefault = (file: string) => exportsOf.get(`${bundle.entries.get(file)}.js`)?.includes('default') === true
+  const problem = (code: 'WP_BUILD_ACTION_NO_CLASS' | 'WP_BUILD_MIGRATION_NO_EXPORT') => (file: string) =>
+    makeDiagnostic(code, makePlace(file, 1), { parameters: { file } })
+  const without = (files: readonly { readonly file: string }[]) =>
+    files.map(({ file }) => file).filter((file) => !hasDefault(file))
+  return [
+    ...without(actions).map(problem('WP_BUILD_ACTION_NO_CLASS')),
+    ...without(migrations).map(problem('WP_BUILD_MIGRATION_NO_EXPORT')),
+  ]
+}
+
+/** A link or a path that leads out of the project would carry in what is not its own. A package may lie anywhere. */
+async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
+  for (const [file, { imports }] of Object.entries(inputs)) {
+    if (!isOwn(file)) continue
+    for (const { path: target, original, external } of imports) {
+      if (external || isOwn(target) || original === undefined || !/^[./#]/.test(original)) continue
+      const place = await loadImportPlace(root, file, original)
+      diagnostics.push(makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: original } }))
+    }
+  }
+  return diagnostics
+}
+
+async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
+  for (const addon of Object.keys(inputs).filter((file) => file.endsWith('.node'))) {
+    const { importer, original } = findOwnImport(inputs, addon)
+    const place = await loadImportPlace(root, importer, original)
+    const parameters = { name: original, addon: projectPath(root, path.join(root, addon)) }
+    diagnostics.push(makeDiagnostic('WP_BUILD_NATIVE', place, { parameters }))
+  }
+  return diagnostics
+}
+
+/** The project's own import through which a file came into the bundle: the nearest, by breadth. */
+function findOwnImport(inputs: Metafile['inputs'], file: string): { importer: string; original: string } {
+  const seen = new Set([file])
+  const queue = [file]
+  for (const target of queue) {
+    for (const [importer, original] of importersOf(inputs, target)) {
+      if (isOwn(importer)) return { importer, original }
+      if (seen.has(importer)) continue
+      seen.add(importer)
+      queue.push(importer)
+    }
+  }
+  return { importer: file, original: file }
+}
+
+function importersOf(inputs: Metafile['inputs'], target: string): [string, string][] {
+  const leadsThere = ({ path: file, external }: Import) => !external && file === target
+  return Object.entries(inputs).flatMap(([importer, { imports }]) =>
+    imports.filter(leadsThere).map(({ original }): [string, string] => [importer, original ?? target]),
+  )
+}
+
+/** Whether a path of the metafile, relative to the root, is a file of the project itself. */
+function isOwn(file: string): boolean {
+  return !file.startsWith('../') && !path.isAbsolute(file) && !isPackagePath(file)
+}

@@ -1,0 +1,70 @@
+import type { Message } from 'esbuild'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { nearest, type Diagnostic } from '../kit/index.ts'
+import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
+import { isPackagePath, projectPath } from './project-path.ts'
+
+/** What esbuild could not build, as diagnostics. */
+export async function checkErrors(root: string, messages: readonly Message[]): Promise<Diagnostic[]> {
+  return Promise.all(
+    messages.map(async (message) => {
+      const place = placeOf(root, message)
+      const name = /^Could not resolve "(.+)"$/s.exec(message.text)?.[1]
+      if (name === undefined) return makeDiagnostic('WP_BUILD_SOURCE', place, { parameters: { text: message.text } })
+      const hint = await makeImportHint(root, place.file, name)
+      return makeDiagnostic('WP_BUILD_IMPORT_MISSING', place, { parameters: { name }, hint })
+    }),
+  )
+}
+
+/** What esbuild finds doubtful in the project's own files; nobody here can mend a package. */
+export function checkWarnings(root: string, messages: readonly Message[]): Diagnostic[] {
+  return messages
+    .map((message) => ({ text: message.text, place: placeOf(root, message) }))
+    .filter(({ place }) => !isPackagePath(place.file))
+    .map(({ text, place }) => makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } }))
+}
+
+/** esbuild counts columns from 0 and in bytes of UTF-8. */
+function placeOf(root: string, { location }: Message): Place {
+  if (location === null) return makePlace('waypost.yml', 1)
+  const line = Buffer.from(location.lineText)
+  const before = line.subarray(0, location.column).toString()
+  const marked = line.subarray(location.column, location.column + location.length).toString()
+  return makePlace(projectPath(root, path.resolve(root, location.file)), location.line, {
+    column: before.length + 1,
+    length: marked.length,
+    source: location.lineText,
+  })
+}
+
+async function makeImportHint(root: string, importer: string, name: string): Promise<string | undefined> {
+  if (name.startsWith('.')) {
+    const folder = path.posix.dirname(name)
+    const near = nearest(path.posix.basename(name), await listFolder(path.join(root, path.dirname(importer), folder)))
+    return near && `Did you mean "${folder}/${near}"?`
+  }
+  if (/^[@~]\//.test(name)) return 'The "paths" of tsconfig.json are not followed: import by a relative path'
+  const packageName = name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+  const near = nearest(packageName, await listDependencies(root))
+  if (near !== undefined && near !== packageName) return `Did you mean "${near}"?`
+  return `Install it: npm install ${packageName}`
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch {
+    return []
+  }
+}
+
+async function listDependencies(root: string): Promise<string[]> {
+  try {
+    const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Record<string, object>
+    return Object.keys({ ...manifest['dependencies'], ...manifest['devDependencies'] })
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,104 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { ActionUse, Definition, Location } from '../definition/index.ts'
+import { nearest, type Diagnostic } from '../kit/index.ts'
+import { compareText } from './compare-text.ts'
+import { loadMigrations, type MigrationSource } from './load-migrations.ts'
+import { loadPlace } from './load-place.ts'
+import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+
+/** A file that becomes the artifact of an action. */
+export interface ActionSource {
+  /** Relative to the project's root, with forward slashes. */
+  readonly file: string
+}
+
+export interface Entries {
+  readonly actions: readonly ActionSource[]
+  readonly migrations: readonly MigrationSource[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The action and migration files of a project, each once, in order of name; those that cannot be built are diagnostics. */
+export async function findEntries(root: string, definition: Definition): Promise<Entries> {
+  const uses = [...actionUses(definition)]
+  const found = await loadMigrations(root)
+  const [actionProblems, migrationProblems] = await Promise.all([
+    Promise.all(uses.map(({ file, at }) => checkActionFile(root, file, at))),
+    Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
+  ])
+  const sound = uses.filter((_, index) => actionProblems[index] === undefined)
+  const actions = new Map(sound.map(({ file }) => [normalizeFile(file), { file: normalizeFile(file) }]))
+  return {
+    actions: [...actions.values()].sort((a, b) => compareText(a.file, b.file)),
+    migrations: found.filter((_, index) => migrationProblems[index] === undefined),
+    diagnostics: [...actionProblems, ...unique(migrationProblems)].filter((problem) => problem !== undefined),
+  }
+}
+
+/** A folder that stands for no connection is one problem, however many files it holds. */
+function unique(problems: readonly (Diagnostic | undefined)[]): (Diagnostic | undefined)[] {
+  return [...new Map(problems.map((problem) => [problem?.file, problem])).values()]
+}
+
+/** `./src//a.ts` and `src/a.ts` are one file. */
+export function normalizeFile(file: string): string {
+  return path.posix.normalize(file)
+}
+
+function* actionUses(definition: Definition): Iterable<Extract<ActionUse, { file: string }>> {
+  for (const { methods } of definition.routes) for (const { action } of methods) if ('file' in action) yield action
+  for (const { action } of Object.values(definition.cronjobs)) if ('file' in action) yield action
+}
+
+async function checkActionFile(root: string, file: string, at: Location): Promise<Diagnostic | undefined> {
+  const target = await whereLeads(root, file)
+  if (target === 'inside') return undefined
+  const place = await loadPlace(root, at, file)
+  if (target === 'outside') return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
+  const near = nearest(normalizeFile(file), await listSources(root))
+  const hint = near && `Did you mean ${near}? To make a new one: waypost generate:action ${file}`
+  return makeDiagnostic('WP_BUILD_ACTION_MISSING', place, { parameters: { file }, hint })
+}
+
+async function checkMigration(root: string, migration: MigrationSource, definition: Definition): Promise<Diagnostic | undefined> {
+  const { connection, file } = migration
+  if (connection !== 'System' && !Object.hasOwn(definition.connections, connection)) {
+    const near = nearest(connection, ['System', ...Object.keys(definition.connections)])
+    return makeDiagnostic('WP_BUILD_MIGRATION_CONNECTION', makePlace(`migrations/${connection}`, 1), {
+      parameters: { name: connection },
+      hint: near && `Did you mean migrations/${near}?`,
+    })
+  }
+  if ((await whereLeads(root, file)) === 'inside') return undefined
+  return makeDiagnostic('WP_BUILD_OUTSIDE', makePlace(file, 1), { parameters: { name: file } })
+}
+
+/** Follows links: a project must not carry in a file that is not its own. */
+async function whereLeads(root: string, file: string): Promise<'inside' | 'outside' | 'nowhere'> {
+  const absolute = path.resolve(root, file)
+  if (!isInside(root, absolute)) return 'outside'
+  try {
+    const real = await realpath(absolute)
+    if (!(await stat(real)).isFile()) return 'nowhere'
+    return isInside(root, real) ? 'inside' : 'outside'
+  } catch {
+    return 'nowhere'
+  }
+}
+
+function isInside(root: string, file: string): boolean {
+  const relative = path.relative(root, file)
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
+}
+
+async function listSources(root: string, folder = ''): Promise<string[]> {
+  const files: string[] = []
+  for (const entry of await readdir(path.join(root, folder), { withFileTypes: true })) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    const file = path.posix.join(folder, entry.name)
+    if (entry.isDirectory()) files.push(...(await listSources(root, file)))
+    else if (/(?<!\.d)\.[jt]s$/.test(entry.name)) files.push(file)
+  }
+  return files
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/**
+ * The name of a file that is the same wherever the project lies: relative to its root, or `node_modules/…` for packages,
+ * also those that are installed above the root or linked from elsewhere. Always with forward slashes.
+ */
+export function projectPath(root: string, file: string): string {
+  const relative = path.relative(root, file).split(path.sep).join('/')
+  if (!relative.startsWith('../') && !path.isAbsolute(relative)) return relative
+  const inModules = /(?:^|\/)(node_modules\/.*)$/.exec(relative)
+  return inModules?.[1] ?? linkedPath(file)
+}
+
+/** Whether a name made by `projectPath` is a package's and not the project's own. */
+export function isPackagePath(name: string): boolean {
+  return name.includes('node_modules/')
+}
+
+function linkedPath(file: string): string {
+  for (let folder = path.dirname(file); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const name = packageName(folder)
+    if (name !== undefined) return path.posix.join('node_modules', name, path.relative(folder, file).split(path.sep).join('/'))
+  }
+  return path.posix.join('node_modules', path.basename(file))
+}
+
+function packageName(folder: string): string | undefined {
+  try {
+    const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
+    return typeof name === 'string' ? name : undefined
+  } catch {
+    return undefined
+  }
+}
