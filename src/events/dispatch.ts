@@ -12,11 +12,29 @@ export interface PreparedMessage {
   readonly users: readonly string[] | undefined
 }
 
-/** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA */
-export function prepareMessage(
-  catalog: EventCatalog,
-  dispatch: { event: string; data: unknown; users?: readonly string[] | undefined },
-): PreparedMessage {
+export interface Dispatch {
+  readonly event: string
+  readonly data: unknown
+  readonly users?: readonly string[] | undefined
+}
+
+/** Stores what actions dispatch. */
+export interface Dispatcher {
+  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA */
+  prepare(dispatch: Dispatch): PreparedMessage
+  /** Stores messages by themselves, or in a transaction of System. One row each, however many subscribe. */
+  store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void>
+}
+
+/** Makes the dispatcher of one generation, whose release names the events. */
+export function makeDispatcher(system: System, catalog: EventCatalog): Dispatcher {
+  return {
+    prepare: (dispatch) => prepareMessage(catalog, dispatch),
+    store: (messages, transaction) => storeMessages(system, (transaction as Kysely<SystemTables> | undefined) ?? system.db, messages),
+  }
+}
+
+function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMessage {
   const { event, users } = dispatch
   if (!Object.hasOwn(catalog, event)) {
     throw errors.WP_EVENTS_DISPATCH_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
@@ -25,8 +43,7 @@ export function prepareMessage(
   return { event, data, users }
 }
 
-/** Stores messages: in the transaction that is given, or by themselves. One row each, however many subscribe. */
-export async function storeMessages(system: System, db: Kysely<SystemTables>, messages: readonly PreparedMessage[]): Promise<void> {
+async function storeMessages(system: System, db: Kysely<SystemTables>, messages: readonly PreparedMessage[]): Promise<void> {
   if (messages.length === 0) return
   await db
     .insertInto('waypost_message')

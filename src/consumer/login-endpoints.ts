@@ -1,0 +1,36 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type, type Static } from 'typebox'
+import { OAuthError, tokenAnswer, type Login } from '../auth/index.ts'
+import { errors } from './errors.ts'
+
+const LoginBody = Type.Object({
+  username: Type.String({ minLength: 1, maxLength: 64 }),
+  password: Type.String({ minLength: 1, maxLength: 1024 }),
+})
+const RenewBody = Type.Object({ refresh_token: Type.String({ minLength: 1, maxLength: 512 }) })
+
+/** `POST /consumer/login` and `PUT /consumer/login`: tokens for a person, without an OAuth2 client of his own. */
+export function mountLogin(login: Login): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onSend', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+    app.post<{ Body: Static<typeof LoginBody> }>('/consumer/login', { schema: { body: LoginBody } }, async (request) => {
+      const { username, password } = request.body
+      return loginAnswer(await login.logIn({ name: username, password, address: request.ip }))
+    })
+    app.put<{ Body: Static<typeof RenewBody> }>('/consumer/login', { schema: { body: RenewBody } }, async (request) => {
+      try {
+        return loginAnswer(await login.renew(request.body.refresh_token))
+      } catch (error) {
+        if (error instanceof OAuthError) throw errors.WP_CONSUMER_REFRESH({ reason: error.message }, { cause: error })
+        throw error
+      }
+    })
+  }
+}
+
+function loginAnswer(issued: Parameters<typeof tokenAnswer>[0]) {
+  const { access_token: token, ...rest } = tokenAnswer(issued, ' ')
+  return { token, ...rest }
+}

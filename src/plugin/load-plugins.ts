@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
+import { messageOf } from '../kit/index.ts'
+import { errors } from './errors.ts'
+
+/** What the plugins together offer. Names of classes are unique over all of them. */
+export interface PluginSet {
+  readonly plugins: readonly Plugin[]
+  readonly connections: ReadonlyMap<string, ConnectionClass>
+  readonly actions: ReadonlyMap<string, ActionClass>
+}
+
+/** Plugins that ship with Waypost: their classes need no `plugins:` entry. */
+const firstParty = ['@waypost/plugin-sql'] as const
+
+/**
+ * Loads the first-party plugins and those that a project lists.
+ * @param folder where third-party packages are looked for
+ * @throws WP_PLUGIN_MISSING, WP_PLUGIN_INVALID, WP_PLUGIN_CLASS_TWICE
+ */
+export async function loadPlugins(folder: string, names: readonly string[] = []): Promise<PluginSet> {
+  const own = await Promise.all(firstParty.map((name) => importPlugin(name, () => import(name))))
+  const require = createRequire(path.join(folder, 'package.json'))
+  const listed = names.filter((name) => !(firstParty as readonly string[]).includes(name))
+  const others = await Promise.all(
+    listed.map((name) => importPlugin(name, () => import(pathToFileURL(require.resolve(name)).href))),
+  )
+  return joinPlugins([...own, ...others])
+}
+
+/** Puts the classes of plugins together. @throws WP_PLUGIN_CLASS_TWICE */
+export function joinPlugins(plugins: readonly Plugin[]): PluginSet {
+  const owners = new Map<string, string>()
+  const claim = (name: string, plugin: Plugin) => {
+    const first = owners.get(name)
+    if (first !== undefined) throw errors.WP_PLUGIN_CLASS_TWICE({ class: name, first, second: plugin.name })
+    owners.set(name, plugin.name)
+  }
+  const connections = new Map<string, ConnectionClass>()
+  const actions = new Map<string, ActionClass>()
+  for (const plugin of plugins) {
+    for (const [name, one] of Object.entries(plugin.connections ?? {})) {
+      claim(name, plugin)
+      connections.set(name, one)
+    }
+    for (const [name, one] of Object.entries(plugin.actions ?? {})) {
+      claim(name, plugin)
+      actions.set(name, one)
+    }
+  }
+  return { plugins, connections, actions }
+}
+
+async function importPlugin(name: string, load: () => Promise<{ default?: unknown }>): Promise<Plugin> {
+  let plugin: unknown
+  try {
+    plugin = (await load()).default
+  } catch (cause) {
+    throw errors.WP_PLUGIN_MISSING({ name, reason: messageOf(cause).split('\n')[0]! }, { cause })
+  }
+  const problem = checkPlugin(plugin)
+  if (problem !== undefined) throw errors.WP_PLUGIN_INVALID({ name, reason: problem })
+  return plugin as Plugin
+}
+
+function checkPlugin(plugin: unknown): string | undefined {
+  if (typeof plugin !== 'object' || plugin === null) return 'it has no default export that is an object'
+  const { name, requires, connections = {}, actions = {} } = plugin as Partial<Plugin>
+  if (typeof name !== 'string') return 'it has no name'
+  if (typeof requires !== 'string') return 'it does not say which versions of waypost it requires'
+  for (const [className, one] of Object.entries(connections)) {
+    if (typeof one?.open !== 'function') return `its connection class "${className}" has no open function`
+  }
+  for (const [className, one] of Object.entries(actions)) {
+    if (typeof one?.make !== 'function') return `its action class "${className}" has no make function`
+  }
+  return undefined
+}

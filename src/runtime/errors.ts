@@ -1,0 +1,47 @@
+import { defineErrors } from '../kit/index.ts'
+
+export const errors = defineErrors({
+  WP_RUNTIME_NOT_FOUND: { kind: 'user', status: 404, message: 'There is nothing at {path}' },
+  WP_RUNTIME_METHOD: { kind: 'user', status: 405, message: '{path} does not answer {method}', hint: 'It answers {allowed}.' },
+  WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not fit its schema' },
+  WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The body is not JSON: {reason}' },
+  WP_RUNTIME_BODY_SIZE: { kind: 'user', status: 413, message: 'The body is larger than {limit} bytes' },
+  WP_RUNTIME_BODY_TYPE: {
+    kind: 'user',
+    status: 415,
+    message: 'The body must be application/json',
+    hint: 'Send the header Content-Type: application/json.',
+  },
+  WP_RUNTIME_REQUEST: { kind: 'user', status: 400, message: '{reason}' },
+  WP_RUNTIME_RESULT: {
+    kind: 'bug',
+    status: 500,
+    message: 'The result of {action} does not fit the schema of {status}: {reason}',
+    hint: 'Change the action, or the response in its route.',
+  },
+  WP_RUNTIME_STATUS: {
+    kind: 'bug',
+    status: 500,
+    message: '{action} answered with the status "{status}"',
+    hint: 'Use a whole number from 200 to 599.',
+  },
+  WP_RUNTIME_ACTION_CLASS: {
+    kind: 'user',
+    status: 500,
+    message: 'The default export of {file} is not a class with a handle method',
+  },
+  WP_RUNTIME_ACTION_PLUGIN: {
+    kind: 'user',
+    status: 500,
+    message: 'The action class "{class}" is in no plugin of this server',
+    hint: 'Classes are {known}.',
+  },
+  WP_RUNTIME_PORT: {
+    kind: 'user',
+    status: 500,
+    message: 'The port {port} on {host} is taken',
+    hint: 'Stop what listens there, or choose another one: --port {next}',
+  },
+  WP_RUNTIME_LISTEN: { kind: 'user', status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+  WP_RUNTIME_CLOSING: { kind: 'external', status: 503, message: 'This server is stopping' },
+})

@@ -1,0 +1,113 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isWaypostError, WaypostError } from '../kit/index.ts'
+import { errors } from './errors.ts'
+import type { SchemaProblem } from './schema-cache.ts'
+
+/** A body of `application/problem+json` (RFC 9457). */
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly hint?: string
+  readonly errors?: readonly SchemaProblem[]
+}
+
+/** What an action throws by `context.problem`. */
+export class ActionProblem extends Error {
+  readonly status: number
+
+  constructor(status: number, detail: string) {
+    super(detail)
+    this.name = 'ActionProblem'
+    this.status = status
+  }
+}
+
+/** A request that does not fit its schema. */
+export class InvalidRequest extends Error {
+  readonly problems: readonly SchemaProblem[]
+
+  constructor(problems: readonly SchemaProblem[]) {
+    super('The request does not fit its schema')
+    this.problems = problems
+  }
+}
+
+export interface ProblemOptions {
+  /** Called with what the caller is not told. */
+  onServerError?(error: unknown, request: FastifyRequest): void
+}
+
+/** Answers every error of an app, its plugins included, as problem+json; a bug's words stay in the log. */
+export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}): void {
+  app.setErrorHandler((error: unknown, request, reply) => {
+    if (error instanceof ActionProblem) return send(reply, bodyOf('about:blank', error.status, error.message))
+    const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
+    if (problems !== undefined) {
+      const known = errors.WP_RUNTIME_REQUEST_INVALID()
+      return send(reply, { ...bodyOf(typeOf(known), 400, known.message), errors: problems })
+    }
+    const known = isWaypostError(error) ? error : translate(error, request)
+    if (known !== undefined && known.kind !== 'bug' && known.status !== 500) return sendKnown(reply, known)
+    options.onServerError?.(error, request)
+    request.log.error({ err: error }, 'a request failed')
+    return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
+  })
+  app.setNotFoundHandler((request) => {
+    throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
+  })
+}
+
+export function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0]!.slice(0, 200)
+}
+
+function sendKnown(reply: FastifyReply, error: WaypostError) {
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  else if (error.status === 503) reply.header('retry-after', '1')
+  reply.headers(error.headers)
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  return send(reply, { ...bodyOf(typeOf(error), error.status, error.message), ...hint })
+}
+
+function send(reply: FastifyReply, body: ProblemBody) {
+  return reply
+    .code(body.status)
+    .type('application/problem+json')
+    .serializer((value: unknown) => JSON.stringify(value))
+    .send(body)
+}
+
+function bodyOf(type: string, status: number, detail: string): ProblemBody {
+  return { type, title: STATUS_CODES[status] ?? 'Error', status, detail }
+}
+
+function typeOf(error: WaypostError): string {
+  return `urn:waypost:errors#${error.code}`
+}
+
+/** What Fastify found in a request to one of our own endpoints, whose schemas it checks itself. */
+function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undefined {
+  return error.validation?.map((one) => {
+    const missing = one.params['missingProperty'] ?? one.params['additionalProperty']
+    const path = `${error.validationContext ?? 'body'}${one.instancePath}${missing === undefined ? '' : `/${String(missing)}`}`
+    return { path, message: one.keyword === 'required' ? 'is required' : (one.message ?? 'does not fit its schema') }
+  })
+}
+
+/** Errors that Fastify throws before a handler runs, in our words. */
+function translate(error: unknown, request: FastifyRequest): WaypostError | undefined {
+  const { code, statusCode, message } = error as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return errors.WP_RUNTIME_BODY_TYPE()
+  if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
+    return errors.WP_RUNTIME_BODY_JSON({ reason: 'it cannot be parsed' })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return errors.WP_RUNTIME_REQUEST({ reason: message ?? 'The request is malformed' })
+  }
+  return undefined
+}
