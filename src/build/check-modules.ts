@@ -83,10 +83,8 @@ async function runChild(child: ChildProcess, request: LoadRequest, timeoutMs: nu
 
 function describe(file: string, problem: Problem): Diagnostic {
   if (problem === 'no-class') return makeDiagnostic('WP_BUILD_ACTION_NO_CLASS', makePlace(file, 1), { parameters: { file } })
-  const parameters = { file, reason: problem.reason }
-  const isTypeImport = /^The requested module .* does not provide an export named/.test(problem.reason)
-  const hint = isTypeImport ? 'If it is a type, import it by "import type"' : undefined
-  return makeDiagnostic('WP_BUILD_ACTION_LOAD', placeOf(problem.stack) ?? makePlace(file, 1), { parameters, hint })
+  const place = placeOf(problem.stack) ?? makePlace(file, 1)
+  return makeDiagnostic('WP_BUILD_ACTION_LOAD', place, { parameters: { file, reason: problem.reason } })
 }
 
 /** The first place of a stack that is a file of the project. */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildRelease, checkModules } from '../../src/build/index.ts'
+import type { Definition } from '../../src/definition/index.ts'
+import { artifactLoader } from '../../src/runtime/load-artifacts.ts'
+import { actionReturning, defineActions, makeProject } from './project.ts'
+
+async function check(root: string, definition: Definition, timeoutMs = 20_000) {
+  const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
+  assert.deepEqual(diagnostics, [])
+  const found = await checkModules(release!, { loader: artifactLoader, timeoutMs })
+  return found.map(({ file, range: { start }, message, code }) => `${file}:${start.line}:${start.column} ${message} ${code}`)
+}
+
+test('modules that load and have a handle, on the class or of each instance, are no problem', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('1', `import { definePlugin } from 'waypost'\ndefinePlugin({ name: 'x', requires: '*' })`),
+    'src/b.ts': 'export default class B {\n  handle = async () => 1\n}\n',
+    'src/c.ts': 'class Base { async handle() {} }\nexport default class C extends Base {}\nsetInterval(() => {}, 1000)\n',
+  })
+  assert.deepEqual(await check(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')), [])
+})
+
+test('a module that throws is named, with the place in the project where it threw', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('x', `import { x } from './lib/read.ts'`),
+    'src/lib/read.ts': `import parse from 'parse'\n\nexport const x = parse('{')\n`,
+    'node_modules/parse/index.js': 'module.exports = (text) => JSON.parse(text)\n',
+    'src/b.ts': actionReturning('1', `throw 'text'`),
+    'src/c.ts': actionReturning('1'),
+  })
+  assert.deepEqual(await check(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')), [
+    'src/b.ts:1:1 src/b.ts does not load: text WP_BUILD_ACTION_LOAD',
+    `src/lib/read.ts:3:18 src/a.ts does not load: Expected property name or '}' in JSON at position 1 (line 1 column 2) WP_BUILD_ACTION_LOAD`,
+  ])
+})
+
+test('a default export that is no class with a handle is named', async () => {
+  const bodies = ['export default {}', 'export default () => 1', 'export default class { run() {} }', 'export default class { handle = 1 }', 'export default null']
+  const files = Object.fromEntries(bodies.map((body, index) => [`src/${index}.ts`, `${body}\n`]))
+  await using project = await makeProject(files)
+  assert.deepEqual(
+    await check(project.root, defineActions(...Object.keys(files))),
+    Object.keys(files).map((file) => `${file}:1:1 The default export of ${file} is no class with a method "handle" WP_BUILD_ACTION_NO_CLASS`),
+  )
+})
+
+test('a name that waypost does not export, and an import by a name made at run time, are explained', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('1', `import { defineNothing } from 'waypost'\ndefineNothing()`),
+    'src/b.ts': actionReturning('1', `const name = 'kysely'\nawait import(name)`),
+  })
+  const [a, b] = await check(project.root, defineActions('src/a.ts', 'src/b.ts'))
+  assert.match(a!, /^src\/a\.ts:1:1 src\/a\.ts does not load: .*does not provide an export named 'defineNothing' WP_BUILD_ACTION_LOAD$/)
+  assert.match(b!, /^src\/b\.ts:1:1 src\/b\.ts does not load: The code of a release imports "kysely" when it runs/)
+})
+
+test('a module that waits for ever or ends the process is named', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('1', 'await new Promise(() => {})'),
+    'src/b.ts': actionReturning('1', 'process.exit(3)'),
+  })
+  assert.deepEqual(await check(project.root, defineActions('src/a.ts'), 700), ['src/a.ts:1:1 src/a.ts does not load: it took longer than 0.7 s WP_BUILD_ACTION_LOAD'])
+  assert.deepEqual(await check(project.root, defineActions('src/b.ts')), ['src/b.ts:1:1 src/b.ts does not load: it ended the process (exit code 3) WP_BUILD_ACTION_LOAD'])
+})
+
+test('a release without actions starts no process', async () => {
+  await using project = await makeProject({})
+  const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions() })
+  assert.deepEqual(await checkModules(release!, { loader: 'file:///nowhere.ts' }), [])
+})
+
+test('a loader that cannot be loaded is our error and not the project\'s', async () => {
+  await using project = await makeProject({ 'src/a.ts': actionReturning('1') })
+  const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions('src/a.ts') })
+  await assert.rejects(checkModules(release!, { loader: 'file:///nowhere.ts' }), /The modules could not be checked: .*nowhere\.ts/)
+})

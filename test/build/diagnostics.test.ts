@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { buildRelease } from '../../src/build/index.ts'
+import type { Definition } from '../../src/definition/index.ts'
+import type { Diagnostic } from '../../src/kit/index.ts'
+import { actionReturning, defineActions, emptyDefinition, makeProject } from './project.ts'
+
+async function diagnose(root: string, definition: Definition): Promise<readonly Diagnostic[]> {
+  const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
+  assert.equal(release === undefined, diagnostics.some(({ severity }) => severity === 'error'))
+  return diagnostics
+}
+
+/** `file:line:column-end  message (hint) CODE`, what a reader sees of it. */
+function show({ file, range, message, hint, code, source }: Diagnostic): string {
+  const marked = source?.slice(range.start.column - 1, range.end.column - 1) ?? ''
+  return [`${file}:${range.start.line}:${range.start.column} <${marked}>`, message, hint ?? '', code].join(' | ')
+}
+
+test('a missing action file is shown where it is named, with the file that was meant', async () => {
+  const yml = 'GET:\n  public: true\n  action:   "src/todo/insrt.ts"\n'
+  await using project = await makeProject({ 'waypost.yml': yml, 'src/todo/insert.ts': actionReturning('1') })
+  const [diagnostic, ...rest] = await diagnose(project.root, defineActions('src/todo/insrt.ts', 'src/todo/insert.ts'))
+  assert.deepEqual(rest, [])
+  assert.equal(
+    show(diagnostic!),
+    'waypost.yml:3:14 <src/todo/insrt.ts> | There is no file src/todo/insrt.ts | ' +
+      'Did you mean src/todo/insert.ts? To make a new one: waypost generate:action src/todo/insrt.ts | WP_BUILD_ACTION_MISSING',
+  )
+})
+
+test('a folder is no action file', async () => {
+  await using project = await makeProject({ 'src/a.ts/b.ts': actionReturning('1') })
+  const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.equal(diagnostic?.code, 'WP_BUILD_ACTION_MISSING')
+})
+
+test('every problem is found in one pass, in the order of the files', async () => {
+  await using project = await makeProject({
+    'src/a.ts': 'import { x } from "./b.ts"\nexport default class A { handle() { return x } }\n',
+    'src/c.ts': 'export const c = 1\n',
+    'src/d.ts': 'import d from "dd"\nexport default class D { handle() { return d } }\n',
+    'migrations/System/1.ts': 'export default {',
+  })
+  const found = await diagnose(project.root, defineActions('src/gone.ts', 'src/d.ts', 'src/c.ts', 'src/a.ts'))
+  assert.deepEqual(
+    found.map(({ file, code }) => `${file} ${code}`),
+    [
+      'migrations/System/1.ts WP_BUILD_SOURCE',
+      'src/a.ts WP_BUILD_IMPORT_MISSING',
+      'src/d.ts WP_BUILD_IMPORT_MISSING',
+      'waypost.yml WP_BUILD_ACTION_MISSING',
+    ],
+  )
+})
+
+test('imports that cannot be resolved are marked where they stand, with a hint', async () => {
+  const rows: [line: string, shown: string][] = [
+    [
+      `import './helpr.ts'`,
+      `src/a.ts:1:8 <'./helpr.ts'> | The import "./helpr.ts" cannot be resolved | Did you mean "./helper.ts"? | WP_BUILD_IMPORT_MISSING`,
+    ],
+    [
+      `/* grün 😀 */ import '../other/helper.ts'`,
+      `src/a.ts:1:22 <'../other/helper.ts'> | The import "../other/helper.ts" cannot be resolved |  | WP_BUILD_IMPORT_MISSING`,
+    ],
+    [
+      `import 'lodsh/fp'`,
+      `src/a.ts:1:8 <'lodsh/fp'> | The import "lodsh/fp" cannot be resolved | Did you mean "lodash"? | WP_BUILD_IMPORT_MISSING`,
+    ],
+    [
+      `import '@scope/gone/sub'`,
+      `src/a.ts:1:8 <'@scope/gone/sub'> | The import "@scope/gone/sub" cannot be resolved | Install it: npm install @scope/gone | WP_BUILD_IMPORT_MISSING`,
+    ],
+    [
+      `import '@/todo/helper.ts'`,
+      `src/a.ts:1:8 <'@/todo/helper.ts'> | The import "@/todo/helper.ts" cannot be resolved | The "paths" of tsconfig.json are not followed: import by a relative path | WP_BUILD_IMPORT_MISSING`,
+    ],
+  ]
+  for (const [line, shown] of rows) {
+    await using project = await makeProject({
+      'src/a.ts': actionReturning('1', line),
+      'src/helper.ts': 'export {}\n',
+      'package.json': '{"dependencies":{"lodash":"4"}}',
+    })
+    assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(show), [shown])
+  }
+})
+
+test('an import that a package lacks is shown in the package', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('p', 'import p from "p"'),
+    'node_modules/p/package.json': '{"main":"index.js"}',
+    'node_modules/p/index.js': '\nmodule.exports = require("gone")\n',
+  })
+  const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.equal(
+    show(diagnostic!),
+    'node_modules/p/index.js:2:26 <"gone"> | The import "gone" cannot be resolved | Install it: npm install gone | WP_BUILD_IMPORT_MISSING',
+  )
+})
+
+test('a syntax error is marked in its file', async () => {
+  await using project = await makeProject({ 'src/a.ts': 'export default class A {\n  handle( { }\n}\n' })
+  const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.match(show(diagnostic!), /^src\/a\.ts:3:1 <\}> \| Expected .* \| WP_BUILD_SOURCE$/)
+})
+
+test('doubtful code of the project is a warning, that of a package is nobody\'s here', async () => {
+  const doubtful = 'export const x = (a) => a === NaN\n'
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('[x, p.x]', `import * as p from 'p'\n${doubtful}`),
+    'node_modules/p/index.js': doubtful,
+  })
+  const found = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.deepEqual(
+    found.map(({ file, code, severity }) => `${file} ${code} ${severity}`),
+    ['src/a.ts WP_BUILD_SOURCE_WARNING warning'],
+  )
+})
+
+test('an action or migration without a default export is named', async () => {
+  await using project = await makeProject({ 'src/a.ts': 'export class A {}\n', 'migrations/System/1.ts': 'export const up = 1\n' })
+  assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(({ code, message }) => [code, message]), [
+    ['WP_BUILD_MIGRATION_NO_EXPORT', 'The migration migrations/System/1.ts has no default export'],
+    ['WP_BUILD_ACTION_NO_CLASS', 'The default export of src/a.ts is no class with a method "handle"'],
+  ])
+})
+
+test('a migration folder that stands for no connection is one problem', async () => {
+  await using project = await makeProject({ 'migrations/Sytem/1.ts': 'export default {}\n', 'migrations/Sytem/2.ts': 'export default {}\n' })
+  assert.deepEqual((await diagnose(project.root, emptyDefinition)).map(show), [
+    'migrations/Sytem:1:1 <> | The folder migrations/Sytem has the name of no connection | Did you mean migrations/System? | WP_BUILD_MIGRATION_CONNECTION',
+  ])
+})
+
+test('nothing from outside the project comes in, by path or by link', async () => {
+  await using project = await makeProject({
+    'waypost.yml': '\n\n    action: src/link.ts\n',
+    'src/a.ts': actionReturning('secret', `import { secret } from '../../outside/secret.ts'`),
+    'src/b.ts': actionReturning('secret', `\nimport { secret } from './folder/secret.ts'`),
+    'src/inside.ts': actionReturning('1'),
+  })
+  const outside = path.join(project.outer, 'outside')
+  await mkdir(outside)
+  await writeFile(path.join(outside, 'secret.ts'), 'export const secret = 1\nexport default class { handle() {} }\n')
+  await symlink(path.join(outside, 'secret.ts'), path.join(project.root, 'src/link.ts'))
+  await symlink(path.join(project.root, 'src/inside.ts'), path.join(project.root, 'src/inner-link.ts'))
+  await symlink(outside, path.join(project.root, 'src/folder'))
+  await mkdir(path.join(project.root, 'migrations/System'), { recursive: true })
+  await symlink(path.join(outside, 'secret.ts'), path.join(project.root, 'migrations/System/1.ts'))
+  const definition = defineActions('src/a.ts', 'src/b.ts', 'src/link.ts', '../outside/secret.ts', 'src/inner-link.ts')
+  assert.deepEqual((await diagnose(project.root, definition)).map((diagnostic) => show(diagnostic).split(' | ')), [
+    ['migrations/System/1.ts:1:1 <>', '"migrations/System/1.ts" leads to a file outside the project'],
+    [`src/a.ts:1:24 <'../../outside/secret.ts'>`, '"../../outside/secret.ts" leads to a file outside the project'],
+    [`src/b.ts:2:24 <'./folder/secret.ts'>`, '"./folder/secret.ts" leads to a file outside the project'],
+    ['waypost.yml:3:13 <src/link.ts>', '"src/link.ts" leads to a file outside the project'],
+    ['waypost.yml:3:13 <src/link.ts>', '"../outside/secret.ts" leads to a file outside the project'],
+  ].map(([place, message]) => [place, message, 'Move the file into the project, or make it a package and install that', 'WP_BUILD_OUTSIDE']))
+})
+
+test('a native add-on is named with the import of the project that brought it in', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('run()', `import { run } from './run.ts'`),
+    'src/run.ts': `import fast from 'fast-hash'\nexport const run = () => fast\n`,
+    'node_modules/fast-hash/index.js': 'module.exports = require("./lib/binding.js")\n',
+    'node_modules/fast-hash/lib/binding.js': 'module.exports = require("../build/hash.node")\n',
+    'node_modules/fast-hash/build/hash.node': '\u007fELF',
+  })
+  assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(show), [
+    `src/run.ts:1:18 <'fast-hash'> | "fast-hash" needs the native add-on "node_modules/fast-hash/build/hash.node", which cannot be part of a release | Use a package without native code | WP_BUILD_NATIVE`,
+  ])
+})
