@@ -1,0 +1,183 @@
+// Who may import what. The tables below are the rule; `docs/architecture.md` shows the first one, and
+// test/repo/rooms.test.ts plants a violation of every rule to prove that it is seen.
+
+import swc from '@swc/core/Visitor.js'
+
+// The parser knows `using`, its visitor does not and would stop there.
+const visitor = swc.Visitor.prototype // oxlint-disable-line typescript/no-deprecated -- what dependency-cruiser uses
+const { visitStatement } = visitor
+visitor.visitStatement = function visitUsing(statement) {
+  if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement)
+  return { ...statement, decls: this.visitVariableDeclarators(statement.decls) }
+}
+
+/** Rooms of `src/`, lowest first, each with the rooms that it may import. */
+export const rooms = {
+  kit: [],
+  contract: ['kit'],
+  store: ['kit', 'contract'],
+  outbound: ['kit'],
+  plugin: ['kit', 'contract'],
+  connection: ['kit', 'contract', 'plugin'],
+  release: ['kit', 'contract', 'store'],
+  auth: ['kit', 'store'],
+  events: ['kit', 'store', 'outbound'],
+  definition: ['kit', 'contract'],
+  build: ['kit', 'contract', 'definition', 'release'],
+  runtime: ['kit', 'contract', 'release', 'connection', 'auth', 'events'],
+  consumer: ['kit', 'auth', 'events'],
+  backend: ['kit', 'store', 'auth', 'events', 'release', 'definition', 'build', 'connection'],
+}
+const wired = Object.keys(rooms)
+Object.assign(rooms, {
+  project: wired,
+  server: wired,
+  testing: ['kit', 'contract', 'project', 'server'],
+})
+
+/** Packages that only some places may import. */
+export const fences = {
+  fastify: {
+    packages: ['fastify', '@fastify/[^/]+'],
+    places: places('runtime', 'auth', 'consumer', 'events', 'backend'),
+  },
+  'mikro-orm': { packages: ['@mikro-orm/[^/]+'], places: [...places('store'), '^plugins/'] },
+  yaml: { packages: ['yaml'], places: places('definition') },
+  oclif: { packages: ['@oclif/core'], places: ['^commands/', '^bin/', '^plugins/[^/]+/commands/'] },
+  esbuild: { packages: ['esbuild'], places: places('build', 'project') },
+  undici: { packages: ['undici'], places: [...places('outbound'), '^plugins/'] },
+}
+
+function places(...names) {
+  return names.map((name) => `^src/${name}/`)
+}
+
+const ours = '^(src|commands|bin|plugins/[^/]+/(src|commands))/'
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: 'no-circle',
+      comment: 'A circle of modules cannot be understood, tested or moved in parts. Type imports count.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'room-door',
+      comment: 'Another room is entered through its index.ts only.',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'room-door-from-outside',
+      comment: 'commands/, bin/ and the published face enter a room through its index.ts only.',
+      severity: 'error',
+      from: { path: ['^(commands|bin)/', '^src/index\\.ts$'] },
+      to: { path: '^src/[^/]+/', pathNot: '^src/[^/]+/index\\.ts$' },
+    },
+    ...Object.entries(rooms).map(([room, allowed]) => ({
+      name: `room-${room}`,
+      comment: `${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}.`,
+      severity: 'error',
+      from: { path: `^src/${room}/` },
+      to: { path: '^src/', pathNot: [room, ...allowed].map((name) => `^src/${name}/`) },
+    })),
+    {
+      name: 'known-room',
+      comment: 'Every folder of src/ is a room of the table.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(rooms).join('|')})/` },
+    },
+    {
+      name: 'published-face',
+      comment: 'src/index.ts publishes the contract and nothing else of Waypost.',
+      severity: 'error',
+      from: { path: '^src/index\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/contract/' },
+    },
+    {
+      name: 'commands-only-call',
+      comment: 'A command parses flags, calls one function of a composition root and prints.',
+      severity: 'error',
+      from: { path: '^commands/' },
+      to: { path: '^(src|bin|test|bench|plugins)/', pathNot: ['^src/(kit|project|server)/', '^bin/cli/index\\.ts$'] },
+    },
+    {
+      name: 'commands-packages',
+      comment: 'A command needs no package but @oclif/core.',
+      severity: 'error',
+      from: { path: '^commands/' },
+      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@oclif/core/' },
+    },
+    {
+      name: 'commands-load-late',
+      comment: 'Heavy rooms are loaded by await import() inside run(), so that --help stays quick.',
+      severity: 'error',
+      from: { path: '^commands/' },
+      to: { path: '^src/(project|server)/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'launcher',
+      comment: 'The furniture of the command line needs kit only.',
+      severity: 'error',
+      from: { path: '^bin/cli/' },
+      to: { path: '^(src|commands|bin|test|bench|plugins)/', pathNot: ['^src/kit/', '^bin/cli/'] },
+    },
+    {
+      name: 'nothing-imports-upwards',
+      comment: 'The rooms know neither commands nor launcher, tests nor plugins.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(commands|bin|test|bench|plugins|templates|dist)/' },
+    },
+    {
+      name: 'plugins-use-the-published-face',
+      comment: 'First-party plugins use what everybody can use: the package waypost and npm packages.',
+      severity: 'error',
+      from: { path: '^plugins/([^/]+)/' },
+      to: {
+        path: '^(src|commands|bin|test|bench|plugins|dist)/',
+        pathNot: ['^plugins/$1/', '^dist/src/(testing/)?index\\.', '^test/support/'],
+      },
+    },
+    ...Object.entries(fences).map(([name, { packages, places: allowed }]) => ({
+      name: `fence-${name}`,
+      comment: `${name} is used in ${allowed.join(' ')} only; types also in src/contract/.`,
+      severity: 'error',
+      from: { path: ours, pathNot: [...allowed, '^src/contract/'] },
+      to: { path: `node_modules/(${packages.join('|')})/` },
+    })),
+    {
+      name: 'contract-types-only',
+      comment: 'The contract borrows types of other packages; nothing of them runs with it.',
+      severity: 'error',
+      from: { path: '^src/contract/' },
+      to: { path: 'node_modules/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'fence-environment',
+      comment: 'process.env is read in src/kit/environment.ts. (The lint rule no-process-env sees the global.)',
+      severity: 'error',
+      from: { path: '^(src|commands)/' },
+      to: { path: '^(node:)?process$', dependencyTypes: ['core'] },
+    },
+    {
+      name: 'no-development-package',
+      comment: 'What is published must not need a package that only development installs.',
+      severity: 'error',
+      from: { path: '^(src|commands|bin/cli|plugins/[^/]+/src)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    // With TypeScript 7 the default parser sees no module and reports no problem.
+    parser: 'swc',
+    doNotFollow: { path: ['node_modules', '(^|/)dist/'] },
+    exclude: { path: ['(^|/)coverage/', '^test/fixtures/', '(^|/)\\.waypost/'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test, type TestContext } from 'node:test'
+
+const root = path.join(import.meta.dirname, '../..')
+const config = path.join(root, '.dependency-cruiser.mjs')
+const { default: configuration, rooms }: Configuration = await import(config)
+
+interface Configuration {
+  readonly default: { readonly forbidden: readonly { readonly name: string }[] }
+  readonly rooms: Readonly<Record<string, readonly string[]>>
+}
+
+/** Files by path; a line of text is a module that imports what the words name. */
+type Files = Readonly<Record<string, string>>
+
+interface Cruise {
+  readonly modules: readonly { readonly source: string }[]
+  readonly summary: {
+    readonly violations: readonly {
+      readonly from: string
+      readonly to: string
+      readonly rule: { readonly name: string }
+    }[]
+  }
+}
+
+const packages = ['fastify', '@mikro-orm/core', 'yaml', '@oclif/core', 'esbuild', 'undici', 'kysely', 'left-pad']
+const developmentPackage = 'only-for-tests'
+
+/** A tree in which every room imports what it may. */
+const clean: Files = {
+  'package.json': JSON.stringify({
+    name: 'waypost',
+    dependencies: Object.fromEntries(packages.map((name) => [name, '1'])),
+    devDependencies: { [developmentPackage]: '1' },
+  }),
+  ...Object.fromEntries([...packages, developmentPackage].flatMap(makePackage)),
+  ...Object.fromEntries(
+    Object.entries(rooms).map(([room, allowed]) => [
+      `src/${room}/index.ts`,
+      `export const ${room} = 1\n${allowed.map((name) => `import type {} from '../${name}/index.ts'`).join('\n')}`,
+    ]),
+  ),
+  'src/index.ts': `export * from './contract/index.ts'`,
+  'src/contract/action.ts': `import type { Kysely } from 'kysely'\nimport type { FastifyPluginAsync } from 'fastify'`,
+  'src/runtime/listener.ts': `import fastify from 'fastify'`,
+  'src/store/orm.ts': `import { MikroORM } from '@mikro-orm/core'`,
+  'src/definition/parse.ts': `import { parse } from 'yaml'`,
+  'src/build/bundle.ts': `import { build } from 'esbuild'`,
+  'src/outbound/agent.ts': `import { Agent } from 'undici'`,
+  'src/kit/environment.ts': `export const variables = process.env`,
+  'src/kit/using.ts': `export function close() { using handle = open() }\nfunction open() { return { [Symbol.dispose]() {} } }`,
+  'bin/cli/index.ts': `import { fill } from '../../src/kit/index.ts'\nexport const base = fill`,
+  'commands/deploy.ts': `import { base } from '../bin/cli/index.ts'\nimport type { Deployed } from '../src/project/index.ts'\nimport { Flags } from '@oclif/core'\nexport async function run() { await import('../src/project/index.ts') }`,
+  'plugins/sql/src/index.ts': `import { open } from './open.ts'\nimport { MikroORM } from '@mikro-orm/core'`,
+  'plugins/sql/src/open.ts': `export const open = 1`,
+  'test/store/orm.test.ts': `import '../../src/store/orm.ts'`,
+}
+
+/** For each rule files that break it, and where it must be seen. */
+const planted: Readonly<Record<string, { readonly files: Files; readonly at: string }>> = {
+  'no-circle': {
+    files: { 'src/kit/a.ts': `import type { B } from './b.ts'`, 'src/kit/b.ts': `import type { A } from './a.ts'` },
+    at: 'src/kit/a.ts',
+  },
+  'room-door': plant('src/auth/tokens.ts', `import { MikroORM } from '../store/orm.ts'`),
+  'room-door-from-outside': plant('bin/demo.ts', `import { Agent } from '../src/outbound/agent.ts'`),
+  ...Object.fromEntries(
+    Object.entries(rooms).map(([room, allowed]) => {
+      const other = Object.keys(rooms).find((name) => name !== room && !allowed.includes(name))
+      return [`room-${room}`, plant(`src/${room}/reaches.ts`, `import type { Thing } from '../${other}/index.ts'`)]
+    }),
+  ),
+  'known-room': {
+    files: { 'src/helpers/index.ts': '', 'test/helpers.test.ts': `import '../src/helpers/index.ts'` },
+    at: 'test/helpers.test.ts',
+  },
+  'published-face': plant('src/index.ts', `export { kit } from './kit/index.ts'`),
+  'commands-only-call': plant('commands/migrate.ts', `import type { System } from '../src/store/index.ts'`),
+  'commands-packages': plant('commands/dev.ts', `import pad from 'left-pad'`),
+  'commands-load-late': plant('commands/serve.ts', `import { serve } from '../src/server/index.ts'`),
+  launcher: plant('bin/cli/launch.ts', `import { store } from '../../src/store/index.ts'`),
+  'nothing-imports-upwards': plant('src/project/init.ts', `import '../../commands/deploy.ts'`),
+  'plugins-use-the-published-face': plant(
+    'plugins/http/src/index.ts',
+    `import { fill } from '../../../src/kit/index.ts'`,
+  ),
+  'fence-fastify': plant('src/release/serve.ts', `import type { FastifyInstance } from 'fastify'`),
+  'fence-mikro-orm': plant('src/release/entity.ts', `import { defineEntity } from '@mikro-orm/core'`),
+  'fence-yaml': plant('src/build/read.ts', `import { parse } from 'yaml'`),
+  'fence-oclif': plant('src/server/command.ts', `import { Command } from '@oclif/core'`),
+  'fence-esbuild': plant('src/server/compile.ts', `const { build } = await import('esbuild')`),
+  'fence-undici': plant('src/auth/fetch.ts', `import { request } from 'undici'`),
+  'contract-types-only': plant('src/contract/schema.ts', `import { sql } from 'kysely'`),
+  'fence-environment': plant('src/store/url.ts', `import { env } from 'node:process'`),
+  'no-development-package': plant('src/release/compare.ts', `import only from '${developmentPackage}'`),
+}
+
+test('a tree that keeps the rules passes, and its modules are seen', (t) => {
+  const { modules, summary } = cruise(makeTree(t, clean))
+  assert.deepEqual(summary.violations, [])
+  assert.ok(modules.filter(({ source }) => source.startsWith('src/')).length >= Object.keys(rooms).length)
+})
+
+test('every rule has a planted violation', () => {
+  assert.deepEqual(Object.keys(planted).toSorted(), configuration.forbidden.map(({ name }) => name).toSorted())
+})
+
+test('every planted violation is seen by its rule', (t) => {
+  const files = Object.assign({}, clean, ...Object.values(planted).map((violation) => violation.files))
+  const { violations } = cruise(makeTree(t, files)).summary
+  const seen = new Set(violations.map(({ from, rule }) => `${rule.name} ${from}`))
+  assert.deepEqual(
+    Object.entries(planted)
+      .map(([name, { at }]) => `${name} ${at}`)
+      .filter((expected) => !seen.has(expected)),
+    [],
+  )
+})
+
+test('every room of this repository is seen', () => {
+  const { modules } = cruise(root)
+  const folders = readdirSync(path.join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const { name } of folders) {
+    if (readdirSync(path.join(root, 'src', name)).length === 0) continue
+    assert.ok(
+      modules.some(({ source }) => source.startsWith(`src/${name}/`)),
+      name,
+    )
+  }
+})
+
+function plant(file: string, content: string): { files: Files; at: string } {
+  return { files: { [file]: content }, at: file }
+}
+
+function makePackage(name: string): [string, string][] {
+  return [
+    [`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' })],
+    [`node_modules/${name}/index.js`, ''],
+  ]
+}
+
+function makeTree(t: TestContext, files: Files): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waypost-rooms-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+    writeFileSync(path.join(folder, file), content)
+  }
+  return folder
+}
+
+function cruise(folder: string): Cruise {
+  const program = path.join(root, 'node_modules/.bin/depcruise')
+  const { stdout, stderr } = spawnSync(program, ['--config', config, '--output-type', 'json', '.'], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  assert.notEqual(stdout, '', stderr)
+  return JSON.parse(stdout)
+}
