@@ -28,6 +28,7 @@ export interface ConnectionRegistry {
 export interface RegistryOptions {
   readonly classes: ReadonlyMap<string, ConnectionClass>
   readonly variables: Variables
+  readonly folder: string
   readonly log: Log
   /** Connections that stand without being named, `System` above all; they are never closed here. */
   readonly builtIn: Readonly<Record<string, OpenConnection>>
@@ -57,7 +58,7 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
       failure: undefined,
       opening: undefined,
       open() {
-        made.opening ??= openClass.open(config, { name, log: options.log }).then(
+        made.opening ??= openClass.open(config, { name, folder: options.folder, log: options.log }).then(
           (connection) => {
             made.connection = connection
             made.failure = undefined

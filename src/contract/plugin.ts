@@ -18,14 +18,16 @@ export interface OpenConnection<Client = unknown> {
 export interface OpenOptions {
   /** The connection's name in `waypost.yml`. */
   readonly name: string
+  /** The folder of the project or server, from which a relative path in the config is meant. */
+  readonly folder: string
   readonly log: Log
 }
 
 /** A kind of outside system that a connection can name as its `class`. */
 export interface ConnectionClass<Config = unknown, Client = unknown> {
   readonly description: string
-  /** Checked by `validate`; the backend draws its form from it. */
-  readonly config: JsonSchema
+  /** A JSON Schema as data; checked by `validate`, and the backend draws its form from it. */
+  readonly config: object
   /** How `.waypost/types.d.ts` writes the client's type. `{Tables}` stands for the connection's `tables.ts`. */
   readonly clientType: string
   /** The client is a Kysely instance, so that `migrations/<Connection>/` may stand for it. */
@@ -37,7 +39,8 @@ export interface ConnectionClass<Config = unknown, Client = unknown> {
 /** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
 export interface ActionClass<Config = unknown> {
   readonly description: string
-  readonly config: JsonSchema
+  /** A JSON Schema as data. */
+  readonly config: object
   make(config: Config): Action
 }
 

@@ -8,3 +8,7 @@ export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './
 export { makeSecrets, type SealedPlace, type Secrets } from './secrets.ts'
 export { openSystem, type OpenSystemOptions, type System, type SystemKind } from './system.ts'
 export type { SystemTables } from './tables.ts'
+export { columnTypes } from './sql/column-types.ts'
+export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
+export { openPostgres, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
+export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
