@@ -2,7 +2,7 @@ import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:
 import { isIP } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
 import { messageOf } from '../kit/index.ts'
-import { makeAddressPolicy, type AddressPolicy, type AddressPolicyOptions } from './addresses.ts'
+import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
 
 /** What came of one POST. */
@@ -34,7 +34,11 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export interface OutboundOptions extends AddressPolicyOptions {
+export interface OutboundOptions {
+  /** Ranges that are opened beside the public ones; asked for with each connection, since a release may change them. */
+  allow(): readonly string[]
+  /** Opens loopback: on a development System. */
+  readonly loopback: boolean
   /** Sockets at most to one origin. */
   readonly connections?: number
 }
@@ -43,7 +47,7 @@ const answerBytes = 4096
 const longestRetryAfterMs = 24 * 3_600_000
 
 export function openOutbound(options: OutboundOptions): Outbound {
-  const policy = makeAddressPolicy(options)
+  const policy = followPolicy(options)
   const agent = new Agent({
     connect: guardedConnector(policy),
     connections: options.connections ?? 64,
@@ -54,6 +58,21 @@ export function openOutbound(options: OutboundOptions): Outbound {
     post: (post) => postOnce(agent, post),
     checkUrl: (url) => checkUrl(policy, url),
     close: () => agent.destroy(),
+  }
+}
+
+/** The policy of the ranges that are open now. */
+function followPolicy(options: OutboundOptions): AddressPolicy {
+  let ranges = options.allow()
+  let policy = makeAddressPolicy({ allow: ranges, loopback: options.loopback })
+  return {
+    isAllowed(address) {
+      if (options.allow() !== ranges) {
+        ranges = options.allow()
+        policy = makeAddressPolicy({ allow: ranges, loopback: options.loopback })
+      }
+      return policy.isAllowed(address)
+    },
   }
 }
 

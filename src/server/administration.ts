@@ -1,0 +1,108 @@
+import {
+  addClient,
+  addUser,
+  backendScopes,
+  checkScopes,
+  findUser,
+  issueTokens,
+  loadUserScopes,
+  loginClientId,
+  openKeyRing,
+  revokeTokens,
+  authErrors,
+  type NewClient,
+} from '../auth/index.ts'
+import { parseDuration } from '../kit/index.ts'
+import { loadTerms } from './active-release.ts'
+import { errors } from './errors.ts'
+import { openIdentity, type Host } from './open-host.ts'
+
+export interface UserRequest {
+  readonly name: string
+  readonly email?: string | undefined
+  readonly password?: string | undefined
+  /** Beside those that every new user gets. */
+  readonly scopes: readonly string[]
+  /** Gives every scope of administration. */
+  readonly admin: boolean
+}
+
+/** Adds a user with the default scopes and those given. */
+export async function addHostUser(host: Host, request: UserRequest): Promise<{ id: string; name: string; scopes: readonly string[] }> {
+  const { settings } = await loadTerms(host.system, host.variables)
+  const scopes = checkScopes([...settings.scopes_default, ...request.scopes, ...(request.admin ? backendScopes : [])])
+  const user = await addUser(host.system, {
+    name: request.name,
+    scopes,
+    ...(request.email === undefined ? {} : { email: request.email }),
+    ...(request.password === undefined ? {} : { password: request.password }),
+  })
+  return { id: user.id, name: user.name, scopes }
+}
+
+/** Adds a client. Without scopes it gets all that its owner has, but those of administration. */
+export async function addHostClient(
+  host: Host,
+  request: Omit<NewClient, 'scopes'> & { scopes: readonly string[] | undefined },
+): Promise<{ client_id: string; client_secret?: string; scopes: readonly string[] }> {
+  const owner = await findUser(host.system, request.user)
+  const owned = await loadUserScopes(host.system.db, owner.id)
+  const scopes = request.scopes ?? owned.filter((scope) => !(backendScopes as readonly string[]).includes(scope))
+  const { id, secret } = await addClient(host.system, { ...request, scopes })
+  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), scopes }
+}
+
+const longestLifetimeMs = 365 * 86_400_000
+
+/** Issues an access token for a user, without a refresh token. */
+export async function issueHostToken(
+  host: Host,
+  request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
+): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
+  const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
+  if (request.expires !== undefined && (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > longestLifetimeMs)) {
+    throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
+  }
+  const user = await findUser(host.system, request.user)
+  if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
+  const owned = await loadUserScopes(host.system.db, user.id)
+  const scopes = checkScopes(request.scopes ?? owned)
+  const lacked = scopes.filter((scope) => !owned.includes(scope))
+  if (lacked.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: lacked.join(',') })
+
+  const { secrets, issuer } = await openIdentity(host)
+  const { settings } = await loadTerms(host.system, host.variables)
+  const issued = await issueTokens(
+    {
+      system: host.system,
+      keys: await openKeyRing(host.system, secrets),
+      clock: host.clock,
+      issuer,
+      settings: () => settings,
+      refreshKeys: secrets.deriveKeys('refresh'),
+    },
+    { userId: user.id, clientId: loginClientId, scopes },
+    { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
+  )
+  return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
+}
+
+/** Revokes one token, or all of a user or client. @returns how many access tokens were still valid */
+export async function revokeHostTokens(
+  host: Host,
+  request: { jti?: string | undefined; user?: string | undefined; client?: string | undefined },
+): Promise<number> {
+  const now = host.clock.now()
+  if (request.jti !== undefined) {
+    const known = await host.system.db.selectFrom('waypost_token').select('jti').where('jti', '=', request.jti).executeTakeFirst()
+    if (known === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: request.jti })
+    return revokeTokens(host.system, { jti: request.jti }, now)
+  }
+  if (request.user !== undefined) {
+    return revokeTokens(host.system, { userId: (await findUser(host.system, request.user)).id }, now)
+  }
+  if (request.client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
+  const client = await host.system.db.selectFrom('waypost_client').select('id').where('id', '=', request.client).executeTakeFirst()
+  if (client === undefined) throw authErrors.WP_AUTH_CLIENT_UNKNOWN({ client: request.client })
+  return revokeTokens(host.system, { clientId: client.id }, now)
+}

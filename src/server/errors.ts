@@ -1,0 +1,53 @@
+import { defineErrors } from '../kit/index.ts'
+
+export const errors = defineErrors({
+  WP_SERVER_NO_SYSTEM: {
+    kind: 'user',
+    status: 500,
+    message: 'There is no System database at {file}, and WAYPOST_SYSTEM_URL is not set',
+    hint: 'In a pipeline set WAYPOST_SYSTEM_URL; on this machine run waypost dev or waypost migrate first.',
+  },
+  WP_SERVER_SECRET_MISSING: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_SECRET is not set, which System at {target} needs',
+    hint: 'Set the one that System was set up with; the first time, make one: openssl rand -base64 32',
+  },
+  WP_SERVER_BASE_URL_MISSING: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_BASE_URL is not set, and System at {target} does not know it yet',
+    hint: 'Set it to the address that callers use, for example https://api.example.com.',
+  },
+  WP_SERVER_BASE_URL: {
+    kind: 'user',
+    status: 500,
+    message: '"{url}" cannot be WAYPOST_BASE_URL',
+    hint: 'Use an absolute http:// or https:// address without query and fragment.',
+  },
+  WP_SERVER_ISSUER_CHANGED: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_BASE_URL is {given}, but the tokens of System at {target} were issued by {stored}',
+    hint: 'Set WAYPOST_BASE_URL to {stored}.',
+  },
+  WP_SERVER_NUMBER: { kind: 'user', status: 500, message: '{name} is "{value}", which is no port', hint: 'Use a number from 0 to 65535.' },
+  WP_SERVER_VARIABLE: {
+    kind: 'user',
+    status: 500,
+    message: 'The variable {variables} is not set, which the release {release} needs',
+    hint: 'Set it in the environment of this server, or in .env.',
+  },
+  WP_SERVER_SETTING: {
+    kind: 'user',
+    status: 500,
+    message: 'The setting {name} of the release {release} cannot be used: {reason}',
+    hint: 'Check the variables that it names.',
+  },
+  WP_SERVER_REVOKE_WHAT: {
+    kind: 'user',
+    status: 400,
+    message: 'Nothing says which tokens to revoke',
+    hint: 'Give the JTI of one token, --user NAME or --client ID.',
+  },
+})

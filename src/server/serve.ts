@@ -1,0 +1,106 @@
+import pino from 'pino'
+import { messageOf, variable, type Variables } from '../kit/index.ts'
+import { loadActiveRelease, shortId } from '../release/index.ts'
+import { storeFact } from '../store/index.ts'
+import { errors } from './errors.ts'
+import { openHost, openIdentity } from './open-host.ts'
+import { reportServer } from './report-server.ts'
+import { startServer, type WaypostServer } from './start-server.ts'
+
+export interface ServeOptions {
+  readonly folder: string
+  readonly variables: Variables
+  readonly port?: number | undefined
+}
+
+/**
+ * Serves the active release of System, and every one that is activated later, until it is closed. A release that does
+ * not come up leaves the one before.
+ */
+export async function serve(options: ServeOptions): Promise<WaypostServer> {
+  const { variables } = options
+  const logger = pino({ level: variable(variables, 'LOG_LEVEL') ?? 'info', redact: ['req.headers.authorization'] })
+  const host = await openHost(options)
+  try {
+    await storeFact(host.system, 'origin', 'production')
+    const identity = await openIdentity(host, `http://localhost:${readPort(variables, options.port)}`)
+    const server = await startServer({
+      host,
+      identity,
+      logger,
+      isDevelopment: false,
+      address: { host: variable(variables, 'HOST') ?? '0.0.0.0', port: readPort(variables, options.port) },
+    })
+    const report = await reportServer(host)
+    const follow = followActivations(server, logger, report)
+    await follow.catchUp()
+    return {
+      ...server,
+      async close() {
+        follow.stop()
+        await server.close()
+        await report.stop()
+        await host.close()
+      },
+    }
+  } catch (error) {
+    await host.close()
+    throw error
+  }
+}
+
+/** @throws WP_SERVER_NUMBER */
+export function readPort(variables: Variables, given: number | undefined): number {
+  if (given !== undefined) return given
+  const text = variable(variables, 'PORT')
+  if (text === undefined) return 3000
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw errors.WP_SERVER_NUMBER({ name: 'PORT', value: text })
+  return port
+}
+
+const retryMs = 5000
+
+/** Serves what is active, now and after each activation; one that fails is tried again. */
+function followActivations(
+  server: WaypostServer,
+  logger: pino.Logger,
+  report: Awaited<ReturnType<typeof reportServer>>,
+) {
+  let served: string | undefined
+  let running: Promise<void> = Promise.resolve()
+  let retry: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  async function bringUp(): Promise<void> {
+    const release = await loadActiveRelease(server.host.system)
+    if (isStopped || release === undefined || release.id === served) return
+    await server.serveRelease(release)
+    served = release.id
+    logger.info({ release: shortId(release.id) }, 'serving a release')
+    await report.say({ state: 'serving', release: release.id })
+  }
+
+  function catchUp(): Promise<void> {
+    clearTimeout(retry)
+    running = running.then(bringUp).catch(async (error: unknown) => {
+      logger.error({ err: error }, 'the active release does not come up; what was served before stays')
+      await report.say({ state: 'failed', error: messageOf(error) }).catch(() => undefined)
+      if (!isStopped) retry = setTimeout(() => void catchUp(), retryMs).unref()
+    })
+    return running
+  }
+
+  const stopListening = server.feed.listen((changes) => {
+    if (changes === 'reset' || changes.some((change) => change.kind === 'activation')) void catchUp()
+  })
+  return {
+    catchUp,
+    stop() {
+      isStopped = true
+      clearTimeout(retry)
+      stopListening()
+    },
+  }
+}
+
