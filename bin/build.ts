@@ -5,6 +5,7 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
+import { makeEditorSchema } from '../src/definition/index.ts'
 
 const root = path.dirname(import.meta.dirname)
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
@@ -12,6 +13,7 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'ut
 compile('.', 'tsconfig.build.json')
 for (const file of globSync('plugins/*/tsconfig.json', { cwd: root })) compile(path.dirname(file), 'tsconfig.json')
 writeBuildInfo()
+writeEditorSchema()
 await writeManifest()
 
 function compile(folder: string, config: string): void {
@@ -31,6 +33,11 @@ function writeBuildInfo(): void {
 function commit(): string {
   if (!existsSync(path.join(root, '.git'))) return 'unknown'
   return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+}
+
+/** What an editor completes and checks waypost.yml with. */
+function writeEditorSchema(): void {
+  writeFileSync(path.join(root, 'waypost.schema.json'), `${JSON.stringify(makeEditorSchema(), undefined, 2)}\n`)
 }
 
 /** The commands with their flags, so that the launcher loads the one it runs and no other. */

@@ -26,18 +26,17 @@ function unknownFlag(flag: string, thrown: UsageError, command: string): Waypost
 function describeArguments({ args }: UsageError): string | undefined {
   const first = args?.[0]
   if (first === undefined) return undefined
-  if (typeof first === 'string') return `There is no place for the argument "${first}".`
-  return `The argument ${first.name.toUpperCase()} is missing.`
+  if (typeof first === 'string') return `There is no place for the argument "${first}"`
+  return `The argument ${first.name.toUpperCase()} is missing`
 }
 
 /** oclif's messages spread over lines and end with an advice that the hint gives. */
 function inOneSentence(message: string): string {
-  const sentence = message
+  return message
     .replace(/\n?See more help with --help$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (\S+)\s+/, '$1: ')
     .split('\n')
     .map((line) => line.trim())
     .join(' ')
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }

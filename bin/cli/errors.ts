@@ -5,13 +5,13 @@ export const errors = defineErrors({
   WP_CLI_COMMAND_UNKNOWN: {
     kind: 'user',
     status: 400,
-    message: 'There is no command "{command}".',
+    message: 'There is no command "{command}"',
     hint: '{next}',
   },
   WP_CLI_FLAG_UNKNOWN: {
     kind: 'user',
     status: 400,
-    message: 'There is no flag "{flag}".',
+    message: 'There is no flag "{flag}"',
     hint: '{next}',
   },
   WP_CLI_USAGE: {

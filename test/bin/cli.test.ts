@@ -44,7 +44,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no command "gret".\n  Did you mean waypost greet? waypost --help lists the commands.\n',
+      stderr: 'Error: There is no command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
     },
   ],
   'a mistyped command is wrong usage and names the nearest': [
@@ -52,12 +52,12 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no command "gret".\n  Did you mean waypost greet? waypost --help lists the commands.\n',
+      stderr: 'Error: There is no command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
     },
   ],
   'a command below a topic is found with a space too, by name only': [
     ['box', 'open'],
-    { status: 2, stderr: 'Error: There is no command "box open".\n  Did you mean waypost box:open?\n' },
+    { status: 2, stderr: 'Error: There is no command "box open"\n  Did you mean waypost box:open?\n' },
   ],
   'a topic alone lists its commands on stderr': [
     ['box'],
@@ -66,57 +66,57 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
   'help of a topic goes to stdout': [['box', '--help'], { status: 0, stdout: /box:open {2}Open a box/, stderr: '' }],
   'a topic without a command does not exist': [
     ['empty'],
-    { status: 2, stderr: /^Error: There is no command "empty"\.\n/ },
+    { status: 2, stderr: /^Error: There is no command "empty"\n/ },
   ],
   'a flag instead of a command is wrong usage': [
     ['--port'],
-    { status: 2, stderr: /^Error: There is no flag "--port"\.\n/ },
+    { status: 2, stderr: /^Error: There is no flag "--port"\n/ },
   ],
   'a mistyped flag is wrong usage and names the nearest': [
     ['greet', 'Ann', '--lod'],
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no flag "--lod".\n  Did you mean --loud? waypost greet --help lists the flags.\n',
+      stderr: 'Error: There is no flag "--lod"\n  Did you mean --loud? waypost greet --help lists the flags.\n',
     },
   ],
   'a missing argument is wrong usage': [
     ['greet'],
-    { status: 2, stderr: 'Error: The argument NAME is missing.\n  waypost greet --help shows how it is used.\n' },
+    { status: 2, stderr: 'Error: The argument NAME is missing\n  waypost greet --help shows how it is used.\n' },
   ],
   'an argument too many is wrong usage': [
     ['greet', 'Ann', 'Bob'],
-    { status: 2, stderr: /^Error: There is no place for the argument "Bob"\.\n/ },
+    { status: 2, stderr: /^Error: There is no place for the argument "Bob"\n/ },
   ],
   'a value that does not fit is wrong usage': [
     ['greet', 'Ann', '--times', 'x'],
-    { status: 2, stderr: /^Error: --times: Expected an integer but received: x\.\n/ },
+    { status: 2, stderr: /^Error: --times: Expected an integer but received: x\n/ },
   ],
   'a flag without its value is wrong usage': [
     ['greet', 'Ann', '--times'],
-    { status: 2, stderr: /^Error: Flag --times expects a value\.\n/ },
+    { status: 2, stderr: /^Error: Flag --times expects a value\n/ },
   ],
   'wrong usage is data with --json': [
     ['greet', '--json'],
     {
       status: 2,
       stdout:
-        '{"error":{"code":"WP_CLI_USAGE","message":"The argument NAME is missing.","hint":"waypost greet --help shows how it is used."}}\n',
+        '{"error":{"code":"WP_CLI_USAGE","message":"The argument NAME is missing","hint":"waypost greet --help shows how it is used."}}\n',
     },
   ],
   "an error of the user's says what to do, without a stack": [
     ['fail', 'user'],
-    { status: 1, stdout: '', stderr: 'Error: The box "red" is full.\n  Empty it first.\n' },
+    { status: 1, stdout: '', stderr: 'Error: The box "red" is full\n  Empty it first.\n' },
   ],
   'an error of another system names its cause': [
     ['fail', 'external'],
-    { status: 1, stderr: 'Error: The box "red" does not answer.\n  connect ECONNREFUSED 127.0.0.1:1\n' },
+    { status: 1, stderr: 'Error: The box "red" does not answer\n  connect ECONNREFUSED 127.0.0.1:1\n' },
   ],
   'an error is data with --json': [
     ['fail', 'user', '--json'],
     {
       status: 1,
-      stdout: '{"error":{"code":"WP_FIXTURE_FULL","message":"The box \\"red\\" is full.","hint":"Empty it first."}}\n',
+      stdout: '{"error":{"code":"WP_FIXTURE_FULL","message":"The box \\"red\\" is full","hint":"Empty it first."}}\n',
       stderr: '',
     },
   ],
