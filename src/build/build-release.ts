@@ -5,7 +5,9 @@ import { openBuilder, type BuilderOptions, type BuildResult } from './open-build
  * Builds the release of a project: every action and migration file bundled, and the manifest. The same sources give the
  * same release in any folder on any machine. Problems in the project's files are diagnostics, never thrown.
  */
-export async function buildRelease(options: BuilderOptions & { readonly definition: Definition }): Promise<BuildResult> {
+export async function buildRelease(
+  options: BuilderOptions & { readonly definition: Definition },
+): Promise<BuildResult> {
   const builder = openBuilder(options)
   try {
     return await builder.build(options.definition)

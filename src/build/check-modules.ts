@@ -20,7 +20,10 @@ export interface CheckOptions {
  * Loads every action of a release once, in a child process outside of the project's folder, as a server would, and gives a
  * diagnostic for each that throws, waits too long, ends the process or is no class with a method `handle`.
  */
-export async function checkModules(release: BuiltRelease, { loader, timeoutMs = 30_000 }: CheckOptions): Promise<Diagnostic[]> {
+export async function checkModules(
+  release: BuiltRelease,
+  { loader, timeoutMs = 30_000 }: CheckOptions,
+): Promise<Diagnostic[]> {
   const files = actionFiles(release.manifest)
   if (files.size === 0) return []
   const modules = [...files.keys()]
@@ -55,14 +58,20 @@ async function loadInChild(request: LoadRequest, timeoutMs: number): Promise<Map
   })
   const end = await runChild(child, request, timeoutMs)
   if (pending.size === 0) return problems
-  if (failure !== undefined || current === undefined) throw new Error(`The modules could not be checked: ${failure ?? end}`)
+  if (failure !== undefined || current === undefined)
+    throw new Error(`The modules could not be checked: ${failure ?? end}`)
   return problems.set(current, { reason: end, stack: '' })
 }
 
 function openChild(): ChildProcess {
   const entry = new URL(`./check-modules-child${path.extname(import.meta.url)}`, import.meta.url)
   // No project folder and no options of this process: neither is there on a server. What modules print is not our result.
-  return fork(fileURLToPath(entry), [], { cwd: tmpdir(), execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'], serialization: 'advanced' })
+  return fork(fileURLToPath(entry), [], {
+    cwd: tmpdir(),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  })
 }
 
 /** Waits for the end of the child, at most `timeoutMs`, and says how it ended. */
@@ -75,14 +84,17 @@ async function runChild(child: ChildProcess, request: LoadRequest, timeoutMs: nu
   try {
     child.send(request, () => undefined)
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
-    return isLate ? `it took longer than ${timeoutMs / 1000} s` : `it ended the process (${signal ?? `exit code ${code}`})`
+    return isLate
+      ? `it took longer than ${timeoutMs / 1000} s`
+      : `it ended the process (${signal ?? `exit code ${code}`})`
   } finally {
     clearTimeout(timer)
   }
 }
 
 function describe(file: string, problem: Problem): Diagnostic {
-  if (problem === 'no-class') return makeDiagnostic('WP_BUILD_ACTION_NO_CLASS', makePlace(file, 1), { parameters: { file } })
+  if (problem === 'no-class')
+    return makeDiagnostic('WP_BUILD_ACTION_NO_CLASS', makePlace(file, 1), { parameters: { file } })
   const place = placeOf(problem.stack) ?? makePlace(file, 1)
   return makeDiagnostic('WP_BUILD_ACTION_LOAD', place, { parameters: { file, reason: problem.reason } })
 }

@@ -61,7 +61,11 @@ async function checkActionFile(root: string, file: string, at: Location): Promis
   return makeDiagnostic('WP_BUILD_ACTION_MISSING', place, { parameters: { file }, hint })
 }
 
-async function checkMigration(root: string, migration: MigrationSource, definition: Definition): Promise<Diagnostic | undefined> {
+async function checkMigration(
+  root: string,
+  migration: MigrationSource,
+  definition: Definition,
+): Promise<Diagnostic | undefined> {
   const { connection, file } = migration
   if (connection !== 'System' && !Object.hasOwn(definition.connections, connection)) {
     const near = nearest(connection, ['System', ...Object.keys(definition.connections)])

@@ -54,7 +54,9 @@ function makeAliases(group: readonly Linkable[], resolve: (name: string) => stri
     .sort((a, b) => compareText(a.text, b.text))
     .map(({ module }) => module)
   const position = new Map(ordered.map(({ name }, index) => [name, String(index).padStart(64, '0')]))
-  const texts = ordered.map((module) => module.write((name) => artifactScheme + (position.get(name) ?? resolve(name)), ''))
+  const texts = ordered.map((module) =>
+    module.write((name) => artifactScheme + (position.get(name) ?? resolve(name)), ''),
+  )
   const whole = sha256(texts.map(sha256).join())
   return new Map(ordered.map(({ name }) => [name, sha256(`${whole}:${position.get(name)}`)]))
 }

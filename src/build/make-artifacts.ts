@@ -12,17 +12,25 @@ interface SourceMap {
 
 /** Makes the artifacts of a bundle, by output name: named by content, with source maps that name the project's files. */
 export function makeArtifacts(root: string, bundle: Bundle): Map<string, Artifact> {
-  const imports = new Map(Object.entries(bundle.metafile.outputs).map(([file, output]) => [outputNameOf(file), importsOf(output)]))
+  const imports = new Map(
+    Object.entries(bundle.metafile.outputs).map(([file, output]) => [outputNameOf(file), importsOf(output)]),
+  )
   const modules = [...bundle.outputs].map(([name, { code, map }]): Linkable => {
     const text = code.text.trimEnd()
     const sourceMap = localize(root, JSON.parse(map.text) as SourceMap)
-    return { name, imports: imports.get(name) ?? [], write: (resolve, header) => write(text, sourceMap, { resolve, header, imports: imports.get(name) ?? [] }) }
+    return {
+      name,
+      imports: imports.get(name) ?? [],
+      write: (resolve, header) => write(text, sourceMap, { resolve, header, imports: imports.get(name) ?? [] }),
+    }
   })
   return linkArtifacts(modules)
 }
 
 function importsOf(output: Metafile['outputs'][string]): string[] {
-  const names = output.imports.filter(({ external, kind }) => !external && kind !== 'file-loader').map(({ path }) => outputNameOf(path))
+  const names = output.imports
+    .filter(({ external, kind }) => !external && kind !== 'file-loader')
+    .map(({ path }) => outputNameOf(path))
   return [...new Set(names)]
 }
 
@@ -35,7 +43,8 @@ interface Writing {
 function write(text: string, map: SourceMap, { imports, resolve, header }: Writing): string {
   let code = text
   for (const name of imports) code = code.replaceAll(`./${name}`, resolve(name))
-  if (code.length !== text.length) throw new Error('An import was written with another length: source maps would be wrong')
+  if (code.length !== text.length)
+    throw new Error('An import was written with another length: source maps would be wrong')
   const moved = header === '' ? map : { ...map, mappings: `;${map.mappings}` }
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(moved)).toString('base64')}`
   return `${header === '' ? '' : `${header}\n`}${code}\n//# sourceMappingURL=${url}\n`

@@ -1,4 +1,4 @@
-import type { ActionUse, ClassUse, Definition, HttpMethod, Method } from '../definition/index.ts'
+import type { ActionUse, ClassUse, Definition, HttpMethod, Method, Route } from '../definition/index.ts'
 import type {
   Artifact,
   Manifest,
@@ -6,10 +6,13 @@ import type {
   ManifestClass,
   ManifestMethod,
   ManifestMigration,
+  ManifestRoute,
 } from '../release/index.ts'
 import { compareText } from './compare-text.ts'
 import { normalizeFile } from './find-entries.ts'
 import type { MigrationSource } from './load-migrations.ts'
+
+type HashOf = (file: string) => string
 
 export interface ManifestParts {
   readonly name: string
@@ -17,7 +20,7 @@ export interface ManifestParts {
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
   /** The SHA-256 of the artifact of an entry file. */
-  readonly hashOf: (file: string) => string
+  readonly hashOf: HashOf
 }
 
 const methodOrder: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -29,22 +32,13 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     format: 1,
     waypost: version,
     name,
-    routes: definition.routes
-      .toSorted((a, b) => compareText(a.path, b.path))
-      .map(({ path, deprecated, methods }) => ({
-        path,
-        ...present({ deprecated }),
-        methods: methods
-          .toSorted((a, b) => methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method))
-          .map((method) => makeMethod(method, hashOf)),
-      })),
+    routes: definition.routes.toSorted((a, b) => compareText(a.path, b.path)).map((route) => makeRoute(route, hashOf)),
     schemas: sortKeys(definition.schemas),
     connections: mapValues(definition.connections, makeClass),
     events: sortKeys(definition.events),
     scopes: sortKeys(definition.scopes),
-    cronjobs: mapValues(definition.cronjobs, ({ schedule, timezone, action }) => ({
-      schedule,
-      ...present({ timezone }),
+    cronjobs: mapValues(definition.cronjobs, ({ action, ...rest }) => ({
+      ...rest,
       action: makeAction(action, hashOf),
     })),
     rates: sortKeys(definition.rates),
@@ -56,12 +50,17 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
   }
 }
 
-function makeMethod(method: Method, hashOf: ManifestParts['hashOf']): ManifestMethod {
+function makeRoute({ methods, at: _, ...rest }: Route, hashOf: HashOf): ManifestRoute {
+  const sorted = methods.toSorted((a, b) => methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method))
+  return { ...rest, methods: sorted.map((method) => makeMethod(method, hashOf)) }
+}
+
+function makeMethod(method: Method, hashOf: HashOf): ManifestMethod {
   const { action, at, ...rest } = method
   return { ...rest, action: makeAction(action, hashOf), source: `${at.file}:${at.line}` }
 }
 
-function makeAction(action: ActionUse, hashOf: ManifestParts['hashOf']): ManifestAction {
+function makeAction(action: ActionUse, hashOf: HashOf): ManifestAction {
   if (!('file' in action)) return makeClass(action)
   const file = normalizeFile(action.file)
   return { artifact: hashOf(file), file }
@@ -71,13 +70,8 @@ function makeClass(use: ClassUse): ManifestClass {
   return { class: use.class, config: use.config }
 }
 
-function makeMigration({ connection, name, checksum, file }: MigrationSource, hashOf: ManifestParts['hashOf']): ManifestMigration {
+function makeMigration({ connection, name, checksum, file }: MigrationSource, hashOf: HashOf): ManifestMigration {
   return { connection, name, checksum, artifact: hashOf(file) }
-}
-
-/** Without the properties that are undefined. */
-function present<T extends object>(properties: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as never
 }
 
 function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {

@@ -66,7 +66,11 @@ export function openBuilder(options: BuilderOptions): Builder {
 
 type BundlerFor = (root: string, files: readonly string[]) => Promise<Bundler>
 
-async function buildOnce(options: BuilderOptions, definition: Definition, bundlerFor: BundlerFor): Promise<BuildResult> {
+async function buildOnce(
+  options: BuilderOptions,
+  definition: Definition,
+  bundlerFor: BundlerFor,
+): Promise<BuildResult> {
   const root = await realpath(options.root)
   const entries = await findEntries(root, definition)
   const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
@@ -79,7 +83,10 @@ async function buildOnce(options: BuilderOptions, definition: Definition, bundle
     if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
   }
   if (hasErrors(diagnostics)) return { diagnostics: sortDiagnostics(diagnostics) }
-  return { release: makeRelease({ ...options, root }, definition, { entries, bundle }), diagnostics: sortDiagnostics(diagnostics) }
+  return {
+    release: makeRelease({ ...options, root }, definition, { entries, bundle }),
+    diagnostics: sortDiagnostics(diagnostics),
+  }
 }
 
 interface Built {

@@ -20,7 +20,8 @@ export function isPackagePath(name: string): boolean {
 function linkedPath(file: string): string {
   for (let folder = path.dirname(file); folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const name = packageName(folder)
-    if (name !== undefined) return path.posix.join('node_modules', name, path.relative(folder, file).split(path.sep).join('/'))
+    if (name !== undefined)
+      return path.posix.join('node_modules', name, path.relative(folder, file).split(path.sep).join('/'))
   }
   return path.posix.join('node_modules', path.basename(file))
 }

@@ -54,7 +54,8 @@ export function resolveStack(stack: string): string {
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  if (specifier.startsWith(scheme)) return { url: urlOf(specifier.slice(scheme.length)), format: 'module', shortCircuit: true }
+  if (specifier.startsWith(scheme))
+    return { url: urlOf(specifier.slice(scheme.length)), format: 'module', shortCircuit: true }
   if (!isArtifact(context.parentURL) || isBuiltin(specifier)) return next(specifier, context)
   const face = faces.get(specifier)
   if (face === undefined) throw loadErrors.WP_RUNTIME_ARTIFACT_IMPORT({ name: specifier })
@@ -85,10 +86,9 @@ function isArtifact(url: string | undefined): boolean {
 
 // The server's own copy, as sources or built, so that `instanceof` holds on both sides.
 const faces: ReadonlyMap<string, string> = new Map(
-  Object.entries({ waypost: '../index', 'waypost/testing': '../testing/index' }).map(([name, file]) => [
-    name,
-    new URL(file + path.extname(import.meta.url), import.meta.url).href,
-  ]),
+  Object.entries({ waypost: '../index', 'waypost/sql': '../sql', 'waypost/testing': '../testing/index' }).map(
+    ([name, file]) => [name, new URL(file + path.extname(import.meta.url), import.meta.url).href],
+  ),
 )
 
 function decodeSource(source: string): string {

@@ -17,7 +17,8 @@ export const loadErrors = defineErrors({
   WP_RUNTIME_ARTIFACT_IMPORT: {
     kind: 'user',
     status: 500,
-    message: 'The code of a release imports "{name}" when it runs, and only modules of Node and "waypost" can be imported then',
+    message:
+      'The code of a release imports "{name}" when it runs, and only modules of Node and "waypost" can be imported then',
     hint: 'Import it by a fixed name, so that it is bundled into the release',
   },
 })

@@ -10,13 +10,23 @@ const at = { file: 'waypost.yml', line: 1, column: 1 }
 
 test('a release has an artifact for each action, named by the SHA-256 of its content', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
-  const { release, diagnostics } = await buildRelease({ ...built, root: project.root, definition: defineActions('src/a.ts', './src/b.ts') })
+  const { release, diagnostics } = await buildRelease({
+    ...built,
+    root: project.root,
+    definition: defineActions('src/a.ts', './src/b.ts'),
+  })
   assert.deepEqual(diagnostics, [])
   const { manifest, artifacts } = release!
   for (const { hash, content } of artifacts) assert.equal(hash, sha256(content))
-  assert.deepEqual(manifest.artifacts, Object.fromEntries(artifacts.map(({ hash, content }) => [hash, Buffer.byteLength(content)])))
+  assert.deepEqual(
+    manifest.artifacts,
+    Object.fromEntries(artifacts.map(({ hash, content }) => [hash, Buffer.byteLength(content)])),
+  )
   const actions = manifest.routes.map(({ methods }) => methods[0]!.action as { artifact: string; file: string })
-  assert.deepEqual(actions.map(({ file }) => file), ['src/a.ts', 'src/b.ts'])
+  assert.deepEqual(
+    actions.map(({ file }) => file),
+    ['src/a.ts', 'src/b.ts'],
+  )
   for (const { artifact } of actions) assert.ok(artifact in manifest.artifacts)
   assert.notEqual(actions[0]!.artifact, actions[1]!.artifact)
 })
@@ -63,7 +73,9 @@ test('the manifest says what the definition says, sorted, without its places', a
   const { release } = await buildRelease({ ...built, root: project.root, definition })
   const { artifacts, ...manifest } = release!.manifest
   const hashOf = (file: string): unknown =>
-    release!.artifacts.find(({ content }) => Buffer.from(/base64,(.*)/.exec(content)![1]!, 'base64').includes(`"${file}"`))!.hash
+    release!.artifacts.find(({ content }) =>
+      Buffer.from(/base64,(.*)/.exec(content)![1]!, 'base64').includes(`"${file}"`),
+    )!.hash
   const action = { artifact: hashOf('src/a.ts'), file: 'src/a.ts' }
   const plain = { public: true, scopes: [], responses: {}, source: 'waypost.yml:2' }
   const expected = {
@@ -100,7 +112,11 @@ test('the manifest says what the definition says, sorted, without its places', a
     events: definition.events,
     scopes: definition.scopes,
     cronjobs: {
-      tick: { schedule: '* * * * *', timezone: 'UTC', action: { artifact: hashOf('src/tick.ts'), file: 'src/tick.ts' } },
+      tick: {
+        schedule: '* * * * *',
+        timezone: 'UTC',
+        action: { artifact: hashOf('src/tick.ts'), file: 'src/tick.ts' },
+      },
     },
     rates: definition.rates,
     config: definition.config,
@@ -153,7 +169,9 @@ test('a tsconfig.json above or in the project changes no artifact', async () => 
   await using project = await makeProject({ 'src/a.ts': source.replace('async', 'x = 1\n  async') })
   const build = () => buildRelease({ ...built, root: project.root, definition: defineActions('src/a.ts') })
   const before = await build()
-  const config = { compilerOptions: { target: 'es2015', useDefineForClassFields: false, paths: { '*': ['./other/*'] } } }
+  const config = {
+    compilerOptions: { target: 'es2015', useDefineForClassFields: false, paths: { '*': ['./other/*'] } },
+  }
   await project.write('tsconfig.json', JSON.stringify(config))
   await project.write('../tsconfig.json', JSON.stringify(config))
   assert.deepEqual(await build(), before)

@@ -9,14 +9,20 @@ async function check(root: string, definition: Definition, timeoutMs = 20_000) {
   const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
   assert.deepEqual(diagnostics, [])
   const found = await checkModules(release!, { loader: artifactLoader, timeoutMs })
-  return found.map(({ file, range: { start }, message, code }) => `${file}:${start.line}:${start.column} ${message} ${code}`)
+  return found.map(
+    ({ file, range: { start }, message, code }) => `${file}:${start.line}:${start.column} ${message} ${code}`,
+  )
 }
 
 test('modules that load and have a handle, on the class or of each instance, are no problem', async () => {
   await using project = await makeProject({
-    'src/a.ts': actionReturning('1', `import { definePlugin } from 'waypost'\ndefinePlugin({ name: 'x', requires: '*' })`),
+    'src/a.ts': actionReturning(
+      '1',
+      `import { definePlugin } from 'waypost'\ndefinePlugin({ name: 'x', requires: '*' })`,
+    ),
     'src/b.ts': 'export default class B {\n  handle = async () => 1\n}\n',
-    'src/c.ts': 'class Base { async handle() {} }\nexport default class C extends Base {}\nsetInterval(() => {}, 1000)\n',
+    'src/c.ts':
+      'class Base { async handle() {} }\nexport default class C extends Base {}\nsetInterval(() => {}, 1000)\n',
   })
   assert.deepEqual(await check(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')), [])
 })
@@ -36,12 +42,20 @@ test('a module that throws is named, with the place in the project where it thre
 })
 
 test('a default export that is no class with a handle is named', async () => {
-  const bodies = ['export default {}', 'export default () => 1', 'export default class { run() {} }', 'export default class { handle = 1 }', 'export default null']
+  const bodies = [
+    'export default {}',
+    'export default () => 1',
+    'export default class { run() {} }',
+    'export default class { handle = 1 }',
+    'export default null',
+  ]
   const files = Object.fromEntries(bodies.map((body, index) => [`src/${index}.ts`, `${body}\n`]))
   await using project = await makeProject(files)
   assert.deepEqual(
     await check(project.root, defineActions(...Object.keys(files))),
-    Object.keys(files).map((file) => `${file}:1:1 The default export of ${file} is no class with a method "handle" WP_BUILD_ACTION_NO_CLASS`),
+    Object.keys(files).map(
+      (file) => `${file}:1:1 The default export of ${file} is no class with a method "handle" WP_BUILD_ACTION_NO_CLASS`,
+    ),
   )
 })
 
@@ -51,7 +65,10 @@ test('a name that waypost does not export, and an import by a name made at run t
     'src/b.ts': actionReturning('1', `const name = 'kysely'\nawait import(name)`),
   })
   const [a, b] = await check(project.root, defineActions('src/a.ts', 'src/b.ts'))
-  assert.match(a!, /^src\/a\.ts:1:1 src\/a\.ts does not load: .*does not provide an export named 'defineNothing' WP_BUILD_ACTION_LOAD$/)
+  assert.match(
+    a!,
+    /^src\/a\.ts:1:1 src\/a\.ts does not load: .*does not provide an export named 'defineNothing' WP_BUILD_ACTION_LOAD$/,
+  )
   assert.match(b!, /^src\/b\.ts:1:1 src\/b\.ts does not load: The code of a release imports "kysely" when it runs/)
 })
 
@@ -60,8 +77,12 @@ test('a module that waits for ever or ends the process is named', async () => {
     'src/a.ts': actionReturning('1', 'await new Promise(() => {})'),
     'src/b.ts': actionReturning('1', 'process.exit(3)'),
   })
-  assert.deepEqual(await check(project.root, defineActions('src/a.ts'), 700), ['src/a.ts:1:1 src/a.ts does not load: it took longer than 0.7 s WP_BUILD_ACTION_LOAD'])
-  assert.deepEqual(await check(project.root, defineActions('src/b.ts')), ['src/b.ts:1:1 src/b.ts does not load: it ended the process (exit code 3) WP_BUILD_ACTION_LOAD'])
+  assert.deepEqual(await check(project.root, defineActions('src/a.ts'), 700), [
+    'src/a.ts:1:1 src/a.ts does not load: it took longer than 0.7 s WP_BUILD_ACTION_LOAD',
+  ])
+  assert.deepEqual(await check(project.root, defineActions('src/b.ts')), [
+    'src/b.ts:1:1 src/b.ts does not load: it ended the process (exit code 3) WP_BUILD_ACTION_LOAD',
+  ])
 })
 
 test('a release without actions starts no process', async () => {
@@ -70,8 +91,16 @@ test('a release without actions starts no process', async () => {
   assert.deepEqual(await checkModules(release!, { loader: 'file:///nowhere.ts' }), [])
 })
 
-test('a loader that cannot be loaded is our error and not the project\'s', async () => {
+test("a loader that cannot be loaded is our error and not the project's", async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1') })
-  const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions('src/a.ts') })
-  await assert.rejects(checkModules(release!, { loader: 'file:///nowhere.ts' }), /The modules could not be checked: .*nowhere\.ts/)
+  const { release } = await buildRelease({
+    root: project.root,
+    name: 's',
+    version: '1',
+    definition: defineActions('src/a.ts'),
+  })
+  await assert.rejects(
+    checkModules(release!, { loader: 'file:///nowhere.ts' }),
+    /The modules could not be checked: .*nowhere\.ts/,
+  )
 })

@@ -9,7 +9,10 @@ import { actionReturning, defineActions, emptyDefinition, makeProject } from './
 
 async function diagnose(root: string, definition: Definition): Promise<readonly Diagnostic[]> {
   const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
-  assert.equal(release === undefined, diagnostics.some(({ severity }) => severity === 'error'))
+  assert.equal(
+    release === undefined,
+    diagnostics.some(({ severity }) => severity === 'error'),
+  )
   return diagnostics
 }
 
@@ -108,7 +111,7 @@ test('a syntax error is marked in its file', async () => {
   assert.match(show(diagnostic!), /^src\/a\.ts:3:1 <\}> \| Expected .* \| WP_BUILD_SOURCE$/)
 })
 
-test('doubtful code of the project is a warning, that of a package is nobody\'s here', async () => {
+test("doubtful code of the project is a warning, that of a package is nobody's here", async () => {
   const doubtful = 'export const x = (a) => a === NaN\n'
   await using project = await makeProject({
     'src/a.ts': actionReturning('[x, p.x]', `import * as p from 'p'\n${doubtful}`),
@@ -122,15 +125,24 @@ test('doubtful code of the project is a warning, that of a package is nobody\'s 
 })
 
 test('an action or migration without a default export is named', async () => {
-  await using project = await makeProject({ 'src/a.ts': 'export class A {}\n', 'migrations/System/1.ts': 'export const up = 1\n' })
-  assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(({ code, message }) => [code, message]), [
-    ['WP_BUILD_MIGRATION_NO_EXPORT', 'The migration migrations/System/1.ts has no default export'],
-    ['WP_BUILD_ACTION_NO_CLASS', 'The default export of src/a.ts is no class with a method "handle"'],
-  ])
+  await using project = await makeProject({
+    'src/a.ts': 'export class A {}\n',
+    'migrations/System/1.ts': 'export const up = 1\n',
+  })
+  assert.deepEqual(
+    (await diagnose(project.root, defineActions('src/a.ts'))).map(({ code, message }) => [code, message]),
+    [
+      ['WP_BUILD_MIGRATION_NO_EXPORT', 'The migration migrations/System/1.ts has no default export'],
+      ['WP_BUILD_ACTION_NO_CLASS', 'The default export of src/a.ts is no class with a method "handle"'],
+    ],
+  )
 })
 
 test('a migration folder that stands for no connection is one problem', async () => {
-  await using project = await makeProject({ 'migrations/Sytem/1.ts': 'export default {}\n', 'migrations/Sytem/2.ts': 'export default {}\n' })
+  await using project = await makeProject({
+    'migrations/Sytem/1.ts': 'export default {}\n',
+    'migrations/Sytem/2.ts': 'export default {}\n',
+  })
   assert.deepEqual((await diagnose(project.root, emptyDefinition)).map(show), [
     'migrations/Sytem:1:1 <> | The folder migrations/Sytem has the name of no connection | Did you mean migrations/System? | WP_BUILD_MIGRATION_CONNECTION',
   ])
@@ -152,13 +164,21 @@ test('nothing from outside the project comes in, by path or by link', async () =
   await mkdir(path.join(project.root, 'migrations/System'), { recursive: true })
   await symlink(path.join(outside, 'secret.ts'), path.join(project.root, 'migrations/System/1.ts'))
   const definition = defineActions('src/a.ts', 'src/b.ts', 'src/link.ts', '../outside/secret.ts', 'src/inner-link.ts')
-  assert.deepEqual((await diagnose(project.root, definition)).map((diagnostic) => show(diagnostic).split(' | ')), [
-    ['migrations/System/1.ts:1:1 <>', '"migrations/System/1.ts" leads to a file outside the project'],
-    [`src/a.ts:1:24 <'../../outside/secret.ts'>`, '"../../outside/secret.ts" leads to a file outside the project'],
-    [`src/b.ts:2:24 <'./folder/secret.ts'>`, '"./folder/secret.ts" leads to a file outside the project'],
-    ['waypost.yml:3:13 <src/link.ts>', '"src/link.ts" leads to a file outside the project'],
-    ['waypost.yml:3:13 <src/link.ts>', '"../outside/secret.ts" leads to a file outside the project'],
-  ].map(([place, message]) => [place, message, 'Move the file into the project, or make it a package and install that', 'WP_BUILD_OUTSIDE']))
+  assert.deepEqual(
+    (await diagnose(project.root, definition)).map((diagnostic) => show(diagnostic).split(' | ')),
+    [
+      ['migrations/System/1.ts:1:1 <>', '"migrations/System/1.ts" leads to a file outside the project'],
+      [`src/a.ts:1:24 <'../../outside/secret.ts'>`, '"../../outside/secret.ts" leads to a file outside the project'],
+      [`src/b.ts:2:24 <'./folder/secret.ts'>`, '"./folder/secret.ts" leads to a file outside the project'],
+      ['waypost.yml:3:13 <src/link.ts>', '"src/link.ts" leads to a file outside the project'],
+      ['waypost.yml:3:13 <src/link.ts>', '"../outside/secret.ts" leads to a file outside the project'],
+    ].map(([place, message]) => [
+      place,
+      message,
+      'Move the file into the project, or make it a package and install that',
+      'WP_BUILD_OUTSIDE',
+    ]),
+  )
 })
 
 test('a native add-on is named with the import of the project that brought it in', async () => {

@@ -31,7 +31,10 @@ test('builds that are asked for at once each see the files as they are then', as
   const builder = openBuilder({ ...options, root: project.root })
   const definitions = [defineActions('src/a.ts'), defineActions('src/b.ts'), defineActions('src/a.ts', 'src/b.ts')]
   const results = await Promise.all(definitions.map((definition) => builder.build(definition)))
-  assert.deepEqual(results.map(({ release }) => release!.manifest.routes.length), [1, 1, 2])
+  assert.deepEqual(
+    results.map(({ release }) => release!.manifest.routes.length),
+    [1, 1, 2],
+  )
   await builder.close()
 })
 

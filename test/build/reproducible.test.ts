@@ -7,9 +7,13 @@ import type { BuiltRelease } from '../../src/release/index.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
 const files = {
-  'src/one.ts': actionReturning('[count(), legacy.sep, squared(2)]', 'import { count } from "./shared.ts"\nimport legacy from "legacy"\nimport { squared } from "linked"'),
+  'src/one.ts': actionReturning(
+    '[count(), legacy.sep, squared(2)]',
+    'import { count } from "./shared.ts"\nimport legacy from "legacy"\nimport { squared } from "linked"',
+  ),
   'src/two.ts': actionReturning('import("./lazy.ts")', 'import "./shared.ts"'),
-  'src/lazy.ts': 'import Two from "./two.ts"\nimport { count } from "./shared.ts"\nexport const lazy = () => [Two.name, count()]\n',
+  'src/lazy.ts':
+    'import Two from "./two.ts"\nimport { count } from "./shared.ts"\nexport const lazy = () => [Two.name, count()]\n',
   'src/shared.ts': 'export const state = { count: 0 }\nexport const count = () => ++state.count\n',
   // Names that a bundler derives from a folder.
   'index.ts': 'import value from "./index.cjs"\nexport default class { handle() { return value } }\n',
@@ -17,7 +21,8 @@ const files = {
   'src/index.ts': 'import inner from "./inner/index.js"\nexport default class { handle() { return inner } }\n',
   'src/inner/index.js': 'export default () => import("../../index.cjs")\n',
   'package.json': '{"name":"sample","type":"module"}',
-  'migrations/System/1.ts': 'import { state } from "../../src/shared.ts"\nexport default { async up() { state.count++ } }\n',
+  'migrations/System/1.ts':
+    'import { state } from "../../src/shared.ts"\nexport default { async up() { state.count++ } }\n',
 }
 const packages = {
   'node_modules/legacy/package.json': '{"name":"legacy","main":"lib/index.js"}',
@@ -63,7 +68,10 @@ test('packages that are installed above the project give the same release', asyn
   await makeLinked(first.outer, first.root)
   const release = await build(first.root)
   await using second = await makeProject(files, 'workspaces/b')
-  await cp(path.join(first.root, 'node_modules'), path.join(second.outer, 'node_modules'), { recursive: true, verbatimSymlinks: true })
+  await cp(path.join(first.root, 'node_modules'), path.join(second.outer, 'node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  })
   assert.deepEqual(await build(second.root), release)
 })
 
@@ -85,7 +93,12 @@ test('a change changes the names of what it is in and of what imports that, and 
   }
   await using project = await makeProject(sources)
   const hashes = async () => {
-    const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions('src/a.ts', 'src/b.ts', 'src/c.ts') })
+    const { release } = await buildRelease({
+      root: project.root,
+      name: 's',
+      version: '1',
+      definition: defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'),
+    })
     return release!.manifest.routes.map(({ methods }) => (methods[0]!.action as { artifact: string }).artifact)
   }
   const [a, b] = await hashes()
@@ -102,9 +115,18 @@ test('a change changes the names of what it is in and of what imports that, and 
 test('source maps name the files of the project and of packages alike wherever they lie', async () => {
   await using project = await makeProject({ ...files, ...packages, 'src/ä #?.ts': actionReturning('1') }, 'a')
   await makeLinked(project.outer, project.root)
-  const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions('src/one.ts', 'src/ä #?.ts') })
-  const maps = release!.artifacts.map((artifact) => JSON.parse(decodeSourceMap(artifact)) as { sources: string[]; sourcesContent: (string | null)[] })
-  const contents = new Map(maps.flatMap(({ sources, sourcesContent }) => sources.map((source, index) => [source, sourcesContent[index]])))
+  const { release } = await buildRelease({
+    root: project.root,
+    name: 's',
+    version: '1',
+    definition: defineActions('src/one.ts', 'src/ä #?.ts'),
+  })
+  const maps = release!.artifacts.map(
+    (artifact) => JSON.parse(decodeSourceMap(artifact)) as { sources: string[]; sourcesContent: (string | null)[] },
+  )
+  const contents = new Map(
+    maps.flatMap(({ sources, sourcesContent }) => sources.map((source, index) => [source, sourcesContent[index]])),
+  )
   assert.deepEqual([...contents.keys()].sort(), [
     'migrations/System/1.ts',
     'node_modules/legacy/lib/index.js',

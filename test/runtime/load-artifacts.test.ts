@@ -14,7 +14,12 @@ interface Sample {
 async function build(files: Readonly<Record<string, string>>, ...actions: string[]): Promise<BuiltRelease> {
   await using project = await makeProject(files)
   const definition = defineActions(...actions)
-  const { release, diagnostics } = await buildRelease({ root: project.root, name: 'sample', version: '1.0.0', definition })
+  const { release, diagnostics } = await buildRelease({
+    root: project.root,
+    name: 'sample',
+    version: '1.0.0',
+    definition,
+  })
   assert.deepEqual(diagnostics, [])
   return release!
 }
@@ -48,8 +53,12 @@ test('actions of one release share the state of a module that both import', asyn
 test('CommonJS packages run without their folder, with the modules of Node that they require', async () => {
   const release = await build(
     {
-      'src/a.ts': actionReturning('join("a", named)', `import path from 'legacy'\nimport { named } from 'legacy'\nconst { join } = path`),
-      'node_modules/legacy/index.js': 'exports.join = require("path").posix.join; exports.named = require("node:util").format("%s", "b")\n',
+      'src/a.ts': actionReturning(
+        'join("a", named)',
+        `import path from 'legacy'\nimport { named } from 'legacy'\nconst { join } = path`,
+      ),
+      'node_modules/legacy/index.js':
+        'exports.join = require("path").posix.join; exports.named = require("node:util").format("%s", "b")\n',
     },
     'src/a.ts',
   )
@@ -76,7 +85,10 @@ test('modules that import one another in a circle are loaded once each', async (
     'src/a.ts',
     'src/b.ts',
   )
-  assert.ok(release.artifacts.some(({ content }) => content.startsWith('/*waypost-alias:')), 'the bundle has a circle')
+  assert.ok(
+    release.artifacts.some(({ content }) => content.startsWith('/*waypost-alias:')),
+    'the bundle has a circle',
+  )
   const [a, b] = await load(release)
   const [state, lazyState, isSame] = (await a!.handle()) as [object, object, boolean]
   assert.equal(lazyState, state)
@@ -85,12 +97,15 @@ test('modules that import one another in a circle are loaded once each', async (
 })
 
 test('"waypost" inside an artifact is the copy of the server', async () => {
-  const release = await build({ 'src/a.ts': actionReturning('definePlugin', `import { definePlugin } from 'waypost'`) }, 'src/a.ts')
+  const release = await build(
+    { 'src/a.ts': actionReturning('definePlugin', `import { definePlugin } from 'waypost'`) },
+    'src/a.ts',
+  )
   const [a] = await load(release)
   assert.equal(await a!.handle(), definePlugin)
 })
 
-test('a stack names the line and column of the project\'s file, also behind a first line with an alias', async () => {
+test("a stack names the line and column of the project's file, also behind a first line with an alias", async () => {
   const insert = [
     `import { trim } from './trim.ts'`,
     ``,
@@ -126,7 +141,10 @@ test('a stack names the line and column of the project\'s file, also behind a fi
 test('an artifact that is not what its name says is not run, and can be registered again', async () => {
   const sound = makeArtifact('globalThis.ranCorrupt = true\nexport default 1\n')
   registerArtifacts([{ ...sound, content: `${sound.content} ` }])
-  await assert.rejects(importArtifact(sound.hash), { code: 'WP_RUNTIME_ARTIFACT_CORRUPT', message: new RegExp(sound.hash) })
+  await assert.rejects(importArtifact(sound.hash), {
+    code: 'WP_RUNTIME_ARTIFACT_CORRUPT',
+    message: new RegExp(sound.hash),
+  })
   assert.equal('ranCorrupt' in globalThis, false)
   registerArtifacts([sound])
   assert.deepEqual({ ...((await importArtifact(sound.hash)) as object) }, { default: 1 })
@@ -146,16 +164,30 @@ test('a corrupt artifact does not run as an import of a sound one, and cannot ta
 test('an artifact that is not there is named', async () => {
   const importer = makeArtifact(`import 'waypost-artifact:${sha256('gone')}'\n`)
   registerArtifacts([importer])
-  await assert.rejects(importArtifact(importer.hash), { code: 'WP_RUNTIME_ARTIFACT_MISSING', message: new RegExp(sha256('gone')) })
+  await assert.rejects(importArtifact(importer.hash), {
+    code: 'WP_RUNTIME_ARTIFACT_MISSING',
+    message: new RegExp(sha256('gone')),
+  })
   await assert.rejects(importArtifact(sha256('never')), { code: 'WP_RUNTIME_ARTIFACT_MISSING' })
 })
 
 test('an artifact reaches modules of Node and waypost and nothing else', async () => {
-  const refused = ['kysely', './a.js', '/etc/passwd', 'file:///etc/passwd', 'data:text/javascript,1', 'waypost/package.json', 'waypost/store']
+  const refused = [
+    'kysely',
+    './a.js',
+    '/etc/passwd',
+    'file:///etc/passwd',
+    'data:text/javascript,1',
+    'waypost/package.json',
+    'waypost/store',
+  ]
   for (const name of refused) {
     const artifact = makeArtifact(`export default await import(${JSON.stringify(name)})\n`)
     registerArtifacts([artifact])
-    await assert.rejects(importArtifact(artifact.hash), { code: 'WP_RUNTIME_ARTIFACT_IMPORT', message: new RegExp(`"${name}"`) })
+    await assert.rejects(importArtifact(artifact.hash), {
+      code: 'WP_RUNTIME_ARTIFACT_IMPORT',
+      message: new RegExp(`"${name}"`),
+    })
   }
   const files = {
     'src/a.ts': actionReturning('legacy("kysely")', `import legacy from 'legacy'`),

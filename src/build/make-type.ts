@@ -1,0 +1,146 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { isSchema, resolveReference, type TypeScope } from './type-scope.ts'
+import {
+  atom,
+  makeArray,
+  makeIntersection,
+  makeKey,
+  makeLiteral,
+  makeObject,
+  makeUnion,
+  neverType,
+  unknownType,
+  type Member,
+  type TypeText,
+} from './type-text.ts'
+
+type Keywords = Exclude<JsonSchema, boolean>
+
+/**
+ * The TypeScript type of what a JSON Schema accepts. Formats are strings; what TypeScript has no type for (`not`, `if`,
+ * limits) narrows nothing; what is not understood is `unknown`.
+ */
+export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
+  if (typeof schema === 'boolean') return schema ? unknownType : neverType
+  const others = [
+    ...(typeof schema['$ref'] === 'string' ? [makeReference(schema['$ref'], scope)] : []),
+    ...schemasOf(schema['allOf']).map((part) => makeType(part, scope)),
+    ...['anyOf', 'oneOf'].flatMap((keyword) => {
+      const parts = schemasOf(schema[keyword])
+      return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, scope)))]
+    }),
+  ]
+  const whole = makeIntersection([...makeOwn(schema, scope, others.length > 0), ...others])
+  return schema['nullable'] === true ? makeUnion([whole, atom('null')]) : whole
+}
+
+export interface ObjectOptions {
+  /** A property with a default is always there: what `params` and `query` hold after coercion. */
+  readonly defaults?: boolean
+}
+
+/** The type of an object with the properties of a schema, without what is combined with it. */
+export function makeObjectType(schema: Keywords, scope: TypeScope, { defaults = false }: ObjectOptions = {}): TypeText {
+  const properties = propertiesOf(schema)
+  const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as string[]) : [])
+  const members = Object.entries(properties).map(([name, property]): Member => {
+    const isThere = required.has(name) || (defaults && typeof property === 'object' && 'default' in property)
+    const description = typeof property === 'object' ? property['description'] : undefined
+    return { key: makeKey(name) + (isThere ? '' : '?'), type: makeType(property, scope), description }
+  })
+  const undeclared = [...required].filter((name) => !Object.hasOwn(properties, name))
+  members.push(...undeclared.map((name) => ({ key: makeKey(name), type: unknownType })))
+  const others = makeIndex(schema, scope, members)
+  return makeObject(others === undefined ? members : [...members, { key: '[name: string]', type: others }])
+}
+
+/** The properties of a schema that are schemas. */
+export function propertiesOf(schema: Keywords): Record<string, JsonSchema> {
+  const properties = schema['properties']
+  if (typeof properties !== 'object' || properties === null) return {}
+  return Object.fromEntries(Object.entries(properties).filter(([, property]) => isSchema(property)))
+}
+
+/** What the schema says by itself; nothing where it only combines others. */
+function makeOwn(schema: Keywords, scope: TypeScope, hasOthers: boolean): TypeText[] {
+  if ('const' in schema) return [makeLiteral(schema['const'])]
+  if (Array.isArray(schema['enum'])) return [makeUnion(schema['enum'].map(makeLiteral))]
+  const types = typesOf(schema)
+  // An index signature would spoil what it is combined with.
+  if (hasOthers && types.length === 1 && types[0] === 'object' && isBare(schema)) return []
+  return types.length === 0 ? [] : [makeUnion(types.map((type) => makeOne(type, schema, scope)))]
+}
+
+function makeOne(type: unknown, schema: Keywords, scope: TypeScope): TypeText {
+  switch (type) {
+    case 'object':
+      return makeObjectType(schema, scope)
+    case 'array':
+      return makeArrayType(schema, scope)
+    case 'integer':
+    case 'number':
+      return atom('number')
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return atom(type)
+    default:
+      return unknownType
+  }
+}
+
+const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
+const arrayKeywords = ['items', 'prefixItems', 'additionalItems']
+
+function typesOf(schema: Keywords): readonly unknown[] {
+  if (Array.isArray(schema['type'])) return schema['type']
+  if (schema['type'] !== undefined) return [schema['type']]
+  if (objectKeywords.some((keyword) => keyword in schema)) return ['object']
+  return arrayKeywords.some((keyword) => keyword in schema) ? ['array'] : []
+}
+
+function isBare(schema: Keywords): boolean {
+  return objectKeywords.every((keyword) => !(keyword in schema))
+}
+
+/** The type behind every name that is not a property's; TypeScript wants it to include those of the properties. */
+function makeIndex(schema: Keywords, scope: TypeScope, members: readonly Member[]): TypeText | undefined {
+  const additional = schema['additionalProperties']
+  const patterns = Object.values((schema['patternProperties'] ?? {}) as Record<string, unknown>).filter(isSchema)
+  const others = [...patterns, ...(isSchema(additional) && additional !== false ? [additional] : [])]
+  if (others.length === 0) {
+    if (members.length > 0) return undefined
+    return additional === false ? neverType : unknownType
+  }
+  const isSomeOptional = members.some(({ key }) => key.endsWith('?'))
+  return makeUnion([
+    ...others.map((other) => makeType(other, scope)),
+    ...members.map(({ type }) => type),
+    ...(isSomeOptional ? [atom('undefined')] : []),
+  ])
+}
+
+function makeArrayType(schema: Keywords, scope: TypeScope): TypeText {
+  // Before 2020-12 a tuple was an array in `items`, and its rest `additionalItems`.
+  const isOld = Array.isArray(schema['items'])
+  const prefix = schemasOf(isOld ? schema['items'] : schema['prefixItems'])
+  const rest = isOld ? schema['additionalItems'] : schema['items']
+  const item = isSchema(rest) ? makeType(rest, scope) : unknownType
+  if (prefix.length === 0) return makeArray(item)
+  const least = typeof schema['minItems'] === 'number' ? schema['minItems'] : 0
+  const elements = prefix.map((part, index) => {
+    const { text, binds } = makeType(part, scope)
+    return index < least ? text : `${binds === 'atom' ? text : `(${text})`}?`
+  })
+  return atom(`[${[...elements, ...(rest === false ? [] : [`...${makeArray(item).text}`])].join(', ')}]`)
+}
+
+function makeReference(reference: string, scope: TypeScope): TypeText {
+  const target = resolveReference(reference, scope)
+  if (target === undefined) return unknownType
+  return 'alias' in target ? atom(target.alias) : makeType(target.schema, target.scope)
+}
+
+function schemasOf(value: unknown): JsonSchema[] {
+  return Array.isArray(value) ? value.filter(isSchema) : []
+}

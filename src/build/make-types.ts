@@ -1,0 +1,146 @@
+import type { JsonSchema } from '../contract/index.ts'
+import type { Definition, Method, Route } from '../definition/index.ts'
+import { makeObjectType, makeType, propertiesOf } from './make-type.ts'
+import { makeAliases, resolveReference, type TypeScope } from './type-scope.ts'
+import {
+  atom,
+  indent,
+  makeComment,
+  makeKey,
+  makeObject,
+  quote,
+  unknownType,
+  type Member,
+  type TypeText,
+} from './type-text.ts'
+
+export interface TypesOptions {
+  /** Connections, `System` among them, whose `migrations/<Connection>/tables.ts` exists. */
+  readonly tables: Readonly<Record<string, boolean>>
+  /** The `clientType` of each connection's class; one that is missing is `unknown`. */
+  readonly clientTypes: Readonly<Record<string, string>>
+}
+
+type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix'>
+
+/** The text of `.waypost/types.d.ts`: what routes, events and connections of a project are to `waypost`'s own types. */
+export function makeTypes(definition: Definition, options: TypesOptions): string {
+  const aliases = makeAliases(Object.keys(definition.schemas))
+  const scope: Scoped = { schemas: definition.schemas, aliases, prefix: 'Schema.' }
+  const sections = [
+    makeInterface(
+      'Routes',
+      definition.routes.flatMap((route) => route.methods.map((method) => makeRoute(route, method, scope))),
+    ),
+    makeInterface(
+      'Events',
+      Object.entries(definition.events).map(([name, { schema, description }]) => ({
+        key: makeKey(name),
+        type: schema === undefined ? unknownType : typeOf(schema, scope),
+        description,
+      })),
+    ),
+    makeInterface('Connections', makeConnections(definition, options)),
+  ]
+  return [
+    '// Written by waypost from the project. Do not edit it, do not commit it.',
+    "import type { Kysely } from 'waypost'\n",
+    ...(aliases.size === 0 ? [] : [makeSchemas(definition.schemas, { ...scope, prefix: '' })]),
+    `declare module 'waypost' {\n${sections.map(indent).join('\n\n')}\n}\n`,
+  ].join('\n')
+}
+
+/** A namespace of their own, so that no name of a schema means something else of TypeScript or of waypost. */
+function makeSchemas(schemas: Definition['schemas'], scope: Scoped): string {
+  const types = Object.entries(schemas).map(([name, schema]) => {
+    const root = { ...scope, root: schema, rootName: name, within: [] }
+    const description = typeof schema === 'object' ? schema['description'] : undefined
+    return indent(`${makeComment(description)}type ${scope.aliases.get(name)} = ${makeType(schema, root).text}`)
+  })
+  return `export declare namespace Schema {\n${types.join('\n')}\n}\n`
+}
+
+function makeInterface(name: string, members: readonly Member[]): string {
+  const blocks = members.map(({ key, type, description }) => indent(`${makeComment(description)}${key}: ${type.text}`))
+  return `interface ${name} {${blocks.length === 0 ? '' : `\n${blocks.join('\n')}\n`}}`
+}
+
+function makeRoute(route: Route, method: Method, scope: Scoped): Member {
+  const responses = Object.entries(method.responses).map(([status, schema]) => ({
+    key: status,
+    type: typeOf(schema, scope),
+  }))
+  // Statuses are three digits, so that they come in ascending order whatever made the object.
+  const success = responses.find(({ key }) => /^2\d\d$/.test(key))
+  const members = [
+    { key: 'params', type: makeParams(route.path, method.params, scope) },
+    { key: 'query', type: makeQuery(method.query, scope) },
+    { key: 'body', type: makeBody(method, scope) },
+    { key: 'result', type: success?.type ?? unknownType },
+    { key: 'responses', type: makeObject(responses) },
+  ]
+  const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
+  return {
+    key: quote(`${method.method} ${route.path}`),
+    type: atom(`{\n${lines.join('\n')}\n}`),
+    description: method.description,
+  }
+}
+
+/** Every parameter of the path, whatever the schema requires: a path without it is another path. */
+function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped): TypeText {
+  const found = schema === undefined ? undefined : flatten(schema, scope)
+  const properties = found === undefined ? {} : propertiesOf(found.schema)
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return makeObject(
+    names.map((name) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return { key: makeKey(name), type: property === undefined ? atom('string') : makeType(property, found!.scope) }
+    }),
+  )
+}
+
+function makeQuery(schema: JsonSchema | undefined, scope: Scoped): TypeText {
+  if (schema === undefined) return atom('{}')
+  const found = flatten(schema, scope)
+  return found === undefined ? typeOf(schema, scope) : makeObjectType(found.schema, found.scope, { defaults: true })
+}
+
+function makeBody({ method, request }: Method, scope: Scoped): TypeText {
+  if (request !== undefined) return typeOf(request, scope)
+  return atom(method === 'GET' || method === 'DELETE' ? 'undefined' : 'Record<string, unknown>')
+}
+
+function makeConnections({ connections }: Definition, { tables, clientTypes }: TypesOptions): Member[] {
+  const types = { System: 'Kysely<{Tables}>', ...clientTypes }
+  return ['System', ...Object.keys(connections).filter((name) => name !== 'System')].map((name) => {
+    const file = `import(${quote(`../migrations/${name}/tables.ts`)}).Tables`
+    const type = Object.hasOwn(types, name) ? types[name as keyof typeof types] : 'unknown'
+    return { key: makeKey(name), type: atom(type.replaceAll('{Tables}', () => (tables[name] === true ? file : 'any'))) }
+  })
+}
+
+function typeOf(schema: JsonSchema, scope: Scoped): TypeText {
+  return makeType(schema, { ...scope, root: schema, within: [] })
+}
+
+interface Flat {
+  readonly schema: Exclude<JsonSchema, boolean>
+  readonly scope: TypeScope
+}
+
+/** A schema of properties and nothing that is combined with them, behind references; undefined for any other. */
+function flatten(schema: JsonSchema, scope: Scoped): Flat | undefined {
+  let found: { schema: JsonSchema; scope: TypeScope } = { schema, scope: { ...scope, root: schema, within: [schema] } }
+  for (;;) {
+    if (typeof found.schema === 'boolean') return undefined
+    const reference = found.schema['$ref']
+    if (typeof reference !== 'string') break
+    // Without aliases, so that a named schema is found and not named.
+    const target = resolveReference(reference, { ...found.scope, aliases: new Map() })
+    if (target === undefined || 'alias' in target) return undefined
+    found = { schema: target.schema, scope: { ...target.scope, aliases: scope.aliases } }
+  }
+  const isCombined = ['allOf', 'anyOf', 'oneOf'].some((keyword) => keyword in (found.schema as object))
+  return isCombined || !('properties' in found.schema) ? undefined : (found as Flat)
+}

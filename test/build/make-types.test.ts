@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeTypes, type TypesOptions } from '../../src/build/index.ts'
+import type { Definition } from '../../src/definition/index.ts'
+import { compile } from './compile.ts'
+import { defineActions, emptyDefinition, makeMethod } from './project.ts'
+import { todoDefinition, todoFiles } from './todo.ts'
+
+const at = { file: 'waypost.yml', line: 1, column: 1 }
+const system: TypesOptions = { tables: { System: true }, clientTypes: {} }
+
+test('the actions of the to-do project fit its types', async () => {
+  const types = makeTypes(todoDefinition, system)
+  assert.deepEqual(await compile({ ...todoFiles, '.waypost/types.d.ts': types }), [])
+})
+
+test('the text is one that people can read', () => {
+  const definition = { ...todoDefinition, routes: todoDefinition.routes.slice(0, 1) }
+  assert.equal(
+    makeTypes(definition, system),
+    `// Written by waypost from the project. Do not edit it, do not commit it.
+import type { Kysely } from 'waypost'
+
+export declare namespace Schema {
+  type Todo = {
+    id: number
+    /** 1 is open */
+    status: number
+    title: string
+    content: string
+    insert_date: string
+  }
+  type TodoInput = { title: string; content: string }
+  type TodoCollection = {
+    totalResults: number
+    startIndex: number
+    itemsPerPage: number
+    entry: Todo[]
+  }
+  type Message = { success: boolean; message: string; id?: number }
+}
+
+declare module 'waypost' {
+  interface Routes {
+    /** Lists the open to-dos, newest first */
+    'GET /todo': {
+      params: {}
+      query: { startIndex: number }
+      body: undefined
+      result: Schema.TodoCollection
+      responses: { 200: Schema.TodoCollection }
+    }
+    /** Creates a to-do */
+    'POST /todo': {
+      params: {}
+      query: {}
+      body: Schema.TodoInput
+      result: Schema.Message
+      responses: { 201: Schema.Message; 409: Schema.Message }
+    }
+  }
+
+  interface Events {
+    /** A to-do was created */
+    todo_created: Schema.Todo
+  }
+
+  interface Connections {
+    System: Kysely<import('../migrations/System/tables.ts').Tables>
+  }
+}
+`,
+  )
+})
+
+/** One mistake each, in the middle of an otherwise right action, and what the compiler must say of it. */
+const mistakes: readonly [what: string, body: string, error: RegExp][] = [
+  ['nothing', `return { success: true, message: 'x' }`, /^$/],
+  ['a field of the wrong type', `return { success: 1, message: 'x' }`, /TS2416/],
+  ['a missing field', `return { success: true }`, /TS2416/],
+  ['an event that is not there', `await context.dispatch('todo_creatd', todo)\nreturn ok`, /TS2345.*"todo_creatd"/],
+  [
+    'data that the event does not have',
+    `await context.dispatch('todo_created', { ...todo, id: 'x' })\nreturn ok`,
+    /TS2322/,
+  ],
+  ['a connection that is not there', `context.connection('Sytem')\nreturn ok`, /TS2345.*"Sytem"/],
+  [
+    'a table that is not there',
+    `context.connection('System').selectFrom('app_tod')\nreturn ok`,
+    /TS2345.*"app_tod"|TS2769/,
+  ],
+  ['a field of the body that is not there', `void request.body.titel\nreturn ok`, /TS2551.*titel/],
+  ['a parameter that is not there', `void request.params.todo_id\nreturn ok`, /TS2339.*todo_id/],
+  ['a declared status by respond', `return context.respond(409, { success: false, message: 'x' })`, /^$/],
+  ['the declared 2xx with headers by respond', `return context.respond(201, ok, { location: '/todo/1' })`, /^$/],
+  ['an undeclared status by respond', `return context.respond(404, ok)`, /TS2416/],
+  ['a declared status with the wrong body', `return context.respond(409, { success: 'no' })`, /TS2416/],
+  ['a Buffer', `return Buffer.from('x')`, /^$/],
+]
+
+test('mistakes in an action are errors of the compiler, and what is allowed is none', async () => {
+  const make = (body: string, key = 'POST /todo') => `import type { Action, Context, Request } from 'waypost'
+const ok = { success: true, message: 'x' }
+const todo = { id: 1, status: 1, title: 't', content: 'c', insert_date: 'd' }
+export default class Mistake implements Action<'${key}'> {
+  async handle(request: Request<'${key}'>, context: Context) {
+${body}
+  }
+}
+void [ok, todo]
+`
+  const files = Object.fromEntries(mistakes.map(([, body], index) => [`src/m${index}.ts`, make(body)]))
+  const wrongKey = make('return ok', 'POST /tood')
+  const errors = await compile({
+    ...todoFiles,
+    ...files,
+    'src/key.ts': wrongKey,
+    '.waypost/types.d.ts': makeTypes(todoDefinition, system),
+  })
+  mistakes.forEach(([what, , expected], index) => {
+    const said = errors.filter((line) => line.startsWith(`src/m${index}.ts`)).join('\n')
+    assert.match(said, expected, what)
+  })
+  assert.match(errors.filter((line) => line.startsWith('src/key.ts')).join(), /TS2344.*'"POST \/tood"'/)
+  assert.deepEqual(
+    errors.filter((line) => !/^src\/(m\d+|key)\.ts/.test(line)),
+    [],
+  )
+})
+
+test('without generated types every key is accepted', async () => {
+  assert.deepEqual(
+    await compile({
+      'src/a.ts': todoFiles['src/todo/entity.ts']!.replace('GET /todo/:todo_id', 'GET /x').replace(
+        'GET /todo/:todo_id',
+        'GET /x',
+      ),
+    }),
+    [],
+  )
+})
+
+test('connections have the type of their class, with their tables if they are there', async () => {
+  const connections = Object.fromEntries(
+    ['Orders', 'Archive', 'Mail-Box'].map((name) => [name, { class: 'x', config: {}, at }]),
+  )
+  const clientTypes = {
+    Orders: `Kysely<{Tables}>`,
+    Archive: `import('waypost').Kysely<{Tables}>`,
+    'Mail-Box': '{ send(to: string): Promise<void> }',
+  }
+  const types = makeTypes({ ...emptyDefinition, connections }, { tables: { Archive: true }, clientTypes })
+  assert.match(
+    types,
+    /^ {4}System: Kysely<any>\n {4}Orders: Kysely<any>\n {4}Archive: import\('waypost'\)\.Kysely<import\('\.\.\/migrations\/Archive\/tables\.ts'\)\.Tables>\n {4}'Mail-Box': \{ send/m,
+  )
+  const source = `import type { Context } from 'waypost'
+export async function use(context: Context) {
+  await context.connection('Mail-Box').send('x')
+  context.connection('Archive').selectFrom('old')
+  context.connection('System').selectFrom('anything')
+  // @ts-expect-error there is no such table
+  context.connection('Archive').selectFrom('new')
+}
+`
+  const tables = 'export interface Tables { old: { id: number } }\n'
+  assert.deepEqual(
+    await compile({ 'src/a.ts': source, 'migrations/Archive/tables.ts': tables, '.waypost/types.d.ts': types }),
+    [],
+  )
+})
+
+test('what has no schema is typed by what the runtime passes', () => {
+  const definition: Definition = {
+    ...defineActions(),
+    routes: [
+      {
+        path: '/a/:b/:c',
+        methods: (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => makeMethod(method, 'a.ts')),
+        at,
+      },
+    ],
+    events: { ping: {} },
+  }
+  const text = makeTypes(definition, { tables: {}, clientTypes: {} })
+  const bodies = [
+    ...text.matchAll(
+      /'(\w+) \/a\/:b\/:c': \{\n +params: (.*)\n +query: (.*)\n +body: (.*)\n +result: (.*)\n +responses: (.*)\n/g,
+    ),
+  ]
+  assert.deepEqual(
+    bodies.map(([, ...parts]) => parts.join(' | ')),
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
+      (method) =>
+        `${method} | { b: string; c: string } | {} | ${/P/.test(method) ? 'Record<string, unknown>' : 'undefined'} | unknown | {}`,
+    ),
+  )
+  assert.match(text, /ping: unknown/)
+})
+
+test('a query or parameter by the name of a schema is coerced and defaulted like one in place', () => {
+  const definition: Definition = {
+    ...emptyDefinition,
+    schemas: {
+      Page: { $ref: 'schema:///Page-Base' },
+      'Page-Base': {
+        type: 'object',
+        properties: { start: { type: 'integer', default: 0 }, size: { type: 'integer' } },
+      },
+      Key: { type: 'object', properties: { id: { $ref: '#/$defs/Id' } }, $defs: { Id: { type: 'integer' } } },
+    },
+    routes: [
+      {
+        path: '/a/:id',
+        methods: [makeMethod('GET', 'a.ts', { query: { $ref: 'schema:///Page' }, params: { $ref: 'schema:///Key' } })],
+        at,
+      },
+    ],
+  }
+  const text = makeTypes(definition, { tables: {}, clientTypes: {} })
+  assert.match(text, /params: \{ id: number \}\n +query: \{ start: number; size\?: number \}/)
+})
+
+test('the result is the body of the lowest 2xx', () => {
+  const responses = { 202: { type: 'string' }, 200: { type: 'number' }, 404: { type: 'null' } }
+  const text = makeTypes(
+    { ...emptyDefinition, routes: [{ path: '/a', methods: [makeMethod('GET', 'a.ts', { responses })], at }] },
+    system,
+  )
+  assert.match(text, /result: number\n +responses: \{ 200: number; 202: string; 404: null \}/)
+})

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { writeTypes } from '../../src/build/index.ts'
+import { makeProject } from './project.ts'
+
+test('types are written when they change and left alone when not', async () => {
+  await using project = await makeProject({})
+  const file = path.join(project.root, '.waypost/types.d.ts')
+  assert.equal(await writeTypes(project.root, 'one'), true)
+  const first = await stat(file)
+  assert.equal(await writeTypes(project.root, 'one'), false)
+  assert.equal((await stat(file)).ino, first.ino)
+  assert.equal(await writeTypes(project.root, 'two'), true)
+  assert.equal(await readFile(file, 'utf8'), 'two')
+  // Another file took its place: nobody who read the first saw it change under them.
+  assert.notEqual((await stat(file)).ino, first.ino)
+  assert.deepEqual(await readdir(path.dirname(file)), ['types.d.ts'])
+})
+
+test('two at once leave one whole text and nothing beside it', async () => {
+  await using project = await makeProject({})
+  const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000))
+  await Promise.all(texts.map((text) => writeTypes(project.root, text)))
+  assert.ok(texts.includes(await readFile(path.join(project.root, '.waypost/types.d.ts'), 'utf8')))
+  assert.deepEqual(await readdir(path.join(project.root, '.waypost')), ['types.d.ts'])
+})
+
+test('a file in the place of the folder is an error and leaves nothing', async () => {
+  await using project = await makeProject({})
+  await writeFile(path.join(project.root, '.waypost'), '')
+  await assert.rejects(writeTypes(project.root, 'one'), { code: 'ENOTDIR' })
+})
