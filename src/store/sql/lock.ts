@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { errors } from './errors.ts'
+import type { PostgresDatabase } from './postgres-dialect.ts'
+import type { SqliteDatabase } from './sqlite-dialect.ts'
+import { untilDone } from './wait.ts'
+
+export interface LockOptions {
+  /** How long it is waited for; 5 minutes by default. */
+  readonly limitMs?: number
+  /** Called once when somebody else holds the lock. */
+  readonly onWait?: () => void
+}
+
+/**
+ * Runs work while no other process, on any host, runs work under the same name on the same database. The lock ends with
+ * the process that holds it, whatever way that ends; it cannot be taken a second time from within.
+ *
+ * @throws WP_STORE_LOCKED when it did not come free in time
+ */
+export type WithLock = <Value>(name: string, work: () => Promise<Value>, options?: LockOptions) => Promise<Value>
+
+/** Tries to take the lock: the way to give it back, or undefined when another holds it. */
+type TryLock = () => Promise<(() => Promise<void>) | undefined>
+
+/** Makes the lock of a database; on PostgreSQL it needs one connection outside a transaction-mode pooler. */
+export function makeLock(database: SqliteDatabase | PostgresDatabase): WithLock {
+  return async (name, work, options = {}) => {
+    const release =
+      database.kind === 'sqlite'
+        ? await lockFile(database.file, name, options)
+        : await lockAdvisory(database, name, options)
+    try {
+      return await work()
+    } finally {
+      await release()
+    }
+  }
+}
+
+/** A file beside the database, held by an exclusive transaction in it: the database itself stays free. */
+async function lockFile(file: string, name: string, options: LockOptions): Promise<() => Promise<void>> {
+  const lockedFile = `${file}.${name.replaceAll(/[^\w-]/g, '_')}.lock`
+  closeSync(openSync(lockedFile, 'a', 0o600))
+  const handle = new DatabaseSync(lockedFile, { timeout: 0 })
+  const release = async () => handle.close()
+  const tryLock = async () => {
+    try {
+      handle.exec('begin exclusive')
+      return release
+    } catch (error) {
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) return undefined // SQLITE_BUSY
+      throw error
+    }
+  }
+  return waitFor(tryLock, { ...options, name, database: file }).catch((error: unknown) => {
+    handle.close()
+    throw error
+  })
+}
+
+/** Asked for again and again: a statement that waits for an advisory lock would hold back every concurrent index build. */
+async function lockAdvisory(database: PostgresDatabase, name: string, options: LockOptions): Promise<() => Promise<void>> {
+  const client = await database.openClient()
+  const key = createHash('sha256').update(`waypost ${name}`).digest().readBigInt64BE().toString()
+  const tryLock = async () => {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1::bigint) as locked', [key])
+    return rows[0]?.locked === true ? () => client.end() : undefined
+  }
+  return waitFor(tryLock, { ...options, name, database: database.target.database }).catch(async (error: unknown) => {
+    await client.end()
+    throw error
+  })
+}
+
+async function waitFor(
+  tryLock: TryLock,
+  { limitMs = 300_000, onWait, name, database }: LockOptions & { name: string; database: string },
+): Promise<() => Promise<void>> {
+  const held = new Error('The lock is held')
+  let hasWaited = false
+  return untilDone({
+    deadline: performance.now() + limitMs,
+    isNotYet: (error) => error === held,
+    tooLate: () => errors.WP_STORE_LOCKED({ name, database, seconds: limitMs / 1000 }, { retryAfterSeconds: 5 }),
+    longestPauseMs: 100,
+    attempt: async () => {
+      const release = await tryLock()
+      if (release !== undefined) return release
+      if (!hasWaited) onWait?.()
+      hasWaited = true
+      throw held
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import { errors } from './errors.ts'
+
+export interface PostgresTarget {
+  readonly host: string
+  readonly database: string
+}
+
+// connection exceptions; the server stops, or starts; too many connections
+const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
+const lostMessages = /^Connection terminated|is not queryable$/
+const poolExhausted = 'timeout exceeded when trying to connect'
+const poolEnded = 'Cannot use a pool after calling end on the pool'
+
+/** The error of a query as callers see it: one that says which server was lost, or what PostgreSQL answered. */
+export function explainQueryError(error: unknown, target: PostgresTarget): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  const isLost = lostCodes.test(code ?? '') || lostMessages.test(message ?? '')
+  return isLost ? unreachable(error, target) : error
+}
+
+/** The error of connecting, through the pool or without it, as callers see it. */
+export function explainConnectError(error: unknown, target: PostgresTarget, limitMs: number): Error {
+  const { message } = error as { message?: string }
+  if (message === poolEnded) return errors.WP_STORE_CLOSED({ database: target.database })
+  if (message !== poolExhausted) return unreachable(error, target)
+  const parameters = { database: target.database, seconds: limitMs / 1000 }
+  return errors.WP_STORE_BUSY(parameters, { cause: error, retryAfterSeconds: 1 })
+}
+
+function unreachable(error: unknown, target: PostgresTarget): Error {
+  // Node tries every address of a name and puts what it got into one error without a message.
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  const { message, code } = first as { message?: string; code?: string }
+  const reason = message || code || 'unknown'
+  return errors.WP_STORE_UNREACHABLE({ ...target, reason }, { cause: error, retryAfterSeconds: 1 })
+}

@@ -1,0 +1,169 @@
+import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
+import { errors } from './errors.ts'
+import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
+import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handles.ts'
+
+const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
+
+/** A connection costs nothing until it is used: it takes a handle for one statement, or for one transaction. */
+class SqliteConnection implements DatabaseConnection {
+  readonly #handles: SqliteHandles
+  #transaction: Lease | undefined
+
+  constructor(handles: SqliteHandles) {
+    this.#handles = handles
+  }
+
+  async begin(settings: TransactionSettings): Promise<void> {
+    const isReading = settings.accessMode === 'read only'
+    const lease = await (isReading ? this.#handles.leaseReader() : this.#handles.leaseWriter())
+    try {
+      await this.#handles.whileBusy(() => lease.handle.command(isReading ? 'begin' : 'begin immediate'))
+    } catch (error) {
+      lease.release()
+      throw error
+    }
+    this.#transaction = lease
+  }
+
+  /** Commits; a transaction that cannot be committed is rolled back. */
+  commit(): void {
+    try {
+      inTransaction(this.#transaction).command('commit')
+    } finally {
+      this.rollback()
+    }
+  }
+
+  /** Ends what is open, if anything is. */
+  rollback(): void {
+    const lease = this.#transaction
+    this.#transaction = undefined
+    if (lease === undefined) return
+    try {
+      if (lease.handle.isInTransaction) lease.handle.command('rollback')
+    } finally {
+      lease.release()
+    }
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return (await this.#execute(query)) as QueryResult<R>
+  }
+
+  async *streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    if (!isReading(query)) {
+      yield await this.executeQuery<R>(query)
+    } else if (this.#transaction !== undefined) {
+      yield* this.#stream<R>(inTransaction(this.#transaction), query, chunkSize)
+    } else {
+      const { handle, release } = await this.#handles.leaseReader()
+      try {
+        yield* this.#stream<R>(handle, query, chunkSize)
+      } finally {
+        release()
+      }
+    }
+  }
+
+  async *#stream<R>(handle: SqliteHandle, query: CompiledQuery, size: number): AsyncIterableIterator<QueryResult<R>> {
+    let rows: Generator<Row> | undefined
+    try {
+      let chunk = await this.#handles.whileBusy(() => take((rows = handle.iterate(query)), size))
+      while (chunk.length > 0) {
+        yield { rows: chunk as R[] }
+        chunk = take(rows!, size)
+      }
+    } finally {
+      rows?.return(undefined)
+    }
+  }
+
+  #execute(query: CompiledQuery): QueryResult<Row> | Promise<QueryResult<Row>> {
+    if (this.#transaction !== undefined) return inTransaction(this.#transaction).execute(query)
+    if (!isReading(query)) return this.#handles.write((handle) => executeAlone(handle, query))
+    return this.#handles.read((handle) => executeAlone(handle, query)).catch((error: unknown) => {
+      if (!isReadOnlyError(error)) throw error
+      return this.#handles.write((handle) => executeAlone(handle, query)) // `with … insert`
+    })
+  }
+}
+
+/** Kysely's driver over the handles of one SQLite file; who opened the file closes it. */
+export class SqliteDriver implements Driver {
+  readonly #handles: SqliteHandles
+
+  constructor(handles: SqliteHandles) {
+    this.#handles = handles
+  }
+
+  init(): Promise<void> {
+    return this.#handles.open()
+  }
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    return new SqliteConnection(this.#handles)
+  }
+
+  beginTransaction(connection: SqliteConnection, settings: TransactionSettings): Promise<void> {
+    return connection.begin(settings)
+  }
+
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
+    connection.commit()
+  }
+
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    connection.rollback()
+  }
+
+  async savepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`savepoint ${quote(name)}`))
+  }
+
+  async rollbackToSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`rollback to ${quote(name)}`))
+  }
+
+  async releaseSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`release ${quote(name)}`))
+  }
+
+  async releaseConnection(connection: SqliteConnection): Promise<void> {
+    connection.rollback()
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+function isReading({ query, sql }: CompiledQuery): boolean {
+  return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && readingVerbs.has(verbOf(sql)))
+}
+
+/** The handle of a transaction that is still open; SQLite ends one by itself on a full disk, for example. */
+function inTransaction(lease: Lease | undefined): SqliteHandle {
+  if (!lease?.handle.isInTransaction) throw errors.WP_STORE_TRANSACTION_LOST()
+  return lease.handle
+}
+
+/** Runs a statement on a handle that others use next, so it must not leave a transaction open. */
+function executeAlone(handle: SqliteHandle, query: CompiledQuery): QueryResult<Row> {
+  const result = handle.execute(query)
+  if (!handle.isInTransaction) return result
+  handle.command('rollback')
+  throw errors.WP_STORE_BEGIN({ statement: query.sql })
+}
+
+function take(rows: Generator<Row>, count: number): Row[] {
+  const taken: Row[] = []
+  while (taken.length < count) {
+    const next = rows.next()
+    if (next.done) break
+    taken.push(next.value)
+  }
+  return taken
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,164 @@
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import type { QueryResult } from 'kysely'
+import { errors } from './errors.ts'
+import { bindSqliteValue, readerOf } from './sqlite-values.ts'
+
+const cachedStatements = 200
+
+export interface HandleOptions {
+  readonly readOnly: boolean
+  readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
+}
+
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+export type Row = Record<string, unknown>
+
+interface Column {
+  readonly name: string
+  read(value: SQLOutputValue): unknown
+}
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly columns: readonly Column[]
+  readonly verb: string
+  /** The text goes on behind the first statement. */
+  readonly isScript: boolean
+}
+
+const beforeVerb = /^(?:[\s;(]|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*/
+
+/** The first word of a statement, in lower case; empty for a text without a statement. */
+export function verbOf(sql: string): string {
+  const start = beforeVerb.exec(sql)?.[0].length ?? 0
+  return /^[a-z]*/i.exec(sql.slice(start, start + 16))?.[0].toLowerCase() ?? ''
+}
+
+/** Opens a handle of `node:sqlite` as Waypost wants it: never waiting inside SQLite, which would stop the event loop. */
+export function openDatabase(file: string, options: HandleOptions): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 0, enableForeignKeyConstraints: true })
+  try {
+    if (!options.readOnly) database.exec('pragma journal_mode = wal; pragma journal_size_limit = 67108864')
+    database.exec(`pragma synchronous = ${options.synchronous}`)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** One handle of a SQLite file with its prepared statements; rows come out in the values that PostgreSQL gives too. */
+export class SqliteHandle {
+  readonly #database: DatabaseSync
+  readonly #schemaVersion: StatementSync
+  readonly #prepared = new Map<string, Prepared>()
+  #schema: SQLOutputValue | undefined
+
+  constructor(file: string, options: HandleOptions) {
+    this.#database = openDatabase(file, options)
+    this.#schemaVersion = this.#database.prepare('pragma schema_version')
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  execute({ sql, parameters }: Statement): QueryResult<Row> {
+    const prepared = this.#prepare(sql)
+    if (prepared === undefined) return { rows: [] }
+    if (prepared.isScript) return this.#script(sql, parameters)
+    const bound = parameters.map(bindSqliteValue)
+    const { statement, columns, verb } = prepared
+    if (columns.length > 0) {
+      const rows = (statement.all(...bound) as unknown as SQLOutputValue[][]).map((row) => readRow(columns, row))
+      return changes(verb) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
+    }
+    const done = statement.run(...bound)
+    const result = { rows: [], numAffectedRows: BigInt(done.changes) }
+    return verb === 'insert' || verb === 'replace' ? { ...result, insertId: BigInt(done.lastInsertRowid) } : result
+  }
+
+  /** Rows one by one; until the last one or `return()` the handle sees the database as it was at the first. */
+  *iterate({ sql, parameters }: Statement): Generator<Row> {
+    const { statement, columns } = prepare(this.#database, sql) // not a cached one: running it again would end this run
+    for (const row of statement.iterate(...parameters.map(bindSqliteValue))) {
+      yield readRow(columns, row as unknown as SQLOutputValue[])
+    }
+  }
+
+  /** Runs a command that has neither values nor rows, such as `begin`. */
+  command(sql: string): void {
+    this.#database.exec(sql)
+  }
+
+  close(): void {
+    this.#prepared.clear()
+    this.#database.close()
+  }
+
+  #prepare(sql: string): Prepared | undefined {
+    this.#noticeSchema()
+    let prepared = this.#prepared.get(sql)
+    if (prepared === undefined) {
+      if (verbOf(sql) === '') return undefined // Node 24 crashes at its exit after preparing an empty text
+      prepared = prepare(this.#database, sql)
+      if (this.#prepared.size >= cachedStatements) this.#prepared.delete(this.#prepared.keys().next().value!)
+    } else {
+      this.#prepared.delete(sql) // and set again, so that the first key is the one that was not used for longest
+    }
+    this.#prepared.set(sql, prepared)
+    return prepared
+  }
+
+  // The columns of a prepared statement, their types and on Node 24 even their number are those of its preparing.
+  #noticeSchema(): void {
+    const version = this.#schemaVersion.get()?.['schema_version']
+    if (version === this.#schema) return
+    this.#prepared.clear()
+    this.command('select 1 from sqlite_schema limit 1') // preparing alone would go by what the handle knew of the schema
+    this.#schema = version
+  }
+
+  #script(sql: string, parameters: readonly unknown[]): QueryResult<Row> {
+    if (parameters.length > 0) throw errors.WP_STORE_SCRIPT()
+    const isOwn = !this.isInTransaction
+    if (isOwn) this.command('begin immediate')
+    try {
+      this.command(sql)
+      if (isOwn) this.command('commit')
+    } catch (error) {
+      if (isOwn && this.isInTransaction) this.command('rollback')
+      throw error
+    }
+    return { rows: [] }
+  }
+}
+
+function prepare(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(sql)
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  return {
+    statement,
+    columns: statement.columns().map((column) => ({ name: column.name, read: readerOf(column.type) })),
+    verb: verbOf(sql),
+    isScript: verbOf(sql.slice(statement.sourceSQL.length)) !== '',
+  }
+}
+
+function readRow(columns: readonly Column[], values: readonly SQLOutputValue[]): Row {
+  const row: Row = {}
+  for (let index = 0; index < columns.length; index++) {
+    const column = columns[index]!
+    row[column.name] = column.read(values[index]!)
+  }
+  return row
+}
+
+function changes(verb: string): boolean {
+  return verb === 'insert' || verb === 'update' || verb === 'delete' || verb === 'replace'
+}

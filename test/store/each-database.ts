@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe } from 'node:test'
+import { Kysely } from 'kysely'
+import { columnTypes, type DatabaseKind } from '../../src/store/sql/column-types.ts'
+import { openPostgres } from '../../src/store/sql/postgres-dialect.ts'
+import { openSqlite } from '../../src/store/sql/sqlite-dialect.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- each test makes its own tables
+export type AnyTables = any
+
+/** Opens a new, empty database; all that were opened are closed after the suite. */
+export type OpenFresh = () => Promise<{
+  readonly db: Kysely<AnyTables>
+  readonly database: ReturnType<typeof openSqlite> | ReturnType<typeof openPostgres>
+}>
+
+interface Suite {
+  readonly kind: DatabaseKind
+  readonly type: ReturnType<typeof columnTypes>
+  readonly open: OpenFresh
+}
+
+/** Declares the same tests for SQLite and for PostgreSQL. */
+export function describeEachDatabase(name: string, declare: (suite: Suite) => void): void {
+  describe(`${name}, sqlite`, () => {
+    let folder: string
+    const opened: { close(): Promise<void> }[] = []
+    before(async () => {
+      folder = await mkdtemp(path.join(tmpdir(), 'waypost-store-'))
+    })
+    after(async () => {
+      await Promise.all(opened.map((database) => database.close()))
+      await rm(folder, { recursive: true })
+    })
+    const open: OpenFresh = async () => {
+      const database = openSqlite({ file: path.join(folder, `${opened.length}.db`), create: true, synchronous: 'OFF' })
+      opened.push(database)
+      return { database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
+    }
+    declare({ kind: 'sqlite', type: columnTypes('sqlite'), open })
+  })
+
+  describe(`${name}, postgresql`, () => {
+    let server: TestPostgres
+    const opened: { close(): Promise<void> }[] = []
+    before(async () => {
+      server = await startPostgres()
+    })
+    after(async () => {
+      await Promise.all(opened.map((database) => database.close()))
+      await server.stop()
+    })
+    const open: OpenFresh = async () => {
+      const database = openPostgres({ url: await server.createDatabase(), max: 4 })
+      opened.push(database)
+      return { database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
+    }
+    declare({ kind: 'postgresql', type: columnTypes('postgresql'), open })
+  })
+}

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, afterEach, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
+
+interface Tables {
+  counter: { value: number }
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'waypost-sqlite-'))
+const opened: SqliteDatabase[] = []
+let files = 0
+after(() => rmSync(folder, { recursive: true }))
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((database) => database.close()))
+})
+
+/** A file with the table `counter`, which holds one row with 0. */
+async function open(options: Partial<OpenSqliteOptions> = {}) {
+  const file = options.file ?? path.join(folder, `${files++}.db`)
+  const database = openSqlite({ file, create: true, ...options })
+  opened.push(database)
+  const db = new Kysely<Tables>({ dialect: database.dialect() })
+  if (options.file === undefined) {
+    await db.schema.createTable('counter').addColumn('value', 'integer').execute()
+    await db.insertInto('counter').values({ value: 0 }).execute()
+  }
+  return { file, database, db }
+}
+
+function count(db: Kysely<Tables>): Promise<number> {
+  return db
+    .selectFrom('counter')
+    .select((q) => q.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+    .then((row) => row.count)
+}
+
+function startWriter(file: string, task: 'write' | 'hold', amount: number): ChildProcess {
+  const program = path.join(import.meta.dirname, 'sqlite-writer.ts')
+  return spawn(process.execPath, [program, file, task, String(amount)], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+test('200 transactions in each of two processes at once all succeed', async () => {
+  const { file, db } = await open()
+  const writers = [startWriter(file, 'write', 200), startWriter(file, 'write', 200)]
+  const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as number))
+  assert.deepEqual(codes, [0, 0])
+  assert.equal((await db.selectFrom('counter').selectAll().executeTakeFirstOrThrow()).value, 400)
+})
+
+test('while another process holds the write lock for 2 s, reads stay quick, and a write succeeds afterwards', async () => {
+  const { file, db } = await open()
+  const writer = startWriter(file, 'hold', 2000)
+  const exit = once(writer, 'exit')
+  await once(writer.stdout!, 'data')
+  const startMs = performance.now()
+  let wroteAfterMs = 0
+  const write = db
+    .insertInto('counter')
+    .values({ value: 1 })
+    .execute()
+    .then(() => (wroteAfterMs = performance.now() - startMs))
+  const times: number[] = []
+  while (performance.now() - startMs < 1800) {
+    const start = performance.now()
+    assert.equal(await count(db), 1)
+    times.push(performance.now() - start)
+    await delay(1)
+  }
+  await write
+  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]!
+  assert.ok(times.length > 300, `only ${times.length} reads`)
+  assert.ok(p99 < 20, `p99 was ${p99} ms`)
+  assert.ok(wroteAfterMs > 1500 && wroteAfterMs < 2500, `the write took ${wroteAfterMs} ms`)
+  assert.equal(await count(db), 2)
+  await exit
+})
+
+test('a write that does not get its turn within the limit is WP_STORE_BUSY', async () => {
+  const { file, db } = await open({ busyLimitMs: 300 })
+  const writer = startWriter(file, 'hold', 1500)
+  const exit = once(writer, 'exit')
+  await once(writer.stdout!, 'data')
+  const busy = { code: 'WP_STORE_BUSY', status: 503, kind: 'external', retryAfterSeconds: 1 }
+  await assert.rejects(db.insertInto('counter').values({ value: 1 }).execute(), busy)
+  await assert.rejects(db.transaction().execute(async () => {}), busy)
+  await exit
+  await db.insertInto('counter').values({ value: 1 }).execute()
+})
+
+test('a transaction that never ends makes other writers of the process fail, and not the readers', async () => {
+  const { db } = await open({ busyLimitMs: 100 })
+  const transaction = await db.startTransaction().execute()
+  await transaction.insertInto('counter').values({ value: 1 }).execute()
+  await assert.rejects(db.insertInto('counter').values({ value: 2 }).execute(), { code: 'WP_STORE_BUSY' })
+  assert.equal(await count(db), 1)
+  assert.equal(await count(transaction), 2)
+  await transaction.commit().execute()
+  assert.equal(await count(db), 2)
+})
+
+test('writers of one process take turns in the order of asking', async () => {
+  const { db } = await open()
+  const order: number[] = []
+  const writers = [1, 2, 3, 4, 5].map((number) =>
+    db.transaction().execute(async (transaction) => {
+      await delay(2)
+      await transaction.insertInto('counter').values({ value: number }).execute()
+      order.push(number)
+    }),
+  )
+  await Promise.all(writers)
+  assert.deepEqual(order, [1, 2, 3, 4, 5])
+})
+
+test('a transaction that throws is rolled back and leaves nothing locked', async () => {
+  const { db } = await open({ busyLimitMs: 100 })
+  const failed = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('counter').values({ value: 1 }).execute()
+    throw new Error('no')
+  })
+  await assert.rejects(failed, { message: 'no' })
+  assert.equal(await count(db), 1)
+  await db.insertInto('counter').values({ value: 1 }).execute()
+})
+
+test('a commit that fails rolls back and leaves nothing locked', async () => {
+  const { db } = await open({ busyLimitMs: 100 })
+  await sql`create table parent (id integer primary key); create table child (parent_id integer references parent(id) deferrable initially deferred)`.execute(db)
+  const failed = db.transaction().execute((transaction) => sql`insert into child values (7)`.execute(transaction))
+  await assert.rejects(failed, { message: 'FOREIGN KEY constraint failed' })
+  const controlled = await db.startTransaction().execute()
+  await sql`insert into child values (8)`.execute(controlled)
+  await assert.rejects(controlled.commit().execute(), { message: 'FOREIGN KEY constraint failed' })
+  await controlled.rollback().execute()
+  await db.insertInto('counter').values({ value: 1 }).execute()
+  assert.deepEqual((await sql`select * from child`.execute(db)).rows, [])
+})
+
+test('a failed statement leaves nothing locked, alone and in a transaction that goes on', async () => {
+  const { db } = await open({ busyLimitMs: 100 })
+  await assert.rejects(sql`insert into nowhere values (1)`.execute(db), { message: 'no such table: nowhere' })
+  await db.transaction().execute(async (transaction) => {
+    await assert.rejects(sql`insert into nowhere values (1)`.execute(transaction))
+    await transaction.insertInto('counter').values({ value: 1 }).execute()
+  })
+  assert.equal(await count(db), 2)
+})
+
+test('savepoints roll back a part', async () => {
+  const { db } = await open()
+  const transaction = await db.startTransaction().execute()
+  await transaction.insertInto('counter').values({ value: 1 }).execute()
+  const inner = await transaction.savepoint('inner').execute()
+  await inner.insertInto('counter').values({ value: 2 }).execute()
+  const outer = await inner.rollbackToSavepoint('inner').execute()
+  await outer.releaseSavepoint('inner').execute()
+  await outer.insertInto('counter').values({ value: 3 }).execute()
+  await transaction.commit().execute()
+  const rows = await db.selectFrom('counter').select('value').orderBy('value').execute()
+  assert.deepEqual(rows.map((row) => row.value), [0, 1, 3])
+})
+
+test('a transaction that only reads sees one state, beside a writer, and cannot write', async () => {
+  const { db } = await open()
+  const reading = await db.startTransaction().setAccessMode('read only').execute()
+  assert.equal(await count(reading), 1)
+  await db.insertInto('counter').values({ value: 1 }).execute()
+  assert.equal(await count(reading), 1)
+  assert.equal(await count(db), 2)
+  await assert.rejects(reading.insertInto('counter').values({ value: 2 }).execute(), /readonly/)
+  await reading.commit().execute()
+})
+
+test('a stream sees one state, keeps no writer waiting and can be left early', async () => {
+  const { db } = await open({ readers: 1, busyLimitMs: 100 })
+  await sql`insert into counter with recursive n (v) as (select 1 union all select v + 1 from n where v < 999) select v from n`.execute(db)
+  let seen = 0
+  for await (const _ of db.selectFrom('counter').selectAll().stream(10)) {
+    if (seen++ === 0) await db.insertInto('counter').values({ value: -1 }).execute()
+  }
+  assert.equal(seen, 1000)
+  for await (const _ of db.selectFrom('counter').selectAll().stream(10)) break
+  for await (const row of db.selectFrom('counter').selectAll().where('value', '=', -1).stream()) assert.equal(row.value, -1)
+  const stream = db.selectFrom('counter').selectAll().stream(10)
+  await stream.next()
+  await assert.rejects(db.selectFrom('counter').selectAll().stream(10).next(), { code: 'WP_STORE_BUSY' })
+  await stream.return?.()
+})
+
+test('a stream inside a transaction sees what the transaction wrote', async () => {
+  const { db } = await open()
+  await db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('counter').values({ value: 1 }).execute()
+    const values: number[] = []
+    for await (const row of transaction.selectFrom('counter').selectAll().stream()) values.push(row.value)
+    assert.deepEqual(values, [0, 1])
+  })
+})
+
+test('raw SQL that writes behind a "with" finds the writer', async () => {
+  const { db } = await open()
+  const { rows } = await sql`with one as (select 5 as five) insert into counter select five from one returning value`.execute(db)
+  assert.deepEqual(rows, [{ value: 5 }])
+})
+
+test('a transaction begun or ended by a statement is refused', async () => {
+  const { db } = await open({ busyLimitMs: 100 })
+  await assert.rejects(sql`begin`.execute(db), { code: 'WP_STORE_BEGIN' })
+  const ended = db.transaction().execute(async (transaction) => {
+    await sql`commit`.execute(transaction)
+    await transaction.insertInto('counter').values({ value: 1 }).execute()
+  })
+  await assert.rejects(ended, { code: 'WP_STORE_TRANSACTION_LOST' })
+  await db.insertInto('counter').values({ value: 1 }).execute()
+  assert.equal(await count(db), 2)
+})
+
+test('a table that another process made anew is read by its new columns and types', async () => {
+  const { file, db } = await open()
+  const other = new Kysely<Tables>({ dialect: openAgain(file).dialect() })
+  await sql`create table shape (a integer)`.execute(db)
+  await sql`insert into shape values (1)`.execute(db)
+  const read = () => sql`select * from shape`.execute(db).then(({ rows }) => rows)
+  assert.deepEqual(await read(), [{ a: 1 }])
+  await sql`alter table shape add column b integer`.execute(other)
+  assert.deepEqual(await read(), [{ a: 1, b: null }])
+  await sql`drop table shape; create table shape (a boolean, b json_text); insert into shape values (1, '[2]')`.execute(other)
+  assert.deepEqual(await read(), [{ a: true, b: [2] }])
+})
+
+function openAgain(file: string): SqliteDatabase {
+  const database = openSqlite({ file })
+  opened.push(database)
+  return database
+}
+
+test('foreign keys hold, and the file is a write-ahead one that is written through', async () => {
+  const { database } = await open()
+  const handle = database.openHandle(false)
+  try {
+    const pragma = (name: string) => Object.values(handle.prepare(`pragma ${name}`).get()!)[0]
+    assert.equal(pragma('foreign_keys'), 1)
+    assert.equal(pragma('journal_mode'), 'wal')
+    assert.equal(pragma('synchronous'), 2)
+    assert.equal(pragma('busy_timeout'), 0)
+  } finally {
+    handle.close()
+  }
+})
+
+test('a handle of its own sees by data_version that something was committed', async () => {
+  const { database, db } = await open()
+  const handle = database.openHandle(true)
+  try {
+    const version = () => Object.values(handle.prepare('pragma data_version').get()!)[0]
+    const before = version()
+    assert.equal(version(), before)
+    await db.insertInto('counter').values({ value: 1 }).execute()
+    assert.notEqual(version(), before)
+    assert.throws(() => handle.exec('insert into counter values (1)'), /readonly/)
+  } finally {
+    handle.close()
+  }
+})
+
+test('a new file is for its owner only; one that is missing is not made', () => {
+  const file = path.join(folder, 'new', 'deep.db')
+  assert.throws(() => openSqlite({ file }), { code: 'WP_STORE_MISSING', kind: 'user' })
+  opened.push(openSqlite({ file, create: true }))
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+})
+
+test('a file that is no database is said to be none', async () => {
+  const file = path.join(folder, 'text.db')
+  writeFileSync(file, 'This is no database. '.repeat(100))
+  const { db } = await open({ file })
+  await assert.rejects(sql`select 1`.execute(db), {
+    code: 'WP_STORE_FILE',
+    message: `The SQLite file "${file}" cannot be opened: file is not a database`,
+  })
+})
+
+test('closing waits for what runs, refuses what comes, and closes every handle', async () => {
+  const { file, database, db } = await open()
+  const running = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('counter').values({ value: 1 }).execute()
+    await delay(50)
+    await transaction.insertInto('counter').values({ value: 2 }).execute()
+  })
+  const waiting = assert.rejects(db.insertInto('counter').values({ value: 3 }).execute(), { code: 'WP_STORE_CLOSED' })
+  await delay(10)
+  await database.close()
+  await running
+  await waiting
+  await assert.rejects(count(db), { code: 'WP_STORE_CLOSED' })
+  if (process.platform === 'linux') assert.deepEqual(openFiles().filter((name) => name.startsWith(file)), [])
+  assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith(`${path.basename(file)}-`)), [])
+  assert.equal(await count((await open({ file })).db), 3)
+})
+
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return []
+    }
+  })
+}

