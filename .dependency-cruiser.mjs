@@ -35,6 +35,9 @@ Object.assign(rooms, {
   testing: ['kit', 'contract', 'project', 'server'],
 })
 
+/** What the package publishes, each with the rooms whose names it hands on. */
+export const faces = { index: ['contract'], sql: ['store'] }
+
 /** Packages that only some places may import. */
 export const fences = {
   fastify: {
@@ -75,7 +78,7 @@ export default {
       name: 'room-door-from-outside',
       comment: 'commands/, bin/ and the published face enter a room through its index.ts only.',
       severity: 'error',
-      from: { path: ['^(commands|bin)/', '^src/index\\.ts$'] },
+      from: { path: ['^(commands|bin)/', '^src/[^/]+\\.ts$'] },
       to: { path: '^src/[^/]+/', pathNot: '^src/[^/]+/index\\.ts$' },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
@@ -92,12 +95,26 @@ export default {
       from: {},
       to: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(rooms).join('|')})/` },
     },
-    {
-      name: 'published-face',
-      comment: 'src/index.ts publishes the contract and nothing else of Waypost.',
+    ...Object.entries(faces).map(([face, allowed]) => ({
+      name: `face-${face}`,
+      comment: `src/${face}.ts publishes names of ${allowed.join(', ')} and of nothing else of Waypost.`,
       severity: 'error',
-      from: { path: '^src/index\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/contract/' },
+      from: { path: `^src/${face}\\.ts$` },
+      to: { path: '^src/', pathNot: allowed.map((room) => `^src/${room}/`) },
+    })),
+    {
+      name: 'known-face',
+      comment: 'A file beside the rooms is a published face of the table.',
+      severity: 'error',
+      from: { path: '^src/[^/]+$', pathNot: Object.keys(faces).map((face) => `^src/${face}\\.ts$`) },
+      to: {},
+    },
+    {
+      name: 'face-for-others',
+      comment: 'The published faces are for projects and plugins; a room imports from rooms.',
+      severity: 'error',
+      from: { path: '^(src|commands|bin)/' },
+      to: { path: '^src/[^/]+$' },
     },
     {
       name: 'commands-only-call',
@@ -141,7 +158,7 @@ export default {
       from: { path: '^plugins/([^/]+)/' },
       to: {
         path: '^(src|commands|bin|test|bench|plugins|dist)/',
-        pathNot: ['^plugins/$1/', '^dist/src/(testing/)?index\\.', '^test/support/'],
+        pathNot: ['^plugins/$1/', '^dist/src/(index|sql|testing/index)\\.', '^test/support/'],
       },
     },
     ...Object.entries(fences).map(([name, { packages, places: allowed }]) => ({
