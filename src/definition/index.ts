@@ -1,5 +1,6 @@
 // definition: what the YAML of a project says: parsed, included, checked; every problem with its file, line and column.
-// May import kit and contract. Pure: no database, no network. The only room that loads `yaml`.
+// May import kit and contract. Pure: no database, no network, no code of the project. The only room that loads `yaml`.
+export type { ClassCatalog, ClassDescription } from './class-catalog.ts'
 export type {
   ActionUse,
   ClassUse,
@@ -13,3 +14,5 @@ export type {
   Rate,
   Route,
 } from './definition.ts'
+export { makeEditorSchema } from './editor-schema.ts'
+export { loadDefinition, type Counts, type LoadedDefinition, type LoadOptions } from './load-definition.ts'

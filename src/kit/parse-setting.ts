@@ -33,20 +33,28 @@ function parseValue(row: Exclude<SettingRow, { kind: 'list' | 'durations' }>, ra
   if (row.kind === 'duration')
     return parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { ...row, parse: parseDuration })
   if (row.kind === 'size') return parseMeasure(raw, 'a size such as 512kb or 1mb', { ...row, parse: parseSize })
-  if (row.kind === 'count') {
-    const count = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw
-    if (Number.isSafeInteger(count) && Number(count) >= row.minimum && Number(count) <= row.maximum)
-      return { value: count }
-    return { expected: `a whole number from ${row.minimum} to ${row.maximum}` }
-  }
+  if (row.kind === 'count') return parseCount(row, raw)
   if (row.kind === 'flag') {
     if (raw === true || raw === 'true') return { value: true }
     return raw === false || raw === 'false' ? { value: false } : { expected: 'true or false' }
   }
-  if (row.choices.includes(raw as string)) return { value: raw }
-  const near = typeof raw === 'string' ? nearest(raw, row.choices) : undefined
+  return parseChoice(row.choices, raw)
+}
+
+function parseCount(
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  raw: unknown,
+): Parsed {
+  const count = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw
+  const fits = Number.isSafeInteger(count) && Number(count) >= minimum && Number(count) <= maximum
+  return fits ? { value: count } : { expected: `a whole number from ${minimum} to ${maximum}` }
+}
+
+function parseChoice(choices: readonly string[], raw: unknown): Parsed {
+  if (choices.includes(raw as string)) return { value: raw }
+  const near = typeof raw === 'string' ? nearest(raw, choices) : undefined
   return {
-    expected: row.choices.map((choice) => `"${choice}"`).join(' or '),
+    expected: choices.map((choice) => `"${choice}"`).join(' or '),
     hint: near === undefined ? undefined : `Did you mean "${near}"?`,
   }
 }

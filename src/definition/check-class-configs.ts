@@ -1,0 +1,126 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { JsonSchema } from '../contract/index.ts'
+import { hasReferences, messageOf, nearest } from '../kit/index.ts'
+import type { ClassCatalog } from './class-catalog.ts'
+import type { ClassUseNode, Making } from './making.ts'
+import { entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
+import type { Span } from './source.ts'
+
+/** Checks that every class exists and that its config is what the class wants. */
+export async function checkClassConfigs(making: Making, catalog: ClassCatalog): Promise<void> {
+  const known = making.classUses.filter((use) => checkClass(making, use, catalog))
+  if (known.length === 0) return
+  const compile = await loadCompiler()
+  const compiled = new Map<JsonSchema, ValidateFunction | string>()
+  for (const use of known) {
+    const { config } = describe(use, catalog)!
+    const validate = compiled.get(config) ?? tryCompile(compile, config)
+    compiled.set(config, validate)
+    checkConfig(making, use.node, validate)
+  }
+}
+
+function describe({ kind, node }: ClassUseNode, catalog: ClassCatalog): { readonly config: JsonSchema } | undefined {
+  const classes = kind === 'connection' ? catalog.connections : catalog.actions
+  const name = textOf(valueOf(node, 'class')) ?? ''
+  return Object.hasOwn(classes, name) ? classes[name] : undefined
+}
+
+function checkClass({ loading }: Making, use: ClassUseNode, catalog: ClassCatalog): boolean {
+  const at = valueOf(use.node, 'class')
+  const name = textOf(at)
+  if (at === undefined || name === undefined || name === '') return false
+  if (describe(use, catalog) !== undefined) return true
+  const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
+  const near = nearest(name, names)
+  const listed =
+    names.length === 0 || names.length > 12
+      ? 'List the plugin that brings it below "plugins"'
+      : `There are ${names.join(', ')}`
+  const hint = near === undefined ? listed : `Did you mean "${near}"?`
+  loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
+  return false
+}
+
+type Compile = (schema: JsonSchema) => ValidateFunction
+
+/** Loaded only when a class is used: most of the time that a small project takes would go here. */
+async function loadCompiler(): Promise<Compile> {
+  const [{ Ajv2020 }, { default: addFormats }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
+  const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
+  addFormats.default(ajv)
+  return (schema) => ajv.compile(schema)
+}
+
+function tryCompile(compile: Compile, schema: JsonSchema): ValidateFunction | string {
+  try {
+    return compile(schema)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function checkConfig({ loading }: Making, node: MapNode, validate: ValidateFunction | string): void {
+  const config = node.entries.get('config')
+  const name = valueOf(node, 'class') ?? node
+  const say = (at: Span, problem: string, hint?: string): void =>
+    loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
+  if (typeof validate === 'string') {
+    say(name, `The class ${quote(textOf(name) ?? '')} has a config schema that cannot be used: ${validate}`)
+    return
+  }
+  const value = config?.value
+  if (value !== undefined && value.kind !== 'map') return
+  if (validate(value === undefined ? {} : toValue(value))) return
+  for (const error of validate.errors ?? []) {
+    const at = value === undefined ? name : follow(value, error.instancePath)
+    if (!dependsOnVariable(at, error)) sayError(error, { at, owner: config?.keySpan ?? name, say })
+  }
+}
+
+/** A text with a variable in it is checked when its value is known: by the server that activates the release. */
+function dependsOnVariable(at: Node, { keyword }: ErrorObject): boolean {
+  if (at.kind === 'broken') return true
+  if (at.kind === 'scalar') return hasReferences(String(at.value))
+  if (!['anyOf', 'oneOf', 'allOf', 'not', 'if', 'const', 'enum', 'uniqueItems', 'contains'].includes(keyword))
+    return false
+  const children = at.kind === 'map' ? entriesOf(at).map(({ value }) => value) : itemsOf(at)
+  return children.some((child) => dependsOnVariable(child, { keyword } as ErrorObject))
+}
+
+function follow(start: Node, pointer: string): Node {
+  let node = start
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    node = (node.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)) ?? node
+  }
+  return node
+}
+
+interface Saying {
+  readonly at: Node
+  /** Where to point to when something is not there. */
+  readonly owner: Span
+  readonly say: (at: Span, problem: string, hint?: string) => void
+}
+
+function sayError(error: ErrorObject, { at, owner, say }: Saying): void {
+  const label = `"${['config', ...error.instancePath.split('/').slice(1)].join('/')}"`
+  const parameters = error.params as Readonly<Record<string, unknown>>
+  if (error.keyword === 'required') {
+    say(owner, `${quote(String(parameters['missingProperty']))} is missing; ${label} needs it`)
+  } else if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
+    const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
+    const schema = error.parentSchema as { readonly properties?: object } | undefined
+    const near = nearest(key, Object.keys(schema?.properties ?? {}))
+    const place = at.kind === 'map' ? (at.entries.get(key)?.keySpan ?? at) : at
+    say(place, `"${key}" is no key of ${label}`, near === undefined ? undefined : `Did you mean "${near}"?`)
+  } else if (error.keyword === 'enum') {
+    say(
+      at,
+      `${label} must be one of ${(parameters['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+    )
+  } else {
+    say(at, `${label} ${error.message ?? 'is not what the class wants'}`)
+  }
+}

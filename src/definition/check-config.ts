@@ -1,0 +1,39 @@
+import { hasReferences, parseSettings, resolveReferences, type SettingProblem, type Variables } from '../kit/index.ts'
+import type { Making } from './making.ts'
+import { entriesOf, isEmpty, itemsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import type { Span } from './source.ts'
+
+/** Checks the settings below `config:`, as far as their variables are known; returns them as they are written. */
+export function checkConfig(
+  making: Making,
+  config: Node | undefined,
+  variables: Variables = {},
+): Record<string, unknown> {
+  if (config?.kind !== 'map') return {}
+  making.variablePlaces.push(config)
+  const written: [string, unknown][] = []
+  const known: [string, unknown][] = []
+  for (const { key, value } of config.entries.values()) {
+    const plain = toValue(value)
+    written.push([key, plain])
+    const { value: resolved, missing } = resolveReferences(plain, variables)
+    const isBroken = value.kind === 'broken' || (missing.length === 0 && hasReferences(JSON.stringify(resolved)))
+    if (missing.length === 0 && !isBroken) known.push([key, resolved])
+  }
+  for (const problem of parseSettings(Object.fromEntries(known)).problems) reportSetting(making, config, problem)
+  return Object.fromEntries(written)
+}
+
+function reportSetting({ loading }: Making, config: Node, { name, path, message, hint }: SettingProblem): void {
+  const entry = entriesOf(config).find(({ key }) => key === name)
+  if (entry === undefined) return
+  const isUnknown = path.length === 0 && message.startsWith('There is no setting')
+  const at = isUnknown ? entry.keySpan : placeOf(entry, path)
+  loading.report.add({ code: 'WP_DEFINITION_SETTING_INVALID', at, parameters: { problem: message }, hint })
+}
+
+function placeOf(entry: Entry, path: SettingProblem['path']): Span {
+  let node: Node | undefined = entry.value
+  for (const key of path) node = typeof key === 'number' ? (itemsOf(node)[key] ?? node) : (valueOf(node, key) ?? node)
+  return isEmpty(node) ? entry.keySpan : node
+}

@@ -1,0 +1,87 @@
+import { nearest } from '../kit/index.ts'
+import type { Node, ScalarNode } from './node.ts'
+import type { Report } from './report.ts'
+import type { Level, ReferenceUse, Resolved } from './walk-schema.ts'
+
+export interface Levels {
+  readonly levels: ReadonlyMap<Node, Level>
+  readonly resolved: ReadonlyMap<ReferenceUse, Resolved>
+  readonly report: Report
+}
+
+/** Checks what shows only when references are followed: endless ones, and required properties that nobody lists. */
+export function checkLevels({ levels, resolved, report }: Levels): void {
+  const targets = new Map<Level, readonly Edge[]>()
+  for (const level of new Set(levels.values())) {
+    const edges = level.references.flatMap((use) => {
+      const to = levels.get(resolved.get(use)?.node as Node)
+      return to === undefined ? [] : [{ use, to }]
+    })
+    targets.set(level, edges)
+  }
+  reportLoops(targets, report)
+  for (const level of targets.keys()) reportRequired(level, targets, report)
+}
+
+interface Edge {
+  readonly use: ReferenceUse
+  readonly to: Level
+}
+
+type Graph = ReadonlyMap<Level, readonly Edge[]>
+
+/** Depth first without recursion: a chain of references may be as long as a file. */
+function reportLoops(graph: Graph, report: Report): void {
+  const done = new Set<Level>()
+  for (const start of graph.keys()) {
+    if (done.has(start)) continue
+    const path: { level: Level; next: number; use?: ReferenceUse }[] = [{ level: start, next: 0 }]
+    const inPath = new Set([start])
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const edge = graph.get(top.level)?.[top.next]
+      top.next += 1
+      if (edge === undefined) {
+        done.add(top.level)
+        inPath.delete(top.level)
+        path.pop()
+      } else if (inPath.has(edge.to)) {
+        const from = path.findIndex(({ level }) => level === edge.to)
+        reportLoop([...path.slice(from + 1).flatMap(({ use }) => use ?? []), edge.use], report)
+      } else if (!done.has(edge.to)) {
+        inPath.add(edge.to)
+        path.push({ level: edge.to, next: 0, use: edge.use })
+      }
+    }
+  }
+}
+
+function reportLoop(uses: readonly ReferenceUse[], report: Report): void {
+  const names = uses.map(({ text }) => text.replace('schema:///', ''))
+  const chain = names.length > 8 ? [...names.slice(0, 4), '…', ...names.slice(-3)] : names
+  const parameters = { chain: [names.at(-1)!, ...chain].join(' → ') }
+  report.add({ code: 'WP_DEFINITION_SCHEMA_LOOP', at: uses.at(-1)!.at, parameters })
+}
+
+const maxFollowed = 1000
+
+function reportRequired(level: Level, graph: Graph, report: Report): void {
+  const missing = level.required.filter(({ value }) => !level.properties.has(String(value)))
+  if (missing.length === 0) return
+  const reached = new Set([level])
+  // A set grows while it is walked: this visits all levels that references lead to.
+  for (const one of reached) {
+    if (one.open || reached.size > maxFollowed) return
+    for (const { to } of graph.get(one) ?? []) reached.add(to)
+  }
+  const properties = new Set([...reached].flatMap((one) => [...one.properties]))
+  for (const item of missing) reportMissing(item, properties, report)
+}
+
+function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report: Report): void {
+  const name = String(item.value)
+  if (properties.has(name)) return
+  const near = nearest(name, properties)
+  const problem = `"${name}" is required, but it is not among the properties`
+  const hint = near === undefined ? `Add it to "properties"` : `Did you mean "${near}"?`
+  report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: item, parameters: { problem }, hint })
+}

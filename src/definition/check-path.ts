@@ -1,0 +1,84 @@
+import type { Entry } from './node.ts'
+import type { Report } from './report.ts'
+import type { Span } from './source.ts'
+
+/** Paths that belong to Waypost, with all that is below them. */
+export const reservedPaths: readonly string[] = [
+  '/consumer',
+  '/authorization',
+  '/backend',
+  '/portal',
+  '/docs',
+  '/openapi.json',
+  '/health',
+  '/metrics',
+  '/mcp',
+  '/.well-known',
+]
+
+/** Reports what is wrong with a route's path; returns the names of its parameters. */
+export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] {
+  const parameters = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
+  const wrong = findWrong(path, parameters)
+  if (wrong !== undefined) {
+    const { reason, hint, part = path } = wrong
+    report.add({ code: 'WP_DEFINITION_PATH_INVALID', at: within(keySpan, part), parameters: { path, reason }, hint })
+  }
+  const reserved = reservedPaths.find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+  if (reserved !== undefined) {
+    report.add({ code: 'WP_DEFINITION_PATH_RESERVED', at: keySpan, parameters: { path, reserved } })
+  }
+  return parameters
+}
+
+interface Wrong {
+  readonly reason: string
+  readonly hint?: string
+  /** What is marked instead of the whole path. */
+  readonly part?: string
+}
+
+function findWrong(path: string, parameters: readonly string[]): Wrong | undefined {
+  if (!path.startsWith('/')) return { reason: 'it does not begin with "/"', hint: `Write /${path}` }
+  if (path.includes('?') || path.includes('#')) {
+    return { reason: 'a query or fragment is no part of it', hint: 'Describe the query by "parameters" of the method' }
+  }
+  if (path !== '/' && path.endsWith('/'))
+    return { reason: 'it ends with "/"', hint: `Write ${path.replace(/\/+$/, '') || '/'}` }
+  const braces = /\{([A-Za-z_]\w*)\}/.exec(path)
+  if (braces !== null) {
+    return { reason: `"${braces[0]}" is no parameter`, hint: `Write :${braces[1]}`, part: braces[0] }
+  }
+  for (const segment of path === '/' ? [] : path.slice(1).split('/')) {
+    const wrong = findWrongSegment(segment)
+    if (wrong !== undefined) return wrong
+  }
+  const twice = parameters.find((name, index) => parameters.indexOf(name) !== index)
+  return twice === undefined
+    ? undefined
+    : { reason: `":${twice}" stands twice in it`, hint: 'Give each parameter a name of its own' }
+}
+
+function findWrongSegment(segment: string): Wrong | undefined {
+  if (segment === '') return { reason: 'a part between two "/" is empty' }
+  if (segment === '.' || segment === '..') return { reason: `"${segment}" is no part of a path` }
+  if (segment.startsWith(':')) {
+    if (/^:[A-Za-z]\w*$/.test(segment)) return undefined
+    return { reason: `"${segment}" is no parameter`, hint: 'Write :NAME, of letters, digits and _', part: segment }
+  }
+  const wrong = /[^A-Za-z0-9._~!$&'+,;=@-]/u.exec(segment)
+  if (wrong === null) return undefined
+  if (wrong[0] === ':')
+    return { reason: 'a parameter is a whole part', hint: `Write /:NAME between two "/"`, part: segment }
+  return {
+    reason: `"${wrong[0]}" may not stand in it`,
+    hint: "Use letters, digits and - . _ ~ ! $ & ' + , ; = @",
+    part: segment,
+  }
+}
+
+/** The part of a key's text, where it stands in it as it is. */
+function within(at: Span, part: string): Span {
+  const found = at.origin.source.text.slice(at.start, at.end).indexOf(part)
+  return found === -1 ? at : { ...at, start: at.start + found, end: at.start + found + part.length }
+}

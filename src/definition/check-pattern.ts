@@ -1,0 +1,44 @@
+export interface PatternProblem {
+  readonly message: string
+  readonly hint?: string
+}
+
+/**
+ * What is wrong with a pattern of JSON Schema. Patterns run on an engine whose time is linear in the text, which knows
+ * neither look-around nor back references.
+ */
+export function checkPattern(pattern: string): PatternProblem | undefined {
+  try {
+    RegExp(pattern, 'u')
+  } catch (error) {
+    const reason = (error as Error).message.replace(/^.*\/u?: /s, '')
+    const hint = 'Patterns are those of JavaScript with the flag u, without slashes around them'
+    return { message: `${shorten(pattern)} is no valid pattern: ${reason}`, hint }
+  }
+  const found = findNonLinear(pattern)
+  if (found === undefined) return undefined
+  const hint = 'Patterns run in linear time; say it without, or by several schemas in allOf'
+  return { message: `${found} cannot be used in a pattern`, hint }
+}
+
+function findNonLinear(pattern: string): string | undefined {
+  let inClass = false
+  for (let index = 0; index < pattern.length; index += 1) {
+    const rest = pattern.slice(index, index + 4)
+    if (rest.startsWith('\\')) {
+      if (!inClass && /^\\[1-9k]/.test(rest)) return `The back reference "${rest.slice(0, 2)}"`
+      index += 1
+    } else if (inClass) {
+      inClass = !rest.startsWith(']')
+    } else if (rest.startsWith('[')) {
+      inClass = true
+    } else if (/^\(\?<?[=!]/.test(rest)) {
+      return `The look-around "${/^\(\?<?[=!]/.exec(rest)![0]}"`
+    }
+  }
+  return undefined
+}
+
+function shorten(text: string): string {
+  return `"${text.length > 60 ? `${text.slice(0, 59)}…` : text}"`
+}

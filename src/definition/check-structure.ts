@@ -1,0 +1,224 @@
+import { fill, nearest } from '../kit/index.ts'
+import { errors, type DefinitionCode } from './errors.ts'
+import { describeNode, quote, type ListNode, type MapNode, type Node, type ScalarNode } from './node.ts'
+import type { Report } from './report.ts'
+import type { Span } from './source.ts'
+
+/** The part of JSON Schema in which the language is written. */
+export interface Shape {
+  readonly title?: string
+  /** Whose names the keys of a map are. */
+  readonly names?: string
+  readonly keyHint?: string
+  readonly $ref?: string
+  readonly type?: string
+  readonly anyOf?: readonly Shape[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly items?: Shape
+  readonly minItems?: number
+  readonly uniqueItems?: boolean
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly patternProperties?: Readonly<Record<string, Shape>>
+  readonly additionalProperties?: boolean | Shape
+  readonly required?: readonly string[]
+  readonly minProperties?: number
+}
+
+export interface Checking {
+  readonly report: Report
+  /** Said for every problem instead of the code that fits it. */
+  readonly code?: DefinitionCode
+}
+
+/** What a message calls the value, and where its key stands. */
+export interface Label {
+  /** With quotes around a name. */
+  readonly name: string
+  readonly at: Span
+}
+
+/** Compares a value with the structure that it should have, and goes into it as far as it has that. */
+export function checkStructure(
+  node: Node,
+  shape: Shape,
+  { label, checking }: { label: Label; checking: Checking },
+): void {
+  if (node.kind === 'broken' || shape.$ref !== undefined) return
+  if (shape.anyOf !== undefined) {
+    const branch = shape.anyOf.find((candidate) => hasType(node, candidate))
+    if (branch === undefined) reportValue(node, shape, { label, checking })
+    else
+      checkStructure(node, branch.title === undefined ? { ...branch, ...titleOf(shape) } : branch, { label, checking })
+  } else if (!hasType(node, shape)) {
+    reportValue(node, shape, { label, checking })
+  } else if (node.kind === 'map') {
+    checkMap(node, shape, { label, checking })
+  } else if (node.kind === 'list') {
+    checkList(node, shape, { label, checking })
+  } else if (!fits(node, shape)) {
+    reportValue(node, shape, { label, checking })
+  }
+}
+
+interface Work {
+  readonly label: Label
+  readonly checking: Checking
+}
+
+function titleOf({ title }: Shape): { title?: string } {
+  return title === undefined ? {} : { title }
+}
+
+function hasType(node: Node, { type, enum: choices, const: only }: Shape): boolean {
+  if (type === undefined && (choices !== undefined || only !== undefined)) return node.kind === 'scalar'
+  if (type === undefined) return true
+  if (node.kind === 'map') return type === 'object'
+  if (node.kind === 'list') return type === 'array'
+  if (node.kind === 'broken') return true
+  if (type === 'integer') return Number.isInteger(node.value)
+  return type === (node.value === null ? 'null' : typeof node.value)
+}
+
+function fits({ value }: ScalarNode, shape: Shape): boolean {
+  if (shape.enum !== undefined) return shape.enum.includes(value)
+  if (shape.const !== undefined) return shape.const === value
+  if (typeof value === 'string') {
+    return (
+      value.length >= (shape.minLength ?? 0) && (shape.pattern === undefined || new RegExp(shape.pattern).test(value))
+    )
+  }
+  if (typeof value !== 'number') return true
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = shape
+  return value >= minimum && value <= maximum && value > exclusiveMinimum
+}
+
+function checkMap(node: MapNode, shape: Shape, { label, checking }: Work): void {
+  const owner = shape.title ?? label.name
+  const [pattern, value] = Object.entries(shape.patternProperties ?? {})[0] ?? []
+  const matches = pattern === undefined ? undefined : new RegExp(pattern)
+  for (const entry of node.entries.values()) {
+    const work = { key: entry.key, label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
+    const known = shape.properties !== undefined && Object.hasOwn(shape.properties, entry.key)
+    if (known) checkStructure(entry.value, shape.properties[entry.key]!, work)
+    else if (value !== undefined && matches?.test(entry.key) === true) checkStructure(entry.value, value, work)
+    else if (shape.names !== undefined) reportName(entry.key, shape, work)
+    else if (shape.additionalProperties === false) reportUnknownKey(entry.key, shape, { ...work, owner })
+  }
+  for (const key of shape.required ?? []) {
+    if (!node.entries.has(key))
+      emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
+  }
+  if (node.entries.size < (shape.minProperties ?? 0)) reportValue(node, shape, { label, checking })
+}
+
+function checkList(node: ListNode, shape: Shape, { label, checking }: Work): void {
+  if (node.items.length < (shape.minItems ?? 0)) reportValue(node, shape, { label, checking })
+  const seen = new Set<unknown>()
+  for (const item of node.items) {
+    if (shape.items !== undefined)
+      checkStructure(item, shape.items, { label: { name: `Each item of ${label.name}`, at: item }, checking })
+    if (shape.uniqueItems !== true || item.kind !== 'scalar') continue
+    if (seen.has(item.value)) {
+      const problem = `${describeNode(item)} stands twice in ${label.name}`
+      emit(checking, {
+        code: 'WP_DEFINITION_VALUE_INVALID',
+        at: item,
+        parameters: { problem },
+        hint: 'Remove one of the two',
+      })
+    }
+    seen.add(item.value)
+  }
+}
+
+function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }: Work & { owner: string }): void {
+  const keys = Object.keys(shape.properties ?? {})
+  const near = nearest(key, keys)
+  const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
+  const hint = near === undefined ? all : `Did you mean "${near}"?`
+  emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
+}
+
+function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: Work): void {
+  emit(checking, { code: 'WP_DEFINITION_NAME_INVALID', at: label.at, parameters: { name, owner: names }, hint })
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  object: 'a map',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'empty',
+}
+
+function reportValue(node: Node, shape: Shape, { label, checking }: Work): void {
+  const choices = (shape.enum ?? (shape.const === undefined ? [] : [shape.const])).map((choice) =>
+    JSON.stringify(choice),
+  )
+  const listed = choices.length > 0 ? choices.join(' or ') : undefined
+  const expected = shape.title ?? listed ?? typeWords[shape.type ?? ''] ?? 'something else'
+  const isChoice =
+    shape.title !== undefined && shape.enum !== undefined && node.kind === 'scalar' && node.value !== null
+  const problem = isChoice
+    ? `${describeNode(node)} is no ${expected.replace(/^an? /, '')}`
+    : `${label.name} must be ${expected}, not ${describeContent(node)}`
+  const hint = hintFor(node, shape)
+  emit(checking, {
+    code: 'WP_DEFINITION_VALUE_INVALID',
+    at: isEmptyText(node) ? label.at : node,
+    parameters: { problem },
+    hint,
+  })
+}
+
+/** A value that is not there has no text to underline. */
+function isEmptyText(node: Node): boolean {
+  return node.start === node.end
+}
+
+function describeContent(node: Node): string {
+  if (node.kind === 'map' && node.entries.size === 0) return 'an empty map'
+  return node.kind === 'list' && node.items.length === 0 ? 'an empty list' : describeNode(node)
+}
+
+function hintFor(node: Node, shape: Shape): string | undefined {
+  if (node.kind !== 'scalar') return undefined
+  const choices = (shape.anyOf ?? [shape]).flatMap((branch) => branch.enum ?? [])
+  if (node.value === null) return choices.includes('null') ? 'Quote it: "null"' : undefined
+  const text = String(node.value)
+  if (shape.enum !== undefined) {
+    const near = nearest(text, shape.enum.map(String))
+    return near === undefined ? `One of ${shape.enum.join(', ')}` : `Did you mean "${near}"?`
+  }
+  const types = (shape.anyOf ?? [shape]).map(({ type }) => type)
+  if (types.includes('boolean') && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
+  if (types.includes('boolean') && /^(no|off|false|n)$/i.test(text)) return 'Write false'
+  if (types.includes('string') && typeof node.value !== 'string') return `Quote it: "${text}"`
+  if (types.includes('object') && /\.(ya?ml|json)$/.test(text)) return `To include a file: !include ${text}`
+  return types.includes('array') && typeof node.value === 'string' ? `Write [${quote(text).slice(1, -1)}]` : undefined
+}
+
+interface Emitted {
+  readonly code:
+    | 'WP_DEFINITION_KEY_UNKNOWN'
+    | 'WP_DEFINITION_KEY_MISSING'
+    | 'WP_DEFINITION_NAME_INVALID'
+    | 'WP_DEFINITION_VALUE_INVALID'
+  readonly at: Span
+  readonly parameters: Readonly<Record<string, string>>
+  readonly hint?: string | undefined
+}
+
+function emit({ report, code }: Checking, emitted: Emitted): void {
+  if (code === undefined) return report.add(emitted)
+  const problem = fill(errors.table[emitted.code].message, emitted.parameters)
+  report.add({ ...emitted, code, parameters: { problem } })
+}

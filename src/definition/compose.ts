@@ -1,0 +1,181 @@
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node as YamlNode,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
+import { hasReferences, nearest } from '../kit/index.ts'
+import { openTarget, parseTarget, spanOfInclude } from './include.ts'
+import { maxValues, siteOf, type Loading } from './loading.ts'
+import type { BrokenNode, Entry, MapNode, Node } from './node.ts'
+import type { Origin, Span } from './source.ts'
+import { maxDepth } from './yaml-errors.ts'
+
+export interface Place {
+  readonly loading: Loading
+  readonly origin: Origin
+  /** What is being composed around this value: whoever meets one of these again goes in a circle. */
+  readonly path: Set<YamlNode>
+}
+
+/** Turns what the parser made into nodes: includes and aliases are replaced by what they stand for. */
+export function compose(node: YamlNode | null | undefined, place: Place): Node {
+  const { origin, loading } = place
+  if (node === null || node === undefined) return { kind: 'scalar', value: null, origin, start: 0, end: 0 }
+  const span = spanOf(node, origin)
+  if (!spend(loading, span)) return makeBroken(span)
+  if (isScalar(node)) return node.tag === '!include' ? composeInclude(node, place) : composeScalar(node, place)
+  if (place.path.has(node)) return reportCycle(node, place)
+  if (isAlias(node)) return composeAlias(node.source, node, place)
+  if (place.path.size >= maxDepth) {
+    loading.report.add({ code: 'WP_DEFINITION_TOO_DEEP', at: span, parameters: { limit: maxDepth } })
+    return makeBroken(span)
+  }
+  reportTag(node, place)
+  return within(node, place, () => {
+    if (isMap(node)) return composeMap(node, place)
+    const items = isSeq(node) ? node.items : []
+    return {
+      kind: 'list',
+      ...span,
+      items: items.map((item) => compose(isPair(item) ? null : (item as YamlNode), place)),
+    }
+  })
+}
+
+function within(node: YamlNode, { path }: Place, work: () => Node): Node {
+  path.add(node)
+  try {
+    return work()
+  } finally {
+    path.delete(node)
+  }
+}
+
+function spend({ budget, report }: Loading, at: Span): boolean {
+  budget.left -= 1
+  if (budget.left === -1) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at, parameters: { limit: maxValues } })
+  return budget.left >= 0
+}
+
+function spanOf(node: YamlNode, origin: Origin): Span {
+  const [start = 0, end = start] = node.range ?? []
+  return { origin, start, end }
+}
+
+function makeBroken(span: Span): BrokenNode {
+  return { kind: 'broken', ...span }
+}
+
+function composeScalar(node: Scalar, place: Place): Node {
+  const { loading, origin } = place
+  const at = spanOf(node, origin)
+  if (!reportTag(node, place)) return makeBroken(at)
+  const { value } = node
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    const problem = `"${node.source ?? value}" is no number that JSON can carry`
+    loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+    return makeBroken(at)
+  }
+  const plain = typeof value === 'number' || typeof value === 'boolean' || value === null ? value : String(value)
+  const scalar = { kind: 'scalar', value: plain, ...at } as const
+  if (typeof plain === 'string' && hasReferences(plain)) loading.references.push({ node: scalar, text: plain, at })
+  return scalar
+}
+
+const standardTags = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/
+
+function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
+  if (node.tag === undefined || standardTags.test(node.tag)) return true
+  const [start = 0] = node.range ?? []
+  const tag = node.tag.startsWith('tag:yaml.org,2002:') ? `!!${node.tag.slice(18)}` : node.tag
+  const found = origin.source.text.lastIndexOf(tag, start)
+  const at = { origin, start: found === -1 ? start : found, end: found === -1 ? start + 1 : found + tag.length }
+  if (tag === '!include') {
+    const parameters = { target: isMap(node) ? '{…}' : '[…]' }
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_INVALID', at, parameters })
+  } else {
+    const hint = nearest(tag, ['!include']) === undefined ? undefined : 'Did you mean "!include"?'
+    loading.report.add({ code: 'WP_DEFINITION_TAG_UNKNOWN', at, parameters: { tag }, hint })
+  }
+  return false
+}
+
+function composeAlias(name: string, node: YamlNode, place: Place): Node {
+  const { aliases } = place.origin.source
+  const target = isAlias(node) ? aliases.get(node) : undefined
+  if (target !== undefined) return compose(target, place)
+  const at = spanOf(node, place.origin)
+  place.loading.report.add({ code: 'WP_DEFINITION_ALIAS_UNKNOWN', at, parameters: { name } })
+  return makeBroken(at)
+}
+
+function composeInclude(node: Scalar, place: Place): Node {
+  const { loading, origin, path } = place
+  const at = spanOfInclude(node, origin)
+  if (path.has(node)) return reportCycle(node, place)
+  const target = parseTarget(loading, String(node.value), at)
+  const located = target === undefined ? undefined : openTarget(loading, target, at)
+  if (located === undefined) return makeBroken(at)
+  if (located.node !== null && path.has(located.node)) return reportCycle(node, place)
+  const composed = within(node, place, () => compose(located.node, { ...place, origin: located.origin }))
+  return { ...composed, included: true }
+}
+
+function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
+  const at = isScalar(node) ? spanOfInclude(node, origin) : spanOf(node, origin)
+  const { file, text } = origin.source
+  const chain = [...origin.includedAt.map((site) => site.file).reverse(), file]
+  const again = isScalar(node) ? String(node.value) : text.slice(at.start, Math.min(at.end, at.start + 40))
+  const hint = `${chain.join(' → ')} → ${again}`
+  loading.report.add({ code: 'WP_DEFINITION_INCLUDE_CYCLE', at, parameters: { target: again, chain: '' }, hint })
+  return makeBroken(at)
+}
+
+function composeMap(map: YAMLMap, place: Place): MapNode {
+  const span = spanOf(map, place.origin)
+  const entries = new Map<string, Entry>()
+  const merged: Node[] = []
+  for (const pair of map.items as Pair<YamlNode, YamlNode | null>[]) {
+    const keySpan = isScalar(pair.key) ? spanOf(pair.key, place.origin) : { ...span, end: span.start + 1 }
+    if (!isScalar(pair.key) || (pair.key.value === null && !pair.key.source)) {
+      place.loading.report.add({ code: 'WP_DEFINITION_KEY_INVALID', at: keySpan })
+      continue
+    }
+    const key = typeof pair.key.value === 'string' ? pair.key.value : (pair.key.source ?? String(pair.key.value))
+    const value = composeValue(pair, keySpan, place)
+    if (key === '<<' && pair.key.type === 'PLAIN') merged.push(value)
+    else if (entries.has(key)) reportDuplicate(entries.get(key)!, keySpan, place)
+    else entries.set(key, { key, keySpan, value })
+    if (hasReferences(key)) place.loading.references.push({ text: key, at: keySpan })
+  }
+  for (const node of merged.flatMap((value) => (value.kind === 'list' ? value.items : [value]))) merge(entries, node)
+  return { kind: 'map', ...span, entries }
+}
+
+/** A key without a value has it, empty, right behind the key. */
+function composeValue(pair: Pair<YamlNode, YamlNode | null>, keySpan: Span, place: Place): Node {
+  if (pair.value) return compose(pair.value, place)
+  return { kind: 'scalar', value: null, ...keySpan }
+}
+
+function merge(entries: Map<string, Entry>, node: Node): void {
+  if (node.kind !== 'map') return
+  for (const entry of node.entries.values()) {
+    if (!entries.has(entry.key)) entries.set(entry.key, entry)
+  }
+}
+
+function reportDuplicate(first: Entry, at: Span, { loading }: Place): void {
+  const { file, line } = siteOf(first.keySpan)
+  loading.report.add({
+    code: 'WP_DEFINITION_KEY_DUPLICATE',
+    at,
+    parameters: { key: first.key, first: `${file}:${line}` },
+  })
+}

@@ -1,0 +1,63 @@
+import type { Shape } from './check-structure.ts'
+import { language, opaque } from './language.ts'
+import { schema2020, schemaDraft07 } from './schema-language.ts'
+
+/**
+ * The JSON Schema of waypost.yml for editors, draft-07 because that is what their YAML support knows. An editor sees
+ * `!include FILE` as a text, so that a text may stand wherever a map or a list may.
+ */
+export function makeEditorSchema(): object {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    description: 'A Waypost project: routes, schemas, connections and events',
+    ...writeParts(language),
+    $defs: { schema: writeSchemaPlace(), parameters: writeParametersPlace() },
+  }
+}
+
+const included = { type: 'string' }
+
+/** A schema by name, in place or included, in either version of JSON Schema. */
+function writeSchemaPlace(): object {
+  const { properties: later = {} }: Shape = schema2020
+  const { properties: earlier = {} }: Shape = schemaDraft07
+  const sub = { $ref: opaque.schema }
+  const items = { anyOf: [sub, { type: 'array', items: sub }] }
+  const keywords = writeParts({ ...schema2020, properties: { ...earlier, ...later, items } })
+  return { anyOf: [keywords, { type: 'boolean' }, included] }
+}
+
+function writeParametersPlace(): object {
+  return { anyOf: [{ $ref: opaque.schema }, { type: 'object', additionalProperties: { $ref: opaque.schema } }] }
+}
+
+function writeShape(shape: Shape): object {
+  const written = writeParts(shape)
+  if (shape.type !== 'object' && shape.type !== 'array') return written
+  return { anyOf: [written, included] }
+}
+
+const ours: readonly string[] = ['names', 'keyHint'] satisfies (keyof Shape)[]
+
+function writeParts(shape: Shape): object {
+  const { properties, patternProperties, items, anyOf, ...rest } = shape
+  const kept = Object.entries(rest).filter(([key]) => !ours.includes(key))
+  return {
+    ...Object.fromEntries(kept),
+    ...(properties === undefined ? {} : { properties: writeEach(properties) }),
+    ...(patternProperties === undefined ? {} : { patternProperties: writeEach(patternProperties) }),
+    ...(items === undefined ? {} : { items: writeShape(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: writeBranches(anyOf) }),
+  }
+}
+
+function writeEach(shapes: Readonly<Record<string, Shape>>): object {
+  return Object.fromEntries(Object.entries(shapes).map(([key, shape]) => [key, writeShape(shape)]))
+}
+
+function writeBranches(branches: readonly Shape[]): object[] {
+  const written = branches.map(writeParts)
+  const takesText = branches.some(({ type, $ref }) => type === 'string' || $ref !== undefined)
+  const mayBeIncluded = branches.some(({ type }) => type === 'object' || type === 'array')
+  return mayBeIncluded && !takesText ? [...written, included] : written
+}

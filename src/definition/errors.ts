@@ -1,0 +1,122 @@
+import { defineErrors } from '../kit/index.ts'
+
+const user = { kind: 'user', status: 422 } as const
+
+/** What can be wrong with a definition. All of them become diagnostics and are never thrown. */
+export const errors = defineErrors({
+  WP_DEFINITION_FILE_MISSING: {
+    ...user,
+    message: 'There is no waypost.yml in this folder',
+    hint: "Go to the project's folder, or make a new project: waypost init DIR",
+  },
+  WP_DEFINITION_FILE_REFUSED: { ...user, message: '{file} cannot be read: {reason}' },
+  WP_DEFINITION_YAML: { ...user, message: '{problem}' },
+  WP_DEFINITION_JSON: { ...user, message: '{problem}' },
+  WP_DEFINITION_TAG_UNKNOWN: {
+    ...user,
+    message: 'There is no tag "{tag}"',
+    hint: 'The only tag is !include FILE; quote a text that begins with "!"',
+  },
+  WP_DEFINITION_ALIAS_UNKNOWN: {
+    ...user,
+    message: 'There is no anchor "{name}" before this alias',
+    hint: 'Write &{name} where the value stands, or quote a text that begins with "*"',
+  },
+  WP_DEFINITION_TOO_LARGE: {
+    ...user,
+    message: 'With all that is included and repeated, the definition has more than {limit} values',
+    hint: 'Repeat less by alias and !include; give shared schemas a name',
+  },
+  WP_DEFINITION_TOO_DEEP: { ...user, message: 'Values are nested more than {limit} levels deep' },
+  WP_DEFINITION_KEY_DUPLICATE: {
+    ...user,
+    message: 'The key "{key}" stands twice',
+    hint: 'It stands first at {first}; remove one of the two',
+  },
+  WP_DEFINITION_KEY_INVALID: { ...user, message: 'A key must be a text', hint: 'Quote the key' },
+  WP_DEFINITION_KEY_UNKNOWN: { ...user, message: '"{key}" is no key of {owner}' },
+  WP_DEFINITION_KEY_MISSING: { ...user, message: '"{key}" is missing; {owner} needs it' },
+  WP_DEFINITION_VALUE_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_NAME_INVALID: { ...user, message: '"{name}" cannot be the name of {owner}' },
+  WP_DEFINITION_INCLUDE_INVALID: {
+    ...user,
+    message: '"{target}" cannot be included',
+    hint: 'Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+  },
+  WP_DEFINITION_INCLUDE_MISSING: { ...user, message: 'There is no file {file}' },
+  WP_DEFINITION_INCLUDE_CYCLE: { ...user, message: '"{target}" includes itself', hint: '{chain}' },
+  WP_DEFINITION_INCLUDE_OUTSIDE: {
+    ...user,
+    message: '"{target}" is outside of the project',
+    hint: 'Copy the file into the project; everything that is deployed stands in its folder',
+  },
+  WP_DEFINITION_INCLUDE_POINTER: { ...user, message: 'There is nothing at "{pointer}" in {file}' },
+  WP_DEFINITION_ENV_PLACE: {
+    ...user,
+    message: '"{reference}" may not stand here',
+    hint: 'Variables may stand in connection, in the config of an action, in config and in cronjob',
+  },
+  WP_DEFINITION_ENV_INVALID: {
+    ...user,
+    message: '"{reference}" is no reference to a variable',
+    hint: 'Write ${env.NAME} or ${env.NAME:-default}',
+  },
+  WP_DEFINITION_ENV_RESERVED: {
+    ...user,
+    message: 'The variable "{name}" is Waypost\'s own and may not be used here',
+    hint: 'Give the variable another name',
+  },
+  WP_DEFINITION_ENV_MISSING: {
+    ...user,
+    message: 'The variable "{name}" is not set',
+    hint: 'Set {name} in the environment or in .env, or give a default: ${env.{name}:-default}',
+  },
+  WP_DEFINITION_PATH_INVALID: { ...user, message: '"{path}" is no path: {reason}' },
+  WP_DEFINITION_PATH_RESERVED: {
+    ...user,
+    message: '"{path}" is below {reserved}, which belongs to Waypost',
+    hint: 'Choose another path',
+  },
+  WP_DEFINITION_PATH_PARAMETER: { ...user, message: '{problem}' },
+  WP_DEFINITION_ROUTE_DUPLICATE: {
+    ...user,
+    message: '"{path}" answers the same requests as "{other}"',
+    hint: '"{other}" stands at {first}; put the methods of both into one route',
+  },
+  WP_DEFINITION_SCOPE_MISSING: {
+    ...user,
+    message: '{method} {path} is private and names no scope',
+    hint: 'Add scopes: [NAME] (or [] for any valid token) to it or its route, or public: true',
+  },
+  WP_DEFINITION_REQUEST_UNUSED: { ...user, message: 'A GET has no body', hint: 'Describe the query by "parameters"' },
+  WP_DEFINITION_RESPONSE_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_PARAMETERS_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_SCHEMA_UNKNOWN: { ...user, message: 'There is no schema "{name}"' },
+  WP_DEFINITION_SCHEMA_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_SCHEMA_REFERENCE: { ...user, message: '{problem}' },
+  WP_DEFINITION_SCHEMA_LOOP: {
+    ...user,
+    message: 'The schema refers to itself without an end: {chain}',
+    hint: 'A schema may refer to itself only below "properties", "items" and the like',
+  },
+  WP_DEFINITION_EVENT_UNKNOWN: { ...user, message: 'There is no event "{name}"' },
+  WP_DEFINITION_EVENT_OPEN: {
+    ...user,
+    message: 'Every consumer may subscribe to the event "{name}", and no public route shows its data',
+    hint: 'Add scopes: [NAME], so that only who holds one of them may subscribe',
+  },
+  WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'There is no rate "{name}"' },
+  WP_DEFINITION_ACTION_UNKNOWN: { ...user, message: 'There is no action "{name}"' },
+  WP_DEFINITION_ACTION_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_CLASS_UNKNOWN: { ...user, message: 'There is no {kind} class "{name}"' },
+  WP_DEFINITION_CLASS_CONFIG: { ...user, message: '{problem}' },
+  WP_DEFINITION_CRON_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_SETTING_INVALID: { ...user, message: '{problem}' },
+})
+
+/** What `build` finds out later is said here already, with its code, where the definition alone shows it. */
+export const foreignErrors = {
+  WP_BUILD_ACTION_MISSING: { message: 'There is no file {file}' },
+} as const
+
+export type DefinitionCode = keyof typeof errors.table | keyof typeof foreignErrors

@@ -1,0 +1,149 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
+import { nearest } from '../kit/index.ts'
+import { loadSource, siteOf, type Loading } from './loading.ts'
+import type { Refusal } from './read-file.ts'
+import type { Origin, Span } from './source.ts'
+
+/** What `!include` and a relative `$ref` name: a file of the project and a value in it. */
+export interface Target {
+  /** As it is written. */
+  readonly text: string
+  /** Relative to the project's root. */
+  readonly file: string
+  readonly pointer: readonly string[]
+}
+
+/** A value as the parser has it, and the file in which it stands. */
+export interface Located {
+  readonly node: YamlNode | null
+  readonly origin: Origin
+}
+
+/** Reads `file#/json/pointer`, relative to the file in which it stands; undefined, and a report, if that cannot be. */
+export function parseTarget(loading: Loading, text: string, at: Span): Target | undefined {
+  const [name = '', fragment = ''] = text.split(/#(.*)/s)
+  const from = at.origin.source.file
+  const file = name === '' ? from : path.posix.join(path.posix.dirname(from), name)
+  const pointer = parsePointer(fragment)
+  if (file.startsWith('../') || file === '..' || path.posix.isAbsolute(name) || /^[a-z]:/i.test(name)) {
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
+  } else if (pointer === undefined || name.includes('\\') || !/\.(ya?ml|json)$/.test(file)) {
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_INVALID', at, parameters: { target: text } })
+  } else {
+    return { text, file, pointer }
+  }
+  return undefined
+}
+
+/** The keys of a JSON pointer (RFC 6901), which may be percent-encoded as in a URI; undefined if it is none. */
+export function parsePointer(fragment: string): readonly string[] | undefined {
+  if (fragment === '') return []
+  if (!fragment.startsWith('/')) return undefined
+  try {
+    const keys = decodeURIComponent(fragment).slice(1).split('/')
+    return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Finds what a target names. Undefined if there is nothing; that was reported where it is asked for. */
+export function openTarget(loading: Loading, target: Target, at: Span): Located | undefined {
+  const includedAt = [siteOf(at), ...at.origin.includedAt]
+  const source = loadSource(loading, target.file, includedAt)
+  if ('problem' in source) {
+    reportRefusal(loading, { ...target, refusal: source }, at)
+    return undefined
+  }
+  if (source.content === undefined) return undefined
+  const located = locate(loading, { node: source.content, origin: { source, includedAt } }, target.pointer)
+  if (located === 'nothing') {
+    const parameters = { pointer: `/${target.pointer.join('/')}`, file: target.file }
+    loading.report.add({
+      code: 'WP_DEFINITION_INCLUDE_POINTER',
+      at,
+      parameters,
+      hint: suggestKey(source.content, target),
+    })
+    return undefined
+  }
+  return located
+}
+
+function suggestKey(content: YamlNode | null, { pointer }: Target): string | undefined {
+  const keys = isMap(content) ? content.items.map(({ key }) => String(isScalar(key) ? key.value : '')) : []
+  const near = pointer.length === 1 ? nearest(pointer[0]!, keys) : undefined
+  return near === undefined ? undefined : `Did you mean "#/${near}"?`
+}
+
+const maxHops = 100
+
+/** Follows the keys through maps, lists, aliases and further includes; undefined if one of those was reported. */
+function locate(loading: Loading, start: Located, pointer: readonly string[]): Located | 'nothing' | undefined {
+  let at: Located | undefined = start
+  for (const key of pointer) {
+    at = settle(loading, at)
+    if (at === undefined) return undefined
+    const { node, origin }: Located = at
+    const child = childOf(node, key)
+    if (child === undefined) return 'nothing'
+    at = { node: child, origin }
+  }
+  return at
+}
+
+/** The map or list that aliases and includes lead to. */
+function settle(loading: Loading, start: Located): Located | undefined {
+  let at: Located | undefined = start
+  for (let hops = 0; hops < maxHops; hops += 1) {
+    const { node, origin }: Located = at
+    if (isAlias(node)) {
+      at = { node: origin.source.aliases.get(node) ?? null, origin }
+    } else if (isScalar(node) && node.tag === '!include') {
+      const span = spanOfInclude(node, origin)
+      const target = parseTarget(loading, String(node.value), span)
+      at = target === undefined ? undefined : openTarget(loading, target, span)
+      if (at === undefined) return undefined
+    } else {
+      return at
+    }
+  }
+  return undefined
+}
+
+function childOf(node: YamlNode | null, key: string): YamlNode | null | undefined {
+  if (isSeq(node)) return /^\d{1,9}$/.test(key) ? ((node.items as YamlNode[])[Number(key)] ?? undefined) : undefined
+  if (!isMap(node)) return undefined
+  const pair = node.items.find(({ key: name }) => isScalar(name) && String(name.source ?? name.value) === key)
+  return pair === undefined ? undefined : ((pair.value ?? null) as YamlNode | null)
+}
+
+/** From the tag to the end of what it names. */
+export function spanOfInclude(node: YamlNode, origin: Origin): Span {
+  const [start = 0, end = start] = node.range ?? []
+  const tag = origin.source.text.lastIndexOf('!include', start)
+  return { origin, start: tag === -1 ? start : tag, end }
+}
+
+function reportRefusal(loading: Loading, { file, text, refusal }: Target & { refusal: Refusal }, at: Span): void {
+  if (refusal.problem === 'outside') {
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
+  } else if (refusal.problem === 'refused') {
+    loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason: refusal.reason } })
+  } else {
+    const near = nearest(path.posix.basename(file), filesBeside(loading, file))
+    const hint = near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_MISSING', at, parameters: { file }, hint })
+  }
+}
+
+function filesBeside({ folder }: Loading, file: string): string[] {
+  try {
+    const names = readdirSync(path.join(folder.realRoot, path.posix.dirname(file)))
+    return names.filter((name) => /\.(ya?ml|json)$/.test(name)).slice(0, 1000)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,165 @@
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { makeSettingsLanguage } from './settings-language.ts'
+
+// The structure of waypost.yml, said once: `checkStructure` walks the YAML against it and `makeEditorSchema` writes it
+// for editors. `title` is how a message calls the thing; `names` in a map says whose names its keys are, `keyHint` how
+// such a name looks.
+
+/** Places that are looked into elsewhere, because what they mean depends on more than their structure. */
+export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameters' } as const
+
+/** Durations, sizes and the like are checked where they are read. */
+const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
+const description = Type.Optional(Type.String({ title: 'a text' }))
+const schemaPlace = (description: string) => Type.Ref(opaque.schema, { description })
+const parametersPlace = (description: string) => Type.Ref(opaque.parameters, { description })
+const scopePattern = '^[!#-+\\--\\[\\]-~]+$'
+const scopeNames = (description: string) =>
+  Type.Array(Type.String({ title: 'a scope name', pattern: scopePattern }), {
+    title: 'a list of scope names',
+    description,
+    uniqueItems: true,
+  })
+
+function closed<Properties extends TProperties>(title: string, properties: Properties, description?: string) {
+  const options = { title, additionalProperties: false }
+  return Type.Object(properties, description === undefined ? options : { ...options, description })
+}
+
+interface Keys {
+  /** Whose names the keys are. */
+  readonly names: string
+  readonly pattern: string
+  readonly keyHint: string
+}
+
+const plainNames = {
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+  keyHint: 'Begin with a letter or a digit, and go on with those and . _ -',
+}
+const eventNames = {
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]*$',
+  keyHint: 'Begin with a letter or a digit, and go on with those and . _ : / -',
+}
+const scopeKeys = { pattern: scopePattern, keyHint: 'A scope has no space, comma, quote or backslash in it' }
+const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }
+
+function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint }: Keys) {
+  const title = `a map of ${names === 'a response' ? 'status' : 'name'} to ${names.replace(/^an? /, '')}`
+  return Type.Record(Type.String({ pattern }), value, { title, names, keyHint, additionalProperties: false })
+}
+
+const classUse = (description: string) =>
+  closed(
+    'a class with its config',
+    {
+      class: Type.String({ title: 'the name of a class', minLength: 1 }),
+      config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { title: 'a map' })),
+    },
+    description,
+  )
+
+const action = Type.Union(
+  [
+    Type.String({ minLength: 1, description: 'A file that ends in .ts or .js, or the name of an entry of "action"' }),
+    classUse('A class of a plugin'),
+  ],
+  { title: 'a file, the name of an action, or a class with its config' },
+)
+
+/** An answer without a body, such as 204, has no schema. */
+const answer = Type.Union([schemaPlace('Schema of the answer'), Type.Null()])
+
+const method = closed('a method', {
+  description,
+  public: Type.Optional(Type.Boolean({ description: 'Whether it answers without a token' })),
+  scopes: Type.Optional(scopeNames("Replaces the route's; [] means any valid token")),
+  parameters: Type.Optional(parametersPlace('Query parameters')),
+  request: Type.Optional(schemaPlace('Schema of the body')),
+  response: Type.Optional(schemaPlace('Schema of the answer 200')),
+  responses: Type.Optional(mapOf(answer, { names: 'a response', ...statuses })),
+  action,
+  dispatch: Type.Optional(
+    Type.String({ title: 'the name of an event', description: 'Event that gets each 2xx result' }),
+  ),
+  timeout: Type.Optional(duration('After this time the caller gets 503')),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
+  html: Type.Optional(Type.Literal('trusted', { description: 'Lets the answer be an HTML page with scripts' })),
+})
+
+const route = closed('a route', {
+  version: Type.Optional(Type.Literal(1)),
+  scopes: Type.Optional(scopeNames('A token needs one of these; [] means any valid token')),
+  path: Type.Optional(parametersPlace('Path parameters')),
+  methods: Type.Object(
+    {
+      GET: Type.Optional(method),
+      POST: Type.Optional(method),
+      PUT: Type.Optional(method),
+      PATCH: Type.Optional(method),
+      DELETE: Type.Optional(method),
+    },
+    { title: 'methods', additionalProperties: false, minProperties: 1 },
+  ),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
+  deprecated: Type.Optional(
+    Type.String({ title: 'a date such as 2027-01-31', description: 'Since when it is deprecated' }),
+  ),
+})
+
+const event = closed('an event', {
+  description,
+  schema: Type.Optional(schemaPlace('Schema of its data')),
+  scopes: Type.Optional(scopeNames('Who subscribes must hold one of these')),
+})
+
+const cronjob = closed('a cronjob', {
+  schedule: Type.String({ title: 'a schedule such as "0 4 * * *"', description: 'Five fields, as in crontab' }),
+  timezone: Type.Optional(Type.String({ title: 'a time zone such as Europe/Berlin' })),
+  action,
+})
+
+const rate = closed('a rate', {
+  limit: Type.Integer({ title: 'a whole number from 1', minimum: 1, maximum: 1_000_000_000 }),
+  window: duration('In which so many requests may come'),
+  by: Type.Optional(
+    Type.Enum(['principal', 'address'], { description: 'Whose requests are counted; default: principal' }),
+  ),
+})
+
+const plugin = Type.Union(
+  [
+    Type.String({ minLength: 1, description: 'The name of an npm package' }),
+    closed('a plugin', {
+      name: Type.String({ title: 'the name of an npm package', minLength: 1 }),
+      config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { title: 'a map' })),
+    }),
+  ],
+  { title: 'the name of a package, or a name with a config' },
+)
+
+/** A section that is there but empty is as good as none. */
+const section = <Value extends TSchema>(value: Value, title: string) =>
+  Type.Optional(Type.Union([value, Type.Null()], { title }))
+
+export const language: TSchema = closed('waypost.yml', {
+  routes: section(Type.Record(Type.String(), route, { title: 'routes' }), 'a map of path to route'),
+  schema: section(mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames }), 'a map of name to schema'),
+  connection: section(
+    mapOf(classUse('An outside system'), { names: 'a connection', ...plainNames }),
+    'a map of name to connection',
+  ),
+  event: section(mapOf(event, { names: 'an event', ...eventNames }), 'a map of name to event'),
+  action: section(
+    mapOf(classUse('A class of a plugin'), { names: 'an action', ...plainNames }),
+    'a map of name to action',
+  ),
+  scope: section(
+    mapOf(closed('a scope', { description }), { names: 'a scope', ...scopeKeys }),
+    'a map of name to scope',
+  ),
+  cronjob: section(mapOf(cronjob, { names: 'a cronjob', ...plainNames }), 'a map of name to cronjob'),
+  rate: section(mapOf(rate, { names: 'a rate', ...plainNames }), 'a map of name to rate'),
+  config: section(makeSettingsLanguage(), 'a map of setting to value'),
+  plugins: section(Type.Array(plugin), 'a list of plugins'),
+})

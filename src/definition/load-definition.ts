@@ -1,0 +1,91 @@
+import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
+import { checkClassConfigs } from './check-class-configs.ts'
+import type { ClassCatalog } from './class-catalog.ts'
+import { compose } from './compose.ts'
+import type { Definition } from './definition.ts'
+import { loadSource, makeLoading, type Loading } from './loading.ts'
+import { makeDefinition } from './make-definition.ts'
+import type { Node } from './node.ts'
+import { checkInside, openFolder } from './read-file.ts'
+import { makeReport, type Report } from './report.ts'
+
+export interface LoadOptions {
+  /** The classes that plugins bring. Without, classes and their configs are not checked. */
+  readonly classes?: ClassCatalog
+  /** The environment. Without, a variable that has no value is no problem. */
+  readonly variables?: Variables
+}
+
+export interface LoadedDefinition {
+  /** There whenever no diagnostic is an error. */
+  readonly definition?: Definition
+  /** Every problem, in the order in which the files were read and from top to bottom in each. */
+  readonly diagnostics: Diagnostic[]
+  /** Files that were read, or would have been if they were there, relative to the root: what a watcher looks at. */
+  readonly files: string[]
+  /** How much there is, also where it has errors. */
+  readonly counts: Counts
+}
+
+export interface Counts {
+  readonly routes: number
+  readonly methods: number
+  readonly schemas: number
+  readonly events: number
+}
+
+const rootFile = 'waypost.yml'
+
+/**
+ * Reads `waypost.yml` and all that it includes, and checks everything that can be checked without running the project's
+ * code. Whatever stands in the files, it does not throw: problems are data.
+ */
+export async function loadDefinition(root: string, options: LoadOptions = {}): Promise<LoadedDefinition> {
+  const report = makeReport()
+  const folder = openFolder(root)
+  if (folder === undefined) return reportMissing(report)
+  const loading = makeLoading(folder, report)
+  const node = loadRoot(loading)
+  if (node === undefined) return finish(loading, undefined)
+  const { making, definition } = makeDefinition(loading, node, options.variables)
+  if (options.classes !== undefined) await checkClassConfigs(making, options.classes)
+  return finish(loading, definition)
+}
+
+function loadRoot(loading: Loading): Node | undefined {
+  const { report } = loading
+  const source = loadSource(loading, rootFile, [])
+  if (!('problem' in source)) {
+    if (source.content === undefined) return undefined
+    return compose(source.content, { loading, origin: { source, includedAt: [] }, path: new Set() })
+  }
+  if (source.problem === 'missing') {
+    const isMisspelt = checkInside(loading.folder, 'waypost.yaml') === undefined
+    const hint = isMisspelt ? 'Rename waypost.yaml to waypost.yml' : undefined
+    report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING', hint })
+  } else {
+    const reason = source.problem === 'refused' ? source.reason : 'it is a link to a file outside of the project'
+    report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_REFUSED', parameters: { file: rootFile, reason } })
+  }
+  return undefined
+}
+
+function reportMissing(report: Report): LoadedDefinition {
+  report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING' })
+  return { diagnostics: report.diagnostics([]), files: [rootFile], counts: count(undefined) }
+}
+
+function finish({ report, files }: Loading, definition: Definition | undefined): LoadedDefinition {
+  const diagnostics = report.diagnostics([...files])
+  const result = { diagnostics, files: [...files], counts: count(definition) }
+  return definition === undefined || hasErrors(diagnostics) ? result : { definition, ...result }
+}
+
+function count(definition: Definition | undefined): Counts {
+  return {
+    routes: definition?.routes.length ?? 0,
+    methods: definition?.routes.reduce((sum, { methods }) => sum + methods.length, 0) ?? 0,
+    schemas: Object.keys(definition?.schemas ?? {}).length,
+    events: Object.keys(definition?.events ?? {}).length,
+  }
+}

@@ -1,0 +1,71 @@
+import type { IncludeSite } from '../kit/index.ts'
+import type { ScalarNode } from './node.ts'
+import { parseSource } from './parse-source.ts'
+import { readInside, type Folder, type Refusal } from './read-file.ts'
+import { positionOf, type Report } from './report.ts'
+import type { Source, Span } from './source.ts'
+import { maxDepth } from './yaml-errors.ts'
+
+/** What one run of `loadDefinition` has read and found so far. */
+export interface Loading {
+  readonly folder: Folder
+  readonly report: Report
+  /** Every file that was wanted, in order, also those that are missing. */
+  readonly files: Set<string>
+  readonly sources: Map<string, Source | Refusal>
+  /** Texts and keys in which `${env.` occurs. */
+  readonly references: TextWithReference[]
+  /** Values that may still be made: aliases and includes multiply what stands in the files. */
+  readonly budget: { left: number }
+}
+
+export interface TextWithReference {
+  /** Missing for a key, where no reference may stand. */
+  readonly node?: ScalarNode
+  readonly text: string
+  readonly at: Span
+}
+
+export const maxValues = 500_000
+
+export function makeLoading(folder: Folder, report: Report): Loading {
+  return {
+    folder,
+    report,
+    files: new Set(),
+    sources: new Map(),
+    references: [],
+    budget: { left: maxValues },
+  }
+}
+
+/** The parsed file, read and parsed once a run. */
+export function loadSource(loading: Loading, file: string, includedAt: readonly IncludeSite[]): Source | Refusal {
+  const known = loading.sources.get(file)
+  if (known !== undefined) return known
+  loading.files.add(file)
+  const content = readInside(loading.folder, file)
+  const source = 'text' in content ? parse(loading, { file, text: content.text, includedAt }) : content
+  loading.sources.set(file, source)
+  return source
+}
+
+interface Content {
+  readonly file: string
+  readonly text: string
+  readonly includedAt: readonly IncludeSite[]
+}
+
+function parse({ report }: Loading, { file, text, includedAt }: Content): Source | Refusal {
+  try {
+    return parseSource(file, text, { includedAt, report })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { problem: 'refused', reason: `values are nested more than ${maxDepth} levels deep` }
+  }
+}
+
+/** The place of a text as an including site. */
+export function siteOf(at: Span): IncludeSite {
+  return { file: at.origin.source.file, ...positionOf(at) }
+}

@@ -1,0 +1,73 @@
+import type { Variables } from '../kit/index.ts'
+import { checkConfig } from './check-config.ts'
+import { checkOpenEvents } from './check-open-events.ts'
+import { checkStructure } from './check-structure.ts'
+import { checkVariables } from './check-variables.ts'
+import type { Definition } from './definition.ts'
+import { language } from './language.ts'
+import type { Loading } from './loading.ts'
+import { makeRoutes } from './make-routes.ts'
+import {
+  checkActions,
+  describeScopes,
+  makeConnections,
+  makeCronjobs,
+  makeEvents,
+  makePlugins,
+  makeRates,
+} from './make-sections.ts'
+import { nameScopes, type Making } from './making.ts'
+import { valueOf, type Node } from './node.ts'
+import { resolveSchemas } from './resolve-references.ts'
+import { makeSchemas } from './schemas.ts'
+import { makeSection } from './section.ts'
+
+/** Checks the composed waypost.yml and makes what it says; where something was reported, as much as can be made. */
+export function makeDefinition(loading: Loading, root: Node, variables?: Variables): Made {
+  const label = { name: 'waypost.yml', at: { ...root, end: root.start } }
+  checkStructure(root, language, { label, checking: { report: loading.report } })
+  const making = makeMaking(loading, root)
+  const section = (key: string): Node | undefined => valueOf(root, key)
+
+  describeScopes(making, section('scope'))
+  checkActions(making, section('action'))
+  const rates = makeRates(making, section('rate'))
+  const connections = makeConnections(making, section('connection'))
+  const events = makeEvents(making, section('event'))
+  const routes = makeRoutes(making, section('routes'))
+  const cronjobs = makeCronjobs(making, section('cronjob'))
+  const plugins = makePlugins(making, section('plugins'))
+  const config = checkConfig(making, section('config'), variables)
+  if (Array.isArray(config['scopes_default'])) nameScopes(making, config['scopes_default'].map(String))
+
+  const resolved = resolveSchemas(making.schemas)
+  for (const check of making.afterSchemas) check(resolved)
+  checkOpenEvents(making, root, resolved)
+  const used = checkVariables(making, variables)
+
+  const scopes = Object.fromEntries(making.scopes)
+  const parts = { routes, connections, events, scopes, cronjobs, rates, config, plugins }
+  return { making, definition: { ...parts, schemas: resolved.named, variables: used } }
+}
+
+export interface Made {
+  readonly making: Making
+  readonly definition: Definition
+}
+
+function makeMaking(loading: Loading, root: Node): Making {
+  return {
+    loading,
+    schemas: makeSchemas(loading, makeSection(root, 'schema', 'WP_DEFINITION_SCHEMA_UNKNOWN')),
+    sections: {
+      event: makeSection(root, 'event', 'WP_DEFINITION_EVENT_UNKNOWN'),
+      rate: makeSection(root, 'rate', 'WP_DEFINITION_RATE_UNKNOWN'),
+      action: makeSection(root, 'action', 'WP_DEFINITION_ACTION_UNKNOWN'),
+    },
+    scopes: new Map(),
+    classUses: [],
+    variablePlaces: [],
+    afterSchemas: [],
+    actionFiles: new Map(),
+  }
+}

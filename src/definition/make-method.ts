@@ -1,0 +1,111 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { parseDuration } from '../kit/index.ts'
+import type { HttpMethod, Method } from './definition.ts'
+import { makeAction } from './make-action.ts'
+import { makeParameters } from './make-parameters.ts'
+import { compact, locationOf, nameScopes, type Making } from './making.ts'
+import { entriesOf, isEmpty, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
+import { makeSchema } from './schemas.ts'
+import { checkName } from './section.ts'
+
+/** What a route says for all of its methods. */
+export interface Shared {
+  readonly path: string
+  readonly params: JsonSchema | undefined
+  readonly scopes: readonly string[] | undefined
+  readonly rate: string | undefined
+}
+
+const methodNames: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies HttpMethod[]
+
+/** Makes one method; undefined if it has no action that could be served. */
+export function makeMethod(making: Making, entry: Entry, shared: Shared): Method | undefined {
+  const { key, value: node } = entry
+  if (node.kind !== 'map' || !methodNames.includes(key)) return undefined
+  const ownScopes = valueOf(node, 'scopes')
+  nameScopes(making, textsOf(ownScopes))
+  checkScopes(making, entry, shared)
+  const query = node.entries.get('parameters')
+  const method = {
+    method: key as HttpMethod,
+    public: isPublic(node),
+    description: textOf(valueOf(node, 'description')),
+    scopes: ownScopes === undefined && !isPublic(node) ? (shared.scopes ?? []) : textsOf(ownScopes),
+    params: shared.params,
+    query: query === undefined ? undefined : makeParameters(making, { entry: query }),
+    request: makeRequest(making, entry),
+    responses: makeResponses(making, node),
+    action: makeAction(making, valueOf(node, 'action')),
+    dispatch: readName(making, node, 'dispatch'),
+    timeoutMs: readTimeout(making, node),
+    rate: readName(making, node, 'rate') ?? shared.rate,
+    html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
+    at: locationOf(entry.keySpan),
+  }
+  return method.action === undefined ? undefined : compact({ ...method, action: method.action })
+}
+
+function isPublic(node: Node): boolean {
+  const value = valueOf(node, 'public')
+  return value?.kind === 'scalar' && value.value === true
+}
+
+function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path, scopes }: Shared): void {
+  const isOpen = valueOf(value, 'public')
+  const isSaid = isOpen?.kind === 'scalar' && typeof isOpen.value === 'boolean'
+  if (isPublic(value) || (isOpen !== undefined && !isSaid)) return
+  if (scopes !== undefined || valueOf(value, 'scopes') !== undefined) return
+  loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
+}
+
+function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefined {
+  const request = value.kind === 'map' ? value.entries.get('request') : undefined
+  if (request === undefined) return undefined
+  if (key === 'GET') making.loading.report.add({ code: 'WP_DEFINITION_REQUEST_UNUSED', at: request.keySpan })
+  return makeSchema(making.schemas, request.value)
+}
+
+/** Statuses whose answer has no body (RFC 9110). */
+const emptyStatuses: readonly string[] = ['204', '205', '304']
+
+function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
+  const single = valueOf(node, 'response')
+  const entries = entriesOf(valueOf(node, 'responses'))
+  const say = (at: Entry, problem: string, hint: string): void =>
+    making.loading.report.add({ code: 'WP_DEFINITION_RESPONSE_INVALID', at: at.keySpan, parameters: { problem }, hint })
+  const double = entries.find(({ key }) => key === '200')
+  if (single !== undefined && double !== undefined) {
+    say(double, 'The answer 200 is described twice', '"response" is the answer 200; remove one of the two')
+  }
+  const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(making.schemas, single)]]
+  for (const entry of entries) {
+    const isBodyless = emptyStatuses.includes(entry.key)
+    if (isBodyless && !isEmpty(entry.value))
+      say(entry, `An answer ${entry.key} has no body`, `Write ${entry.key}: without a schema`)
+    if (!/^[2-5]\d\d$/.test(entry.key)) continue
+    made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(making.schemas, entry.value)])
+  }
+  return Object.fromEntries(made.toSorted(([a], [b]) => Number(a) - Number(b)))
+}
+
+function readName({ loading, sections }: Making, node: Node, key: 'dispatch' | 'rate'): string | undefined {
+  const at = valueOf(node, key)
+  const name = textOf(at)
+  if (at === undefined || name === undefined) return undefined
+  checkName(key === 'rate' ? sections.rate : sections.event, name, { at, report: loading.report })
+  return name
+}
+
+const maxTimeout = '1h'
+
+function readTimeout({ loading }: Making, node: Node): number | undefined {
+  const at = valueOf(node, 'timeout')
+  const text = textOf(at)
+  if (at === undefined || text === undefined) return undefined
+  const timeoutMs = parseDuration(text)
+  if (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs <= parseDuration(maxTimeout)!) return timeoutMs
+  const expected = timeoutMs === undefined ? 'a duration such as 30s or 5m' : `more than 0 and at most ${maxTimeout}`
+  const problem = `"timeout" must be ${expected}, not "${text}"`
+  loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+  return undefined
+}

@@ -1,0 +1,124 @@
+import { nearest } from '../kit/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
+import type { Making } from './making.ts'
+import { describeNode, isEmpty, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
+import type { ResolvedSchemas } from './resolve-references.ts'
+import { makeSchema } from './schemas.ts'
+import type { Level } from './walk-schema.ts'
+
+export interface ParametersPlace {
+  /** `path` or `parameters`. */
+  readonly entry: Entry
+  /** Path parameters are all required. */
+  readonly path?: { readonly text: string; readonly names: readonly string[] }
+}
+
+/** The object schema of `path` or `parameters`, which name one, hold one, or are a map of name to schema. */
+export function makeParameters(making: Making, place: ParametersPlace): JsonSchema | undefined {
+  const { entry, path } = place
+  const { value } = entry
+  if (value.kind === 'broken') return undefined
+  if (value.kind === 'list' || (value.kind === 'scalar' && textOf(value) === undefined)) {
+    const problem = `"${entry.key}" must be a map of name to schema, or a schema of type object, not ${describeNode(value)}`
+    const at = isEmpty(value) ? entry.keySpan : value
+    making.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+    return undefined
+  }
+  making.afterSchemas.push((resolved) => checkParameters(making, place, resolved))
+  if (value.kind === 'map' && !isSchema(value)) return makeObject(making, value, path?.names)
+  const schema = makeSchema(making.schemas, value)
+  if (path === undefined || value.kind !== 'map' || typeof schema !== 'object' || '$ref' in schema) return schema
+  const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []
+  return { ...schema, required: [...new Set([...required, ...path.names])] }
+}
+
+/** A schema says its type, refers to another one or combines some; a parameter may have any of these names. */
+function isSchema(node: MapNode): boolean {
+  const kindOf = (key: string): string | undefined => valueOf(node, key)?.kind
+  if (kindOf('type') === 'scalar' || kindOf('type') === 'list' || kindOf('$ref') === 'scalar') return true
+  if (['allOf', 'anyOf', 'oneOf', 'required'].some((key) => kindOf(key) === 'list')) return true
+  return kindOf('properties') === 'map' && textOf(valueOf(valueOf(node, 'properties'), 'type')) === undefined
+}
+
+function makeObject(making: Making, node: MapNode, required: readonly string[] = []): JsonSchema {
+  const properties: [string, JsonSchema][] = []
+  for (const { key, value } of node.entries.values()) {
+    const pointer = `/properties/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    properties.push([key, makeSchema(making.schemas, value, pointer)])
+  }
+  const schema = { type: 'object', properties: Object.fromEntries(properties) }
+  return required.length === 0 ? schema : { ...schema, required }
+}
+
+function checkParameters(making: Making, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
+  const { report } = making.loading
+  const { key, value } = entry
+  const isMap = value.kind === 'map' && !isSchema(value)
+  const type = isMap ? 'object' : typeOf(value, resolved)
+  if (type !== undefined && type !== 'object') {
+    const problem = `"${key}" must be a schema of type object, not of type "${type}"`
+    report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
+    return
+  }
+  if (isMap) for (const item of value.entries.values()) checkOne(making, item, { key, resolved })
+  if (path === undefined) return
+  const found = isMap ? { names: [...value.entries.keys()], open: false } : namesIn(making, value, resolved)
+  const extra = found.names.filter((name) => !path.names.includes(name))
+  const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
+  for (const name of extra) {
+    const near = nearest(name, missing)
+    const problem = `"${name}" is no parameter of ${path.text}`
+    const hint = near === undefined ? undefined : `Did you mean "${near}"?`
+    const at = isMap ? value.entries.get(name)!.keySpan : value
+    report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
+  }
+  for (const name of missing.filter((name) => nearest(name, extra) === undefined)) {
+    const problem = `":${name}" of ${path.text} has no schema`
+    const hint = `Add ${name}: { type: string } to "path"`
+    report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at: entry.keySpan, parameters: { problem }, hint })
+  }
+}
+
+interface One {
+  readonly key: string
+  readonly resolved: ResolvedSchemas
+}
+
+function checkOne({ loading }: Making, { key: name, value }: Entry, { key, resolved }: One): void {
+  const type = typeOf(value, resolved)
+  const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
+  if (isValue) return
+  const problem = `"${name}" cannot be of type "${type}": it comes as text in the ${key === 'path' ? 'path' : 'query'}`
+  loading.report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
+}
+
+const maxHops = 50
+
+/** The type that a schema says, itself or by what it refers to. */
+function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
+  let node: Node | undefined = start
+  for (let hops = 0; hops < maxHops && node !== undefined; hops += 1) {
+    const type = textOf(valueOf(node, 'type'))
+    if (type !== undefined) return type
+    const reference: Node | undefined = node.kind === 'scalar' ? node : valueOf(node, '$ref')
+    node = reference === undefined ? undefined : targets.get(reference)?.node
+  }
+  return undefined
+}
+
+/** The properties that a schema lists, itself or by what it refers to; `open` if there may be more. */
+function namesIn({ schemas }: Making, node: Node, { targets }: ResolvedSchemas): { names: string[]; open: boolean } {
+  const start = schemas.walking.levels.get(node)
+  const reached = new Set<Level>(start === undefined ? [] : [start])
+  for (const level of reached) {
+    for (const { at } of level.references) {
+      const next = schemas.walking.levels.get(targets.get(at)?.node as Node)
+      if (next !== undefined) reached.add(next)
+    }
+  }
+  const levels = [...reached]
+  return {
+    names: levels.flatMap(({ properties }) => [...properties]),
+    open: start === undefined || levels.some(({ open }) => open),
+  }
+}

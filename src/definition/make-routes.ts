@@ -1,0 +1,73 @@
+import { checkPath } from './check-path.ts'
+import type { Method, Route } from './definition.ts'
+import { siteOf } from './loading.ts'
+import { makeMethod } from './make-method.ts'
+import { makeParameters } from './make-parameters.ts'
+import { compact, locationOf, nameScopes, type Making } from './making.ts'
+import { entriesOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
+import { checkName } from './section.ts'
+
+/** Makes the routes of the map `routes`, in its order. */
+export function makeRoutes(making: Making, routes: Node | undefined): Route[] {
+  const shapes = new Map<string, Entry>()
+  return entriesOf(routes).map((entry) => {
+    checkDuplicate(making, entry, shapes)
+    return makeRoute(making, entry)
+  })
+}
+
+/** Two paths that differ only in the names of their parameters answer the same requests. */
+function checkDuplicate({ loading }: Making, entry: Entry, shapes: Map<string, Entry>): void {
+  const shape = entry.key.replace(/:[^/]*/g, ':')
+  const other = shapes.get(shape)
+  if (other === undefined) {
+    shapes.set(shape, entry)
+    return
+  }
+  const { file, line } = siteOf(other.keySpan)
+  const parameters = { path: entry.key, other: other.key, first: `${file}:${line}` }
+  loading.report.add({ code: 'WP_DEFINITION_ROUTE_DUPLICATE', at: entry.keySpan, parameters })
+}
+
+function makeRoute(making: Making, entry: Entry): Route {
+  const { report } = making.loading
+  const node = entry.value
+  const names = checkPath(entry, report)
+  const scopes = valueOf(node, 'scopes')
+  const rate = valueOf(node, 'rate')
+  const rateName = textOf(rate)
+  nameScopes(making, textsOf(scopes))
+  if (rate !== undefined && rateName !== undefined) checkName(making.sections.rate, rateName, { at: rate, report })
+  const shared = {
+    path: entry.key,
+    params: makePathSchema(making, entry, names),
+    scopes: scopes === undefined ? undefined : textsOf(scopes),
+    rate: rateName,
+  }
+  const methods: Method[] = []
+  for (const method of entriesOf(valueOf(node, 'methods'))) {
+    const made = makeMethod(making, method, shared)
+    if (made !== undefined) methods.push(made)
+  }
+  return compact({ path: entry.key, methods, deprecated: readDate(making, node), at: locationOf(entry.keySpan) })
+}
+
+/** Without a schema of its own each parameter of the path is a text. */
+function makePathSchema(making: Making, { key: text, value }: Entry, names: readonly string[]) {
+  const place = value.kind === 'map' ? value.entries.get('path') : undefined
+  if (place !== undefined) return makeParameters(making, { entry: place, path: { text, names } })
+  if (names.length === 0) return undefined
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  return { type: 'object', properties, required: [...names] }
+}
+
+function readDate({ loading }: Making, node: Node): string | undefined {
+  const at = valueOf(node, 'deprecated')
+  const text = textOf(at)
+  if (at === undefined || text === undefined) return undefined
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+  if (isDate) return text
+  const problem = `"deprecated" must be a date such as 2027-01-31, not "${text}"`
+  loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+  return undefined
+}

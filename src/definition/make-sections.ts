@@ -1,0 +1,126 @@
+import { hasReferences, parseDuration } from '../kit/index.ts'
+import { checkSchedule, checkTimezone } from './check-cron.ts'
+import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
+import { makeAction, makeClassUse } from './make-action.ts'
+import { compact, nameScopes, type Making } from './making.ts'
+import { entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import { makeSchema } from './schemas.ts'
+
+/** Makes each entry of a map by name; one that cannot be made was reported and is left out. */
+function makeEach<Value>(node: Node | undefined, make: (entry: Entry) => Value | undefined): Record<string, Value> {
+  const made: [string, Value][] = []
+  for (const entry of entriesOf(node)) {
+    const value = make(entry)
+    if (value !== undefined) made.push([entry.key, value])
+  }
+  return Object.fromEntries(made)
+}
+
+export function makeConnections(making: Making, node: Node | undefined): Record<string, ClassUse> {
+  return makeEach(node, ({ key, keySpan, value }) => {
+    if (key === 'System') {
+      const hint = 'System is the database that WAYPOST_SYSTEM_URL names; it needs no entry'
+      const parameters = { name: key, owner: 'a connection' }
+      making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
+    }
+    return value.kind === 'map' ? makeClassUse(making, value, 'connection') : undefined
+  })
+}
+
+/** Named actions are written into the methods that use them; here they are only checked. */
+export function checkActions(making: Making, node: Node | undefined): void {
+  for (const { key, keySpan, value } of entriesOf(node)) {
+    if (value.kind === 'map') makeClassUse(making, value, 'action')
+    if (!/\.[tj]s$/.test(key)) continue
+    const hint = 'A text that ends in .ts or .js is always taken for a file'
+    const parameters = { name: key, owner: 'an action' }
+    making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
+  }
+}
+
+export function makeEvents(making: Making, node: Node | undefined): Record<string, EventDefinition> {
+  return makeEach(node, ({ value }) => {
+    const schema = valueOf(value, 'schema')
+    const scopes = valueOf(value, 'scopes')
+    nameScopes(making, textsOf(scopes))
+    return compact({
+      description: textOf(valueOf(value, 'description')),
+      schema: schema === undefined ? undefined : makeSchema(making.schemas, schema),
+      scopes: scopes === undefined ? undefined : textsOf(scopes),
+    })
+  })
+}
+
+export function describeScopes(making: Making, node: Node | undefined): void {
+  for (const { key, value } of entriesOf(node)) {
+    making.scopes.set(key, compact({ description: textOf(valueOf(value, 'description')) }))
+  }
+}
+
+export function makeCronjobs(making: Making, node: Node | undefined): Record<string, Cronjob> {
+  return makeEach(node, ({ value }) => {
+    const schedule = valueOf(value, 'schedule')
+    const timezone = valueOf(value, 'timezone')
+    for (const at of [schedule, timezone]) if (at !== undefined) making.variablePlaces.push(at)
+    checkCron(making, schedule, checkSchedule)
+    checkCron(making, timezone, checkTimezone)
+    const action = makeAction(making, valueOf(value, 'action'))
+    const text = textOf(schedule)
+    if (text === undefined || action === undefined) return undefined
+    return compact({ schedule: text, timezone: textOf(timezone), action })
+  })
+}
+
+type CronProblem = string | { readonly problem: string; readonly hint?: string | undefined } | undefined
+
+function checkCron({ loading }: Making, at: Node | undefined, check: (text: string) => CronProblem): void {
+  const text = textOf(at)
+  if (at === undefined || text === undefined || hasReferences(text)) return
+  const wrong = check(text)
+  if (wrong === undefined) return
+  const { problem, hint } = typeof wrong === 'string' ? { problem: wrong } : wrong
+  loading.report.add({ code: 'WP_DEFINITION_CRON_INVALID', at, parameters: { problem }, hint })
+}
+
+export function makeRates({ loading }: Making, node: Node | undefined): Record<string, Rate> {
+  return makeEach(node, ({ value }) => {
+    const limit = valueOf(value, 'limit')
+    const window = valueOf(value, 'window')
+    const text = textOf(window)
+    const windowMs = text === undefined ? undefined : parseDuration(text)
+    if (window !== undefined && text !== undefined && (windowMs === undefined || windowMs < 1000)) {
+      const expected = windowMs === undefined ? 'a duration such as 30s or 5m' : 'at least 1s'
+      const problem = `"window" must be ${expected}, not "${text}"`
+      loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: window, parameters: { problem } })
+    }
+    if (limit?.kind !== 'scalar' || typeof limit.value !== 'number' || windowMs === undefined) return undefined
+    return { limit: limit.value, windowMs, by: textOf(valueOf(value, 'by')) === 'address' ? 'address' : 'principal' }
+  })
+}
+
+const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
+
+export function makePlugins({ loading }: Making, node: Node | undefined): PluginUse[] {
+  const plugins = new Map<string, PluginUse>()
+  for (const item of itemsOf(node)) {
+    const at = item.kind === 'map' ? valueOf(item, 'name') : item
+    const name = textOf(at)
+    if (at === undefined || name === undefined || name === '') continue
+    const config = valueOf(item, 'config')
+    if (!packageName.test(name)) {
+      const parameters = { name, owner: 'a plugin' }
+      const hint = 'Write the name of an npm package, as in package.json'
+      loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at, parameters, hint })
+    } else if (plugins.has(name)) {
+      const problem = `The plugin "${name}" is listed twice`
+      loading.report.add({
+        code: 'WP_DEFINITION_VALUE_INVALID',
+        at,
+        parameters: { problem },
+        hint: 'Remove one of the two',
+      })
+    }
+    plugins.set(name, { name, config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {} })
+  }
+  return [...plugins.values()]
+}

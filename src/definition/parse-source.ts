@@ -1,0 +1,72 @@
+import {
+  isAlias,
+  isCollection,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Alias,
+  type Document,
+  type Node,
+} from 'yaml'
+import type { IncludeSite } from '../kit/index.ts'
+import type { Report } from './report.ts'
+import type { Origin, Source } from './source.ts'
+import { reportYamlErrors } from './yaml-errors.ts'
+
+export interface ParseOptions {
+  /** Who includes the file for the first time. */
+  readonly includedAt: readonly IncludeSite[]
+  readonly report: Report
+}
+
+/** Parses YAML, or JSON if the file's name says so; what is wrong with it goes to the report. */
+export function parseSource(file: string, text: string, { includedAt, report }: ParseOptions): Source {
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    schema: 'core',
+    uniqueKeys: false,
+    logLevel: 'error',
+    customTags: [{ tag: '!include', resolve: (target: string) => target }],
+  })
+  if (lines.lineStarts.length === 0) lines.addNewLine(0)
+  const source = { file, text, lines, content: undefined, aliases: new Map() }
+  const place = { source, includedAt }
+  if (reportYamlErrors(document, place, report)) return source
+  if (file.endsWith('.json') && reportJsonError(place, report)) return source
+  return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
+}
+
+/** YAML reads all JSON, and more; a JSON file must be read by everybody else too. */
+function reportJsonError(origin: Origin, report: Report): boolean {
+  const { text } = origin.source
+  try {
+    JSON.parse(text)
+    return false
+  } catch (error) {
+    const message = (error as Error).message
+    const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? (/end of JSON/.test(message) ? text.length : 0))
+    const problem = message.replace(/ in JSON at position.*$/, '').replace(/, ".*" is not valid JSON$/s, '')
+    report.add({ code: 'WP_DEFINITION_JSON', at: { origin, start: offset, end: offset + 1 }, parameters: { problem } })
+    return true
+  }
+}
+
+/** In one walk: the parser's own way to resolve an alias walks the whole document for each of them. */
+function resolveAliases(document: Document, text: string): ReadonlyMap<Alias, Node> {
+  const aliases = new Map<Alias, Node>()
+  if (!text.includes('*')) return aliases
+  const anchors = new Map<string, Node>()
+  visit(document, (_, node) => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source)
+      if (target !== undefined) aliases.set(node, target)
+    } else if (!isPair(node) && (isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
+      anchors.set(node.anchor, node as Node)
+    }
+  })
+  return aliases
+}

@@ -1,0 +1,101 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
+
+/** The project's folder: as it was named, and its real path. */
+export interface Folder {
+  readonly root: string
+  readonly realRoot: string
+}
+
+/** Why a file is not read. */
+export type Refusal =
+  | { readonly problem: 'missing' }
+  | { readonly problem: 'outside' }
+  | { readonly problem: 'refused'; readonly reason: string }
+
+export const maxFileBytes = 1024 * 1024
+
+/** Opens a project's folder; undefined if there is none. */
+export function openFolder(root: string): Folder | undefined {
+  try {
+    return { root: path.resolve(root), realRoot: realpathSync(root) }
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of a file of the project, given relative to its root with forward slashes. */
+export function readInside(folder: Folder, file: string): { readonly text: string } | Refusal {
+  return withFile(folder, file, (descriptor) => {
+    const bytes = readAtMost(descriptor, maxFileBytes + 1)
+    if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
+    try {
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    } catch {
+      return { problem: 'refused', reason: 'it is not UTF-8' }
+    }
+  })
+}
+
+/** Whether a regular file of the project stands there: undefined, or why not. */
+export function checkInside(folder: Folder, file: string): Refusal | undefined {
+  return withFile(folder, file, () => undefined)
+}
+
+function withFile<Value>(folder: Folder, file: string, use: (descriptor: number) => Value | Refusal): Value | Refusal {
+  const full = path.resolve(folder.root, file)
+  if (!isInside(folder.root, full)) return { problem: 'outside' }
+  let descriptor: number | undefined
+  try {
+    // Opened first and looked at then, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
+    descriptor = openSync(full, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    return checkOpened(folder, full, descriptor) ?? use(descriptor)
+  } catch (error) {
+    return explain((error as NodeJS.ErrnoException).code)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+function checkOpened(folder: Folder, full: string, descriptor: number): Refusal | undefined {
+  const opened = fstatSync(descriptor, { bigint: true })
+  const real = realpathSync(full)
+  if (!isInside(folder.realRoot, real)) return { problem: 'outside' }
+  const there = statSync(real, { bigint: true })
+  if (there.ino !== opened.ino || there.dev !== opened.dev)
+    return { problem: 'refused', reason: 'it is just being replaced' }
+  if (opened.isDirectory()) return { problem: 'refused', reason: 'it is a folder' }
+  return opened.isFile() ? undefined : { problem: 'refused', reason: 'it is no regular file' }
+}
+
+function isInside(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file)
+  return relative !== '' && relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
+}
+
+function readAtMost(descriptor: number, limit: number): Uint8Array {
+  const size = Math.min(limit, Math.max(4096, fstatSync(descriptor).size + 1))
+  let buffer = Buffer.allocUnsafe(size)
+  let length = 0
+  for (;;) {
+    const count = readSync(descriptor, buffer, length, buffer.length - length, null)
+    length += count
+    if (count === 0 || length >= limit) return buffer.subarray(0, length)
+    if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(limit, buffer.length * 2))
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links lead in a circle',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'its name is too long',
+  ENXIO: 'it is no regular file',
+}
+
+function explain(code: string | undefined): Refusal {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { problem: 'missing' }
+  return { problem: 'refused', reason: reasons[code ?? ''] ?? `the system says ${code ?? 'nothing more'}` }
+}

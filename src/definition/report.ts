@@ -1,0 +1,74 @@
+import { fill, type Diagnostic } from '../kit/index.ts'
+import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
+import type { Span } from './source.ts'
+
+export interface Problem {
+  readonly code: DefinitionCode
+  readonly at: Span
+  readonly parameters?: Readonly<Record<string, string | number>>
+  /** Said instead of the hint of the table. */
+  readonly hint?: string | undefined
+  readonly severity?: 'error' | 'warning'
+}
+
+/** Collects problems, each once, however often the file in which it stands is included. */
+export interface Report {
+  add(problem: Problem): void
+  /** For a problem outside of any file that could be read. */
+  addAt(file: string, problem: Omit<Problem, 'at'>): void
+  /** In the order in which the files were first read, and from top to bottom in each. */
+  diagnostics(files: readonly string[]): Diagnostic[]
+}
+
+interface Row {
+  readonly message: string
+  readonly hint?: string
+}
+
+export function makeReport(): Report {
+  const found = new Map<string, Diagnostic>()
+  const keep = (diagnostic: Diagnostic): void => {
+    const { file, range, code, message } = diagnostic
+    const key = `${file}\n${range.start.line}:${range.start.column}\n${code}\n${message}`
+    if (!found.has(key)) found.set(key, diagnostic)
+  }
+  return {
+    add: (problem) => keep({ ...wordsOf(problem), ...placeOf(problem.at) }),
+    addAt: (file, problem) => keep({ ...wordsOf(problem), file, range: firstColumn }),
+    diagnostics: (files) => sortDiagnostics([...found.values()], files),
+  }
+}
+
+const firstColumn = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
+
+function wordsOf({ code, parameters = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
+  const row: Row = { ...errors.table, ...foreignErrors }[code]
+  const words = hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
+  const message = fill(row.message, parameters)
+  return words === undefined ? { code, severity, message } : { code, severity, message, hint: words }
+}
+
+/** Line and column, from 1, of an offset. */
+export function positionOf(at: Span, offset = at.start): { readonly line: number; readonly column: number } {
+  const { line, col } = at.origin.source.lines.linePos(offset)
+  return { line: Math.max(1, line), column: Math.max(1, col) }
+}
+
+function placeOf(at: Span): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
+  const { source, includedAt } = at.origin
+  const range = { start: positionOf(at), end: positionOf(at, Math.max(at.start, at.end)) }
+  const lineStart = at.start - (range.start.column - 1)
+  const lineEnd = source.text.indexOf('\n', lineStart)
+  const line = source.text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).replace(/\r$/, '')
+  return { file: source.file, range, source: line, ...(includedAt.length === 0 ? {} : { includedAt }) }
+}
+
+function sortDiagnostics(diagnostics: Diagnostic[], files: readonly string[]): Diagnostic[] {
+  const order = new Map(files.map((file, index) => [file, index]))
+  return diagnostics.sort(
+    (a, b) =>
+      (order.get(a.file) ?? -1) - (order.get(b.file) ?? -1) ||
+      a.range.start.line - b.range.start.line ||
+      a.range.start.column - b.range.start.column,
+  )
+}

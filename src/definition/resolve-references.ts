@@ -1,0 +1,136 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { checkLevels } from './check-levels.ts'
+import { parsePointer, parseTarget } from './include.ts'
+import { itemsOf, valueOf, type Node } from './node.ts'
+import { openSchema, type Schemas } from './schemas.ts'
+import { checkName } from './section.ts'
+import { walkSchema, type ReferenceUse, type Resolved, type SchemaRoot } from './walk-schema.ts'
+
+/** The named schemas, and for each text that names a schema, in `$ref` or in its place, what it leads to. */
+export interface ResolvedSchemas {
+  readonly named: Readonly<Record<string, JsonSchema>>
+  readonly targets: ReadonlyMap<Node, Resolved>
+}
+
+/**
+ * Follows every `$ref`, walks what relative ones reach, and writes each as `schema:///NAME` or `#/pointer`. Then checks
+ * what only shows when all is known.
+ */
+export function resolveSchemas(schemas: Schemas): ResolvedSchemas {
+  const { walking, outputs, loading } = schemas
+  const resolved = new Map<ReferenceUse, Resolved>()
+  // The list grows while it is read: a reference may open a file, in which there are further references.
+  for (let index = 0; index < walking.references.length; index += 1) {
+    const use = walking.references[index]!
+    const target = resolveReference(schemas, use)
+    if (target === undefined) use.level.open = true
+    else resolved.set(use, target)
+    walkQueue(schemas)
+  }
+  for (const [use, target] of resolved) writeReference(schemas, use, target)
+  checkLevels({ levels: walking.levels, resolved, report: loading.report })
+  const targets = new Map([...resolved].map(([use, target]) => [use.at as Node, target]))
+  return { named: Object.fromEntries(outputs), targets }
+}
+
+function walkQueue({ walking, queue, outputs }: Schemas): void {
+  for (let root = queue.shift(); root !== undefined; root = queue.shift())
+    outputs.set(root.name!, walkSchema(walking, root))
+}
+
+function resolveReference(schemas: Schemas, use: ReferenceUse): Resolved | undefined {
+  const { text, at } = use
+  if (text.startsWith('schema:')) return resolveNamed(schemas, use)
+  if (text.startsWith('#')) return resolveLocal(schemas, use)
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text)) {
+    return reject(schemas, use, {
+      problem: `"${text}" is not fetched: a definition is complete in itself`,
+      hint: 'Copy the schema into the project, and refer to it by its relative path or by schema:///NAME',
+    })
+  }
+  if (!/\.(ya?ml|json)(#|$)/.test(text)) {
+    const known = schemas.section.entries.has(text.replace(/^\//, ''))
+    const hint = known ? `Write schema:///${text.replace(/^\//, '')}` : formsHint
+    return reject(schemas, use, { problem: `"${text}" is no reference to a schema`, hint })
+  }
+  const target = parseTarget(schemas.loading, text, at)
+  const root = target === undefined ? undefined : openSchema(schemas, target, at)
+  return root === undefined ? undefined : { root, node: root.node }
+}
+
+const formsHint = 'Write schema:///NAME, #/json/pointer, or the relative path of a file'
+
+function reject(
+  { loading }: Schemas,
+  { at }: ReferenceUse,
+  words: { problem: string; hint?: string | undefined },
+): undefined {
+  const parameters = { problem: words.problem }
+  loading.report.add({ code: 'WP_DEFINITION_SCHEMA_REFERENCE', at, parameters, hint: words.hint })
+}
+
+function resolveNamed(schemas: Schemas, use: ReferenceUse): Resolved | undefined {
+  const [, name, fragment = ''] = /^schema:\/\/\/([^#/]+)(?:#(.*))?$/s.exec(use.text) ?? []
+  if (name === undefined) {
+    const bare = /^schema:\/*([^#/]+)/.exec(use.text)?.[1]
+    const hint = bare === undefined ? formsHint : `Write schema:///${bare}`
+    return reject(schemas, use, { problem: `"${use.text}" is no reference to a schema`, hint })
+  }
+  if (!checkName(schemas.section, name, { at: use.at, report: schemas.loading.report })) return undefined
+  const root = schemas.named.get(name)!
+  return findFragment(schemas, use, { root, base: root.node, fragment })
+}
+
+function resolveLocal(schemas: Schemas, use: ReferenceUse): Resolved | undefined {
+  const { root, base, text, at } = use
+  const fragment = text.slice(1)
+  if (root.file === undefined || base !== root.node) return findFragment(schemas, use, { root, base, fragment })
+  const pointer = parsePointer(fragment)
+  const whole = { text, file: root.file, pointer: pointer ?? [] }
+  const opened = openSchema(schemas, whole, at)
+  if (opened === undefined) return undefined
+  if (pointer !== undefined) return { root: opened, node: opened.node }
+  walkQueue(schemas)
+  return findFragment(schemas, use, { root: opened, base: opened.node, fragment })
+}
+
+interface Fragment {
+  readonly root: SchemaRoot
+  readonly base: Node
+  readonly fragment: string
+}
+
+function findFragment(schemas: Schemas, use: ReferenceUse, { root, base, fragment }: Fragment): Resolved | undefined {
+  const pointer = parsePointer(fragment)
+  const node = pointer === undefined ? root.anchors.get(fragment) : follow(base, pointer)
+  if (node?.kind === 'broken') return undefined
+  if (node !== undefined) return { root, node }
+  return reject(schemas, use, {
+    problem: `"${use.text}" leads to nothing`,
+    hint: pointer === undefined ? undefined : hintForBase(base),
+  })
+}
+
+function hintForBase(base: Node): string | undefined {
+  return base.included === true
+    ? '"#" means what was included; a relative $ref keeps the file it leads to whole'
+    : undefined
+}
+
+function follow(base: Node, pointer: readonly string[]): Node | undefined {
+  let node: Node | undefined = base
+  for (const key of pointer)
+    node = /^\d+$/.test(key) && node?.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)
+  return node
+}
+
+function writeReference(schemas: Schemas, use: ReferenceUse, { root, node }: Resolved): void {
+  const pointer = root.pointers.get(node)
+  if (pointer === undefined) {
+    const problem = `"${use.text}" leads to something that is no schema`
+    reject(schemas, use, { problem, hint: 'Lead to a schema, for example one below "$defs"' })
+    return
+  }
+  if (root.name === undefined) use.output['$ref'] = `#${pointer}`
+  else use.output['$ref'] = pointer === '' ? `schema:///${root.name}` : `schema:///${root.name}#${pointer}`
+}

@@ -1,0 +1,77 @@
+import { textsOf, type Entry, type MapNode, type Node } from './node.ts'
+
+/** A sub-schema of a keyword, or something else that stands beside sub-schemas. */
+export interface Child {
+  /** Keyword and, below it, key or index, as JSON Schema 2020-12 has them. */
+  readonly path: readonly [string] | readonly [string, string | number]
+  readonly node?: Node
+  /** It applies to the same value as the schema around it. */
+  readonly here: boolean
+  /** What is written where there is no sub-schema. */
+  readonly plain?: unknown
+  /** The keyword has no sub-schema at all. */
+  readonly empty?: unknown
+}
+
+interface Kind {
+  readonly holds: 'schema' | 'list' | 'map'
+  readonly here: boolean
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  allOf: { holds: 'list', here: true },
+  anyOf: { holds: 'list', here: true },
+  oneOf: { holds: 'list', here: true },
+  not: { holds: 'schema', here: true },
+  if: { holds: 'schema', here: true },
+  then: { holds: 'schema', here: true },
+  else: { holds: 'schema', here: true },
+  dependentSchemas: { holds: 'map', here: true },
+  properties: { holds: 'map', here: false },
+  patternProperties: { holds: 'map', here: false },
+  $defs: { holds: 'map', here: false },
+  definitions: { holds: 'map', here: false },
+  additionalProperties: { holds: 'schema', here: false },
+  unevaluatedProperties: { holds: 'schema', here: false },
+  propertyNames: { holds: 'schema', here: false },
+  items: { holds: 'schema', here: false },
+  prefixItems: { holds: 'list', here: false },
+  additionalItems: { holds: 'schema', here: false },
+  unevaluatedItems: { holds: 'schema', here: false },
+  contains: { holds: 'schema', here: false },
+  contentSchema: { holds: 'schema', here: false },
+}
+
+/** The sub-schemas of a keyword, draft-07's translated to 2020-12; undefined for a keyword whose value is plain. */
+export function childrenOf(
+  entry: Entry,
+  { isDraft07, map }: { isDraft07: boolean; map: MapNode },
+): Child[] | undefined {
+  const { key, value } = entry
+  if (key === 'dependencies') return dependenciesOf(value)
+  if (isDraft07 && key === 'items' && value.kind === 'list') return listOf('prefixItems', value.items, false)
+  if (isDraft07 && key === 'additionalItems') {
+    return map.entries.get('items')?.value.kind === 'list' ? [{ path: ['items'], node: value, here: false }] : []
+  }
+  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
+  if (kind === undefined) return undefined
+  if (kind.holds === 'schema') return [{ path: [key], node: value, here: kind.here }]
+  if (value.kind === 'list' && kind.holds === 'list') return listOf(key, value.items, kind.here)
+  if (value.kind !== 'map' || kind.holds !== 'map') return []
+  if (value.entries.size === 0) return [{ path: [key], here: false, empty: {} }]
+  return [...value.entries.values()].map((item) => ({ path: [key, item.key], node: item.value, here: kind.here }))
+}
+
+function listOf(keyword: string, items: readonly Node[], here: boolean): Child[] {
+  return items.map((node, index) => ({ path: [keyword, index], node, here }))
+}
+
+/** Split as 2019-09 did: lists of names apart from schemas. */
+function dependenciesOf(value: Node): Child[] {
+  if (value.kind !== 'map') return []
+  return [...value.entries.values()].map((item) =>
+    item.value.kind === 'list'
+      ? { path: ['dependentRequired', item.key], here: false, plain: textsOf(item.value) }
+      : { path: ['dependentSchemas', item.key], node: item.value, here: true },
+  )
+}

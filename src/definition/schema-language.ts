@@ -1,0 +1,116 @@
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { opaque } from './language.ts'
+
+// The keywords of JSON Schema as Waypost takes them: what Ajv accepts in strict mode, less what reaches beyond one
+// document. Sub-schemas are opaque here; `walkSchema` goes into them.
+
+const sub = Type.Ref(opaque.schema)
+const subMap = Type.Record(Type.String(), sub, { title: 'a map of name to schema' })
+const subList = Type.Array(sub, { title: 'a list of schemas', minItems: 1 })
+const count = Type.Integer({ title: 'a whole number from 0', minimum: 0 })
+const names = Type.Array(Type.String({ title: 'a name' }), { title: 'a list of names', uniqueItems: true })
+const text = Type.String({ title: 'a text' })
+
+export const typeNames = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'] as const
+const typeName = Type.Enum([...typeNames], { title: 'a JSON Schema type' })
+
+const annotations = {
+  $schema: text,
+  $id: text,
+  $ref: text,
+  $anchor: text,
+  $comment: text,
+  title: text,
+  description: text,
+  default: Type.Unknown(),
+  examples: Type.Array(Type.Unknown(), { title: 'a list of values' }),
+  deprecated: Type.Boolean(),
+  readOnly: Type.Boolean(),
+  writeOnly: Type.Boolean(),
+  contentEncoding: text,
+  contentMediaType: text,
+}
+
+const validation = {
+  type: Type.Union([typeName, Type.Array(typeName, { minItems: 1, uniqueItems: true })], {
+    title: 'a JSON Schema type or a list of them',
+  }),
+  enum: Type.Array(Type.Unknown(), { title: 'a list of values', minItems: 1 }),
+  const: Type.Unknown(),
+  format: text,
+  minLength: count,
+  maxLength: count,
+  pattern: text,
+  minimum: Type.Number(),
+  maximum: Type.Number(),
+  exclusiveMinimum: Type.Number(),
+  exclusiveMaximum: Type.Number(),
+  multipleOf: Type.Number({ title: 'a number above 0', exclusiveMinimum: 0 }),
+  minItems: count,
+  maxItems: count,
+  uniqueItems: Type.Boolean(),
+  minProperties: count,
+  maxProperties: count,
+  required: names,
+}
+
+const applicators = {
+  allOf: subList,
+  anyOf: subList,
+  oneOf: subList,
+  not: sub,
+  if: sub,
+  then: sub,
+  else: sub,
+  properties: subMap,
+  patternProperties: subMap,
+  additionalProperties: sub,
+  propertyNames: sub,
+  contains: sub,
+  $defs: subMap,
+  definitions: subMap,
+}
+
+function closed(properties: TProperties): TSchema {
+  const optional = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])
+  return Type.Object(Object.fromEntries(optional) as TProperties, {
+    title: 'a JSON Schema',
+    additionalProperties: false,
+  })
+}
+
+const dependencies = Type.Record(Type.String(), Type.Unknown(), { title: 'a map of name to schema or list of names' })
+
+/** JSON Schema 2020-12. */
+export const schema2020 = closed({
+  ...annotations,
+  ...validation,
+  ...applicators,
+  contentSchema: sub,
+  items: sub,
+  prefixItems: subList,
+  minContains: count,
+  maxContains: count,
+  unevaluatedItems: sub,
+  unevaluatedProperties: sub,
+  dependentSchemas: subMap,
+  dependentRequired: Type.Record(Type.String(), names, { title: 'a map of name to list of names' }),
+  dependencies,
+})
+
+/** JSON Schema draft-07. */
+export const schemaDraft07 = closed({
+  ...annotations,
+  ...validation,
+  ...applicators,
+  items: Type.Unknown(),
+  additionalItems: sub,
+  dependencies,
+})
+
+/** The formats of ajv-formats: those of JSON Schema, of OpenAPI, and two loose ones for times without a zone. */
+export const formats: readonly string[] = [
+  ...['date', 'time', 'date-time', 'iso-time', 'iso-date-time', 'duration', 'uri', 'uri-reference', 'uri-template'],
+  ...['url', 'email', 'hostname', 'ipv4', 'ipv6', 'regex', 'uuid', 'json-pointer', 'json-pointer-uri-fragment'],
+  ...['relative-json-pointer', 'byte', 'int32', 'int64', 'float', 'double', 'password', 'binary'],
+]

@@ -1,0 +1,43 @@
+import { nearest } from '../kit/index.ts'
+import type { DefinitionCode } from './errors.ts'
+import { siteOf } from './loading.ts'
+import { isEmpty, type Entry, type Node, valueOf } from './node.ts'
+import type { Report } from './report.ts'
+import type { Span } from './source.ts'
+
+/** One of the maps by name at the top of waypost.yml, for references to its names. */
+export interface Section {
+  readonly entries: ReadonlyMap<string, Entry>
+  /** What a problem with one of its names is called. */
+  readonly code: DefinitionCode
+  /** Parts of it could not be read: a name that is not found may stand there. */
+  readonly incomplete: boolean
+}
+
+export function makeSection(root: Node, key: string, code: DefinitionCode): Section {
+  const value = valueOf(root, key)
+  const entries = value?.kind === 'map' ? value.entries : new Map<string, Entry>()
+  const isKnown = value === undefined || value.kind === 'map' || isEmpty(value)
+  return { entries, code, incomplete: !isKnown }
+}
+
+/** Whether the section has the name; if not, that is reported, with the nearest name that it has. */
+export function checkName(section: Section, name: string, { at, report }: { at: Span; report: Report }): boolean {
+  if (section.entries.has(name)) return true
+  if (!section.incomplete)
+    report.add({ code: section.code, at, parameters: { name }, hint: suggestName(section, name) })
+  return false
+}
+
+const maxListed = 8
+
+function suggestName({ entries }: Section, name: string): string | undefined {
+  const near = entries.get(nearest(name, entries.keys()) ?? '')
+  if (near !== undefined) {
+    const { file, line } = siteOf(near.keySpan)
+    return `Did you mean "${near.key}" (${file}:${line})?`
+  }
+  const names = [...entries.keys()].slice(0, maxListed + 1)
+  if (names.length === 0 || names.length > maxListed) return undefined
+  return `There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`
+}

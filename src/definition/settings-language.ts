@@ -1,0 +1,36 @@
+import Type, { type TSchema } from 'typebox'
+import { settingsTable, type SettingRow } from '../kit/index.ts'
+
+/** The structure of `config:`, for editors, made from the table of settings; `parseSettings` is what checks it. */
+export function makeSettingsLanguage() {
+  const properties: Record<string, TSchema> = {}
+  for (const [name, row] of Object.entries<SettingRow>(settingsTable)) {
+    const shape = makeShape(row)
+    properties[name] = Type.Optional({ ...shape, description: row.description, default: row.default })
+  }
+  return Type.Object(properties, { title: 'config', additionalProperties: false })
+}
+
+const variable = Type.String({ pattern: '\\$\\{env\\.' })
+const duration = Type.String({ pattern: '^([0-9]+(ms|[smhdw]))+$|\\$\\{env\\.' })
+
+function makeShape(row: SettingRow): TSchema {
+  switch (row.kind) {
+    case 'duration':
+      return duration
+    case 'size':
+      return Type.String({ pattern: '^[0-9]+(b|kb|mb|gb)$|\\$\\{env\\.' })
+    case 'count':
+      return Type.Union([Type.Integer({ minimum: row.minimum, maximum: row.maximum }), variable])
+    case 'flag':
+      return Type.Union([Type.Boolean(), variable])
+    case 'choice':
+      return Type.Union([Type.Enum([...row.choices]), variable])
+    case 'list':
+      return Type.Union([Type.Array(row.of === 'duration' ? duration : Type.String()), Type.String()])
+    case 'durations':
+      return Type.Object(Object.fromEntries(Object.keys(row.default).map((name) => [name, Type.Optional(duration)])), {
+        additionalProperties: false,
+      })
+  }
+}

@@ -1,0 +1,123 @@
+import { nearest } from '../kit/index.ts'
+import { checkPattern } from './check-pattern.ts'
+import { entriesOf, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
+import type { Report } from './report.ts'
+import { formats, typeNames } from './schema-language.ts'
+import type { Span } from './source.ts'
+
+export interface Strictness {
+  /** Types that the schemas around it leave for the value. */
+  readonly types: readonly string[] | undefined
+  readonly isDraft07: boolean
+  readonly report: Report
+}
+
+/**
+ * The checks of Ajv's strict mode that a schema alone shows: keywords that have no effect, unknown formats, patterns
+ * that do not compile. Unions of types are allowed. Returns the types that are left for the value.
+ */
+export function checkStrict(node: MapNode, strictness: Strictness): readonly string[] | undefined {
+  const say = (at: Span, problem: string, hint?: string): void =>
+    strictness.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint })
+  const types = checkTypes(node, strictness.types, say)
+  for (const entry of node.entries.values()) checkKeyword(entry, types, say)
+  checkPairs(node, strictness.isDraft07, say)
+  checkTuple(node, strictness.isDraft07, say)
+  checkTexts(node, say)
+  return types
+}
+
+type Say = (at: Span, problem: string, hint?: string) => void
+
+function checkTypes(node: MapNode, around: Strictness['types'], say: Say): Strictness['types'] {
+  const at = node.entries.get('type')?.value
+  const single = textOf(at)
+  const declared = (single === undefined ? textsOf(at) : [single]).filter((type) =>
+    typeNames.some((name) => name === type),
+  )
+  if (at === undefined || declared.length === 0) return around
+  if (around === undefined) return declared
+  const left = declared.filter((type) => around.includes(type) || (type === 'integer' && around.includes('number')))
+  const lost = declared.find((type) => !left.includes(type))
+  if (lost !== undefined)
+    say(at, `"${lost}" cannot be, because the schema around it has type "${around.join('" or "')}"`)
+  return left
+}
+
+const keywordTypes: Readonly<Record<string, readonly string[]>> = {
+  ...forType(['number'], ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']),
+  ...forType(['string'], ['minLength', 'maxLength', 'pattern']),
+  ...forType(['string', 'number'], ['format']),
+  ...forType(['array'], ['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains']),
+  ...forType(['array'], ['minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains']),
+  ...forType(['object'], ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']),
+  ...forType(['object'], ['propertyNames', 'required', 'minProperties', 'maxProperties']),
+  ...forType(['object'], ['dependencies', 'dependentRequired', 'dependentSchemas']),
+}
+
+function forType(types: readonly string[], keywords: readonly string[]): Record<string, readonly string[]> {
+  return Object.fromEntries(keywords.map((keyword) => [keyword, types]))
+}
+
+function checkKeyword({ key, keySpan }: Entry, types: Strictness['types'], say: Say): void {
+  const needed = Object.hasOwn(keywordTypes, key) ? keywordTypes[key]! : undefined
+  if (needed === undefined) return
+  const isLeft = types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number')))
+  if (isLeft === true) return
+  if (types === undefined) say(keySpan, `"${key}" needs a type`, `Add type: ${needed[0]}`)
+  else
+    say(keySpan, `"${key}" has no effect on type "${types.join('" or "')}"`, `It is for type: ${needed.join(' or ')}`)
+}
+
+function checkPairs({ entries }: MapNode, isDraft07: boolean, say: Say): void {
+  const has = (key: string): boolean => entries.has(key)
+  const alone = (key: string, other: string): void => {
+    if (has(key)) say(entries.get(key)!.keySpan, `"${key}" has no effect without "${other}"`)
+  }
+  if (has('if') && !has('then') && !has('else')) alone('if', 'then')
+  if (!has('if')) for (const key of ['then', 'else']) alone(key, 'if')
+  if (!has('contains')) for (const key of ['minContains', 'maxContains']) alone(key, 'contains')
+  if (isDraft07 && entries.get('items')?.value.kind !== 'list') alone('additionalItems', 'items: [...]')
+  const minimum = numberOf(entries.get('minContains')?.value)
+  const maximum = numberOf(entries.get('maxContains')?.value)
+  const at = entries.get('minContains')?.keySpan
+  if (at === undefined || minimum === undefined) return
+  if (minimum === 0 && maximum === undefined) say(at, '"minContains" 0 switches "contains" off')
+  if (maximum !== undefined && minimum > maximum) say(at, '"minContains" is more than "maxContains"')
+}
+
+function numberOf(node: Node | undefined): number | undefined {
+  return node?.kind === 'scalar' && typeof node.value === 'number' ? node.value : undefined
+}
+
+/** A tuple that may be shorter or longer than its list is nearly always a mistake. */
+function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
+  const [keyword, rest] = isDraft07 ? ['items', 'additionalItems'] : ['prefixItems', 'items']
+  const tuple = entries.get(keyword!)
+  if (tuple?.value.kind !== 'list') return
+  const length = tuple.value.items.length
+  const closed = entries.get(rest!)?.value
+  const isClosed = closed?.kind === 'scalar' && closed.value === false
+  const fits = numberOf(entries.get('minItems')?.value) === length
+  if (fits && (isClosed || numberOf(entries.get('maxItems')?.value) === length)) return
+  say(tuple.keySpan, `A tuple of ${length} must say how long it is`, `Add minItems: ${length} and ${rest}: false`)
+}
+
+function checkTexts({ entries }: MapNode, say: Say): void {
+  const format = entries.get('format')?.value
+  const name = textOf(format)
+  if (format !== undefined && name !== undefined && !formats.includes(name)) {
+    const near = nearest(name, formats)
+    const hint = near === undefined ? `Formats are ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
+    say(format, `"${name}" is no known format`, hint)
+  }
+  const pattern = entries.get('pattern')?.value
+  const text = textOf(pattern)
+  if (pattern !== undefined && text !== undefined) sayPattern(text, pattern, say)
+  for (const { key, keySpan } of entriesOf(entries.get('patternProperties')?.value)) sayPattern(key, keySpan, say)
+}
+
+function sayPattern(text: string, at: Span, say: Say): void {
+  const problem = checkPattern(text)
+  if (problem !== undefined) say(at, problem.message, problem.hint)
+}

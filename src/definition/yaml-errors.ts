@@ -1,0 +1,129 @@
+import { isScalar, visit, type Document, type YAMLError } from 'yaml'
+import type { Report } from './report.ts'
+import type { Origin } from './source.ts'
+
+/** What to say of a problem that the YAML parser found, by a sign in its message. */
+interface Words {
+  readonly sign: RegExp
+  readonly problem: string
+  readonly hint: string
+}
+
+const words: readonly Words[] = [
+  {
+    sign: /Tabs are not allowed/,
+    problem: 'A tab may not indent',
+    hint: 'Indent by spaces',
+  },
+  {
+    sign: /multiple documents/,
+    problem: 'The file holds more than one document',
+    hint: 'Remove the line "---", or make two files of it',
+  },
+  {
+    sign: /Nested mappings are not allowed/,
+    problem: 'A second ": " stands in one line',
+    hint: 'Quote a text that contains ": "; put an inner map on lines of its own',
+  },
+  {
+    sign: /Plain value cannot start with/,
+    problem: 'A text may not begin with this character',
+    hint: 'Quote the text',
+  },
+  {
+    sign: /Missing closing .quote/,
+    problem: 'The closing quote is missing',
+    hint: 'Close the quote that begins here',
+  },
+  {
+    sign: /must start at the same column/,
+    problem: 'This line is indented in another way than those beside it',
+    hint: 'Begin all keys of a map, and all items of a list, in the same column',
+  },
+  {
+    sign: /must be sufficiently indented and end with a ([\]}])/,
+    problem: 'A closing bracket is missing',
+    hint: 'Close every { with } and every [ with ]',
+  },
+  {
+    sign: /Implicit (map )?keys need to be|Sequence item without/,
+    problem: 'A ":" is missing after the key',
+    hint: 'Write KEY: VALUE, and each item of a list after "- "',
+  },
+  {
+    sign: /token in YAML stream|at node end|same line with key|Unexpected .* token/,
+    problem: 'This cannot stand here',
+    hint: 'Look at the brackets, the quotes and the indentation before it',
+  },
+]
+
+/** How many problems of one file are worth reading: what follows a first one is often only its echo. */
+const maxProblems = 10
+
+/** Reports what the parser could not read; whether there was anything. */
+export function reportYamlErrors(document: Document.Parsed | Document, origin: Origin, report: Report): boolean {
+  let lastLine = 0
+  let count = 0
+  for (const error of document.errors) {
+    const { line } = origin.source.lines.linePos(error.pos[0])
+    const isEcho = count > 0 && (line <= lastLine + 1 || /in YAML stream|at node end/.test(error.message))
+    if (isEcho || count === maxProblems) continue
+    reportError(error, { document, origin, report })
+    lastLine = line
+    count += 1
+  }
+  return document.errors.length > 0
+}
+
+interface Place {
+  readonly document: Document
+  readonly origin: Origin
+  readonly report: Report
+}
+
+function reportError(error: YAMLError, { document, origin, report }: Place): void {
+  const { text } = origin.source
+  if (error.code === 'RESOURCE_EXHAUSTION') {
+    const at = { origin, start: 0, end: 1 }
+    report.add({ code: 'WP_DEFINITION_TOO_DEEP', at, parameters: { limit: maxDepth } })
+    return
+  }
+  const [start, end] = placeOf(error, document, text)
+  const at = { origin, start, end }
+  const reference = /^\$\{[^}\n]*\}/.exec(text.slice(start, start + 200))?.[0]
+  if (reference !== undefined) {
+    const problem = `"${reference}" must be quoted between { and } or [ and ]`
+    report.add({ code: 'WP_DEFINITION_YAML', at, parameters: { problem }, hint: `Quote it: "${reference}"` })
+    return
+  }
+  const found = words.find(({ sign }) => sign.test(error.message))
+  report.add({
+    code: 'WP_DEFINITION_YAML',
+    at,
+    parameters: { problem: found?.problem ?? error.message },
+    hint: found?.hint,
+  })
+}
+
+/** Levels of maps and lists; the parser and whoever walks its result are recursive. */
+export const maxDepth = 100
+
+/** The parser points to the end of an unclosed quote and behind the `$` of an unquoted reference. */
+function placeOf(error: YAMLError, document: Document, text: string): readonly [number, number] {
+  const [start, end] = error.pos
+  const before = text.slice(Math.max(0, start - 200), start)
+  const dollar = /\$(\{[^}\s]*)?$/.exec(before)
+  if (dollar !== null && (dollar[1] !== undefined || text[start] === '{')) {
+    const from = start - dollar[0].length
+    const close = text.indexOf('}', from)
+    return [from, close === -1 || close > from + 200 ? end : close + 1]
+  }
+  if (!/Missing closing .quote/.test(error.message)) return [start, Math.min(end, Math.max(start + 1, text.length))]
+  let open = start
+  visit(document, {
+    Scalar(_, node) {
+      if (isScalar(node) && node.type?.startsWith('QUOTE') === true && node.range) open = node.range[0]
+    },
+  })
+  return [open, open + 1]
+}
