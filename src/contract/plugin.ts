@@ -30,8 +30,8 @@ export interface ConnectionClass<Config = unknown, Client = unknown> {
   readonly config: object
   /** How `.waypost/types.d.ts` writes the client's type. `{Tables}` stands for the connection's `tables.ts`. */
   readonly clientType: string
-  /** The client is a Kysely instance, so that `migrations/<Connection>/` may stand for it. */
-  readonly migrations?: boolean
+  /** The client is a Kysely instance for this kind of database, so that `migrations/<Connection>/` may stand for it. */
+  readonly migrations?: 'sqlite' | 'postgresql'
   /** Opens the connection; called at its first use, with the config resolved and checked. */
   open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
 }

@@ -3,6 +3,6 @@
 export type { Answered, Generation, GenerationOptions } from './generation.ts'
 export { buildGeneration, makeActionFinder } from './generation.ts'
 export { openListener, type Listener } from './listener.ts'
-export { importArtifact, registerArtifacts, resolveStack } from './load-artifacts.ts'
+export { artifactLoader, importArtifact, registerArtifacts, resolveStack } from './load-artifacts.ts'
 export type { RouteSources } from './mount-routes.ts'
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'

@@ -2,7 +2,7 @@ import { executeEvents, type AttemptReport, type Summary } from '../events/index
 import { openOutbound } from '../outbound/index.ts'
 import { loadTerms } from './active-release.ts'
 import { openIdentity, type Host } from './open-host.ts'
-import { userAgent } from './version.ts'
+import { userAgent } from '../kit/index.ts'
 
 export interface ExecuteRequest {
   readonly signal?: AbortSignal

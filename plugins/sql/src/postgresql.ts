@@ -17,7 +17,7 @@ export const postgresql: ConnectionClass<Static<typeof Config>, Kysely<unknown>>
   description: 'A PostgreSQL database',
   config: Config,
   clientType: "import('waypost').Kysely<{Tables}>",
-  migrations: true,
+  migrations: 'postgresql',
   async open({ url, max }, { name }) {
     return openKysely(openPostgres({ url, applicationName: `waypost ${name}`, ...(max === undefined ? {} : { max }) }))
   },

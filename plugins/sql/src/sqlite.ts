@@ -18,7 +18,7 @@ export const sqlite: ConnectionClass<Static<typeof Config>, Kysely<unknown>> = {
   description: 'An SQLite database in a file',
   config: Config,
   clientType: "import('waypost').Kysely<{Tables}>",
-  migrations: true,
+  migrations: 'sqlite',
   async open({ file }, { folder }) {
     const absolute = path.resolve(folder, file)
     mkdirSync(path.dirname(absolute), { recursive: true })

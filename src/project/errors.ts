@@ -1,0 +1,60 @@
+import { defineErrors } from '../kit/index.ts'
+
+export const errors = defineErrors({
+  WP_PROJECT_NONE: {
+    kind: 'user',
+    status: 500,
+    message: 'There is no waypost.yml in {folder}',
+    hint: 'Change into the folder of a project, or make one: waypost init my-api',
+  },
+  WP_PROJECT_BROKEN: {
+    kind: 'user',
+    status: 500,
+    message: 'The project has {count}; nothing was changed',
+    hint: 'Mend what is listed above; waypost validate lists it again.',
+  },
+  WP_PROJECT_NOT_EMPTY: {
+    kind: 'user',
+    status: 500,
+    message: '{folder} is not empty ({count})',
+    hint: 'Choose another folder, or add --force to write only the files that are missing.',
+  },
+  WP_PROJECT_NO_FOLDER: { kind: 'user', status: 500, message: '{folder} is a file', hint: 'Choose another name for the folder.' },
+  WP_PROJECT_TEMPLATE: { kind: 'user', status: 500, message: 'There is no template "{name}"', hint: '{hint}' },
+  WP_PROJECT_NO_TYPESCRIPT: {
+    kind: 'user',
+    status: 500,
+    message: 'The project has no TypeScript installed',
+    hint: 'Install it: npm install --save-dev typescript',
+  },
+  WP_PROJECT_PRODUCTION: {
+    kind: 'user',
+    status: 500,
+    message: 'System at {target} is a production one: dev would replace the release that it serves',
+    hint: 'Unset WAYPOST_SYSTEM_URL to develop on the embedded System, or name a database of your own.',
+  },
+  WP_PROJECT_CONNECTION: {
+    kind: 'user',
+    status: 500,
+    message: 'There is no connection "{name}" with migrations',
+    hint: '{hint}',
+  },
+  WP_PROJECT_CONNECTION_MIGRATIONS: {
+    kind: 'user',
+    status: 500,
+    message: 'migrations/{name}/ stands for the connection "{name}", whose class "{class}" has no migrations',
+    hint: 'Remove the folder, or use a connection class for a database.',
+  },
+  WP_PROJECT_MIGRATION_FORM: {
+    kind: 'user',
+    status: 500,
+    message: 'The default export of {file} has no up function',
+    hint: 'Its default export must be an object with the methods up and down, as in the type Migration of waypost.',
+  },
+  WP_PROJECT_MIGRATIONS_PENDING: {
+    kind: 'user',
+    status: 409,
+    message: 'The release needs migrations that have not run on the target: {names}',
+    hint: 'Run them first: waypost migrate',
+  },
+})

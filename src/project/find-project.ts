@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { errors } from './errors.ts'
+
+/** A developer's folder. */
+export interface Project {
+  readonly root: string
+  readonly name: string
+}
+
+/** The project in a folder. @throws WP_PROJECT_NONE */
+export function findProject(folder: string): Project {
+  if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
+  return { root: folder, name: readName(folder) ?? path.basename(folder) }
+}
+
+function readName(folder: string): string | undefined {
+  try {
+    const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
+    return typeof name === 'string' && name !== '' ? name : undefined
+  } catch {
+    return undefined
+  }
+}

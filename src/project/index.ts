@@ -1,0 +1,31 @@
+// project: the composition root of a developer's folder: init, validate, migrate, dev, the deploying side of a release.
+// May import every other room but testing. What needs a server is loaded when it is called, so that validate stays quick.
+import type { DeployOptions, Deployment } from './deploy.ts'
+import type { DevOptions, DevServer } from './dev.ts'
+import type { MigrateOptions, MigrationReport } from './migrate.ts'
+import type { TestProject } from './test-project.ts'
+import type { Variables } from '../kit/index.ts'
+
+export type { DeployOptions, Deployment, DeployPlan } from './deploy.ts'
+export type { DevConsole, DevOptions, DevServer, DevStarted } from './dev.ts'
+export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrate.ts'
+export type { TestProject } from './test-project.ts'
+export { checkTypes, type TypeReport } from './check-types.ts'
+export { initProject, type InitOptions, type InitReport } from './init.ts'
+export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
+
+export async function dev(options: DevOptions): Promise<DevServer> {
+  return (await import('./dev.ts')).dev(options)
+}
+
+export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
+  return (await import('./migrate.ts')).migrateProject(options)
+}
+
+export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
+  return (await import('./deploy.ts')).deployProject(options)
+}
+
+export async function openTestProject(folder: string, variables?: Variables): Promise<TestProject> {
+  return (await import('./test-project.ts')).openTestProject(folder, variables)
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { makeTypes, writeTypes, type Builder } from '../build/index.ts'
+import { loadDefinition, type Definition } from '../definition/index.ts'
+import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
+import { loadPlugins, type PluginSet } from '../plugin/index.ts'
+import type { BuiltRelease } from '../release/index.ts'
+import { errors } from './errors.ts'
+import type { Project } from './find-project.ts'
+
+export interface LoadedProject {
+  readonly project: Project
+  /** Absent when a diagnostic is an error. */
+  readonly definition?: Definition
+  readonly diagnostics: readonly Diagnostic[]
+  readonly plugins: PluginSet
+}
+
+/** Reads and checks what the YAML of a project says; with variables, also that those it names are set. */
+export async function loadProject(project: Project, variables?: Variables): Promise<LoadedProject> {
+  const load = (plugins: PluginSet) =>
+    loadDefinition(project.root, {
+      classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
+      ...(variables === undefined ? {} : { variables }),
+    })
+  let plugins = await loadPlugins(project.root)
+  let loaded = await load(plugins)
+  const listed = loaded.definition?.plugins.map((plugin) => plugin.name) ?? []
+  if (listed.length > 0) {
+    plugins = await loadPlugins(project.root, listed)
+    loaded = await load(plugins)
+  }
+  const { definition, diagnostics } = loaded
+  return { project, diagnostics, plugins, ...(definition === undefined ? {} : { definition }) }
+}
+
+function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): ReadonlyMap<string, object> {
+  return new Map([...classes].map(([name, one]) => [name, one.config]))
+}
+
+export interface BuiltProject extends LoadedProject {
+  /** Absent when a diagnostic is an error. */
+  readonly release?: BuiltRelease
+  /** Whether `.waypost/types.d.ts` changed. */
+  readonly typesWritten: boolean
+}
+
+/** Loads a project, writes its types, and builds its release; every problem of both is in the diagnostics. */
+export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
+  const loaded = await loadProject(project, variables)
+  if (loaded.definition === undefined) return { ...loaded, typesWritten: false }
+  const typesWritten = await writeProjectTypes(loaded, loaded.definition)
+  const { release, diagnostics } = await builder.build(loaded.definition)
+  return {
+    ...loaded,
+    typesWritten,
+    diagnostics: [...loaded.diagnostics, ...diagnostics],
+    ...(release === undefined ? {} : { release }),
+  }
+}
+
+async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
+  const names = ['System', ...Object.keys(definition.connections)]
+  const tables = names.map((name) => [name, existsSync(path.join(project.root, 'migrations', name, 'tables.ts'))])
+  const clientTypes = Object.entries(definition.connections).map(([name, use]) => [
+    name,
+    plugins.connections.get(use.class)?.clientType ?? 'unknown',
+  ])
+  const text = makeTypes(definition, { tables: Object.fromEntries(tables), clientTypes: Object.fromEntries(clientTypes) })
+  return writeTypes(project.root, text)
+}
+
+/** The release of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+export function assertBuilt(built: BuiltProject, report: (diagnostics: readonly Diagnostic[]) => void): BuiltRelease {
+  if (built.diagnostics.length > 0) report(built.diagnostics)
+  if (built.release !== undefined && !hasErrors(built.diagnostics)) return built.release
+  const count = built.diagnostics.filter((one) => one.severity === 'error').length
+  throw errors.WP_PROJECT_BROKEN({ count: count === 1 ? '1 error' : `${count} errors` })
+}

@@ -1,0 +1,58 @@
+import { addUser, addUserScopes, loadUserScopes } from '../auth/index.ts'
+import { executeEvents, makeSubscriptions } from '../events/index.ts'
+import { userAgent } from '../kit/index.ts'
+import { migrateSystem, storeFact } from '../store/index.ts'
+import { openIdentity, type Host } from './open-host.ts'
+import type { WaypostServer } from './start-server.ts'
+
+/** Makes a fresh System one of development, with Waypost's own tables: for a test that has it for itself. */
+export async function prepareTestHost(host: Host): Promise<void> {
+  await migrateSystem(host.system)
+  await storeFact(host.system, 'origin', 'development')
+}
+
+/** A user of this name that has at least these scopes. @returns its id */
+export async function ensureTestUser({ host }: Pick<WaypostServer, 'host'>, name: string, scopes: readonly string[]): Promise<void> {
+  await findOrAdd(host, name, scopes)
+}
+
+/** Subscribes an endpoint to events as a user with every scope that they need. */
+export async function subscribeTestUser(
+  server: WaypostServer,
+  { user, events, endpoint }: { user: string; events: readonly string[]; endpoint: string },
+): Promise<void> {
+  const { catalog } = server.terms()
+  const scopes = [...new Set(events.flatMap((event) => catalog[event]?.scopes ?? []))]
+  const id = await findOrAdd(server.host, user, scopes)
+  const { secrets } = await openIdentity(server.host)
+  const subscriptions = makeSubscriptions({
+    system: server.host.system,
+    secrets,
+    outbound: server.outbound,
+    catalog: () => server.terms().catalog,
+    settings: () => server.terms().settings,
+  })
+  for (const event of events) await subscriptions.subscribe({ id, scopes }, { event, endpoint })
+}
+
+/** Delivers what is due, through the whole machinery. */
+export async function deliverTestEvents(server: WaypostServer): Promise<void> {
+  const { secrets } = await openIdentity(server.host)
+  await executeEvents({
+    system: server.host.system,
+    secrets,
+    outbound: server.outbound,
+    clock: server.host.clock,
+    userAgent,
+    catalog: () => server.terms().catalog,
+    settings: () => server.terms().settings,
+  })
+}
+
+async function findOrAdd({ system }: Host, name: string, scopes: readonly string[]): Promise<string> {
+  const row = await system.db.selectFrom('waypost_user').select('id').where('name', '=', name).executeTakeFirst()
+  if (row === undefined) return (await addUser(system, { name, scopes })).id
+  const owned = await loadUserScopes(system.db, row.id)
+  await addUserScopes(system, row.id, scopes.filter((scope) => !owned.includes(scope)))
+  return row.id
+}

@@ -1,0 +1,15 @@
+import type { Action, Context, Request } from 'waypost'
+
+export default class UpdateTodo implements Action<'PUT /todo/:todo_id'> {
+  async handle({ params, body }: Request<'PUT /todo/:todo_id'>, context: Context) {
+    const { numUpdatedRows } = await context
+      .connection('System')
+      .updateTable('app_todo')
+      .set(body)
+      .where('id', '=', params.todo_id)
+      .where('status', '=', 1)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw context.problem(404, `There is no to-do ${params.todo_id}`)
+    return { success: true, message: 'To-do changed' }
+  }
+}
