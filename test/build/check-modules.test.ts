@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildRelease, checkModules } from '../../src/build/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
-import { artifactLoader } from '../../src/runtime/load-artifacts.ts'
+import type { ArtifactLoader } from '../../src/build/check-modules-child.ts'
+import * as loader from '../../src/runtime/load-artifacts.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
+
+// What the child expects of the module behind the URL.
+loader satisfies ArtifactLoader
 
 async function check(root: string, definition: Definition, timeoutMs = 20_000) {
   const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
   assert.deepEqual(diagnostics, [])
-  const found = await checkModules(release!, { loader: artifactLoader, timeoutMs })
+  const found = await checkModules(release!, { loader: loader.artifactLoader, timeoutMs })
   return found.map(
     ({ file, range: { start }, message, code }) => `${file}:${start.line}:${start.column} ${message} ${code}`,
   )

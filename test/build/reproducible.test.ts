@@ -59,6 +59,10 @@ test('the same sources give the same release in folders of another name and dept
   await makeLinked(second.outer, second.root)
   const release = await build(first.root)
   assert.deepEqual(await build(second.root), release)
+  assert.ok(
+    release.artifacts.some(({ content }) => content.startsWith('/*waypost-alias:')),
+    'two.ts and lazy.ts import one another',
+  )
   const text = JSON.stringify(release) + release.artifacts.map(decodeSourceMap).join()
   assert.doesNotMatch(text, /waypost-build-|another_name|elsewhere/)
 })
