@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url'
 import type { ErrorRow } from '../src/kit/index.ts'
 
 const root = path.dirname(import.meta.dirname)
-const places = ['bin/cli/errors.ts', 'src/*/errors.ts']
+const places = ['bin/cli/errors.ts', 'src/**/*errors.ts']
 
-/** A room's table of errors. */
+/** The errors of a room, which may have a table for each of its inner rooms. */
 export interface ErrorTable {
   /** The room, or `cli`. */
   readonly room: string
@@ -18,21 +18,27 @@ export interface ErrorTable {
 /** Loads every table of errors, in order of the rooms' names. */
 export async function loadErrorTables(): Promise<ErrorTable[]> {
   const tables: ErrorTable[] = []
-  for (const file of globSync(places, { cwd: root })) {
-    // kit/errors.ts makes tables and has none.
-    const { errors } = await import(pathToFileURL(path.join(root, file)).href)
-    if (errors !== undefined) tables.push({ room: path.basename(path.dirname(file)), file, rows: errors.table })
+  for (const file of globSync(places, { cwd: root }).toSorted()) {
+    const exported: Record<string, unknown> = await import(pathToFileURL(path.join(root, file)).href)
+    for (const { table } of Object.values(exported).filter(hasTable)) {
+      tables.push({ room: file.split(path.sep)[1]!, file, rows: table })
+    }
   }
-  return tables.toSorted((a, b) => (a.room < b.room ? -1 : 1))
+  return tables.toSorted((a, b) => (a.room < b.room ? -1 : a.room > b.room ? 1 : 0))
 }
 
 /** The page that shows every error: what is said, what to do, which HTTP status it has. */
 export async function makeErrorsPage(): Promise<string> {
-  const sections = (await loadErrorTables()).map(({ room, rows }) => {
-    const lines = Object.entries(rows).map(([code, row]) => makeLine(code, row))
+  const rooms = Map.groupBy(await loadErrorTables(), ({ room }) => room)
+  const sections = [...rooms].map(([room, tables]) => {
+    const lines = tables.flatMap(({ rows }) => Object.entries(rows)).map(([code, row]) => makeLine(code, row))
     return `## ${room}\n\n| code | status | what is said | what to do |\n|---|---|---|---|\n${lines.join('\n')}\n`
   })
   return `# Errors\n\nWritten by \`npm run write:errors\` from the rooms' tables. \`{name}\` stands for a value.\n\n${sections.join('\n')}`
+}
+
+function hasTable(exported: unknown): exported is { readonly table: ErrorTable['rows'] } {
+  return typeof exported === 'object' && exported !== null && 'table' in exported
 }
 
 function makeLine(code: string, { status, message, hint = '' }: ErrorRow): string {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const root = path.join(import.meta.dirname, '../..')
+const { rooms }: { rooms: Readonly<Record<string, readonly string[]>> } = await import(
+  path.join(root, '.dependency-cruiser.mjs')
+)
+
+test('the table of rooms in docs/architecture.md is the one that is enforced', () => {
+  const page = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)` \| .+ \| (.+) \|$/gm)].map(([, room = '', allowed = '']) => [
+    room,
+    allowed,
+  ])
+  assert.deepEqual(
+    Object.fromEntries(rows),
+    Object.fromEntries(Object.entries(rooms).map(([room, allowed]) => [room, nameAll(room, allowed)])),
+  )
+})
+
+test('every file and folder of this repository that a page names is there', () => {
+  const pages = globSync(['CONTRIBUTING.md', 'docs/**/*.md'], { cwd: root })
+  const missing = pages.flatMap((page) =>
+    pathsIn(readFileSync(path.join(root, page), 'utf8'))
+      .filter((file) => !existsSync(path.join(root, file)))
+      .map((file) => `${page}: ${file}`),
+  )
+  assert.deepEqual(missing, [])
+})
+
+test('every link from page to page leads to a file', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(path.join(root, page), 'utf8').matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)]
+      .map(([, target = '']) => path.join(path.dirname(page), target))
+      .filter((target) => !existsSync(path.join(root, target)))
+      .map((target) => `${page}: ${target}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+function nameAll(room: string, allowed: readonly string[]): string {
+  if (allowed.length === 0) return 'nothing'
+  if (room === 'project') return 'all above'
+  return room === 'server' ? 'all above but project' : allowed.join(', ')
+}
+
+/** Paths in code spans that begin with a folder of ours; patterns and placeholders are none. */
+function pathsIn(text: string): string[] {
+  return [...text.matchAll(/`((?:\.ci|bench|bin|commands|docs|plugins|src|templates|test)\/[\w./-]*)`/g)].map(
+    ([, file = '']) => file,
+  )
+}
