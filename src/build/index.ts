@@ -1,7 +1,7 @@
 // build: definition and sources → release, and the types of a project.
 // May import kit, contract, definition and release. The only room that loads esbuild, and only when something is built.
 export { buildRelease } from './build-release.ts'
-export { checkModules, type CheckOptions } from './check-modules.ts'
+export { checkModules } from './check-modules.ts'
 export { makeTypes, type TypesOptions } from './make-types.ts'
-export { openBuilder, type Builder, type BuilderOptions, type BuildResult } from './open-builder.ts'
+export { openBuilder, type Builder } from './open-builder.ts'
 export { writeTypes } from './write-types.ts'

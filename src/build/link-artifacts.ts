@@ -6,7 +6,7 @@ import { compareText } from './compare-text.ts'
 export const artifactScheme = 'waypost-artifact:'
 
 /** Begins an artifact that others of a cycle know by an alias, for no name can contain the hash of what contains it. */
-export const aliasMark = '/*waypost-alias:'
+const aliasMark = '/*waypost-alias:'
 
 /** A module that is not yet named by its content. */
 export interface Linkable {
