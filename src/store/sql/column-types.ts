@@ -12,7 +12,7 @@ const columnTypesByKind: Readonly<Record<DatabaseKind, ColumnTypes>> = {
     boolean: sql`boolean`,
   },
   // SQLite keeps the declared name, and values are read by it; one that contains TEXT makes it store text as it is.
-  // Upper case tells an id from `integer`, which as a primary key counts up on SQLite only: see writeTables.
+  // Upper case tells an id from `integer`, which as a primary key counts up too, but not on PostgreSQL: see introspect.ts.
   sqlite: { id: sql`INTEGER`, timestamp: sql`timestamp_text`, json: sql`json_text`, boolean: sql`boolean` },
 }
 

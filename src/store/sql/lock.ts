@@ -61,7 +61,11 @@ async function lockFile(file: string, name: string, options: LockOptions): Promi
 }
 
 /** Asked for again and again: a statement that waits for an advisory lock would hold back every concurrent index build. */
-async function lockAdvisory(database: PostgresDatabase, name: string, options: LockOptions): Promise<() => Promise<void>> {
+async function lockAdvisory(
+  database: PostgresDatabase,
+  name: string,
+  options: LockOptions,
+): Promise<() => Promise<void>> {
   const client = await database.openClient()
   const key = createHash('sha256').update(`waypost ${name}`).digest().readBigInt64BE().toString()
   const tryLock = async () => {

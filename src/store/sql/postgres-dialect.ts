@@ -1,5 +1,5 @@
 import { PostgresDialect, type Dialect, type PostgresPool } from 'kysely'
-import pg from 'pg'
+import { Client, Pool, type ClientBase, type ClientConfig } from 'pg'
 import { errors } from './errors.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
@@ -21,14 +21,14 @@ export interface PostgresDatabase {
   readonly kind: 'postgresql'
   /** For messages. */
   readonly target: PostgresTarget
-  readonly pool: pg.Pool
+  readonly pool: Pool
   /**
    * A Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number may share it.
    * Queries throw WP_STORE_UNREACHABLE and, when no connection of the pool came free in time, WP_STORE_BUSY.
    */
   dialect(): Dialect
   /** A connected client outside the pool, to be ended by the caller. @throws WP_STORE_UNREACHABLE */
-  openClient(): Promise<pg.Client>
+  openClient(): Promise<Client>
   close(): Promise<void>
 }
 
@@ -38,14 +38,15 @@ const connectLimitMs = 5000
 export function openPostgres({ url, max = 10, applicationName = 'waypost' }: OpenPostgresOptions): PostgresDatabase {
   const target = parsePostgresUrl(url)
   if (target === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
-  const config: pg.ClientConfig = {
+  const config: ClientConfig = {
     connectionString: url,
     application_name: applicationName,
     types: postgresTypes(),
     connectionTimeoutMillis: connectLimitMs,
     keepAlive: true,
   }
-  const pool = new pg.Pool({ ...config, max, onConnect: setUp })
+  // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
+  const pool = new Pool({ ...config, max, onConnect: setUp })
   // A connection that is dropped while it is idle or checked out emits an error, which without a listener ends the
   // process. The pool throws such a connection away, and the query in flight fails, without help.
   pool.on('error', ignore)
@@ -62,8 +63,8 @@ export function openPostgres({ url, max = 10, applicationName = 'waypost' }: Ope
   }
 }
 
-async function openClient(config: pg.ClientConfig, target: PostgresTarget): Promise<pg.Client> {
-  const client = new pg.Client(config)
+async function openClient(config: ClientConfig, target: PostgresTarget): Promise<Client> {
+  const client = new Client(config)
   client.on('error', ignore)
   try {
     await client.connect()
@@ -76,7 +77,7 @@ async function openClient(config: pg.ClientConfig, target: PostgresTarget): Prom
 }
 
 /** The pool as Kysely uses it: it may not end it, and learns which server a connection was lost to. */
-function borrow(pool: pg.Pool, target: PostgresTarget): PostgresPool {
+function borrow(pool: Pool, target: PostgresTarget): PostgresPool {
   const explain = (error: unknown) => explainQueryError(error, target)
   return {
     options: pool.options,
@@ -92,7 +93,7 @@ function borrow(pool: pg.Pool, target: PostgresTarget): PostgresPool {
 }
 
 /** Texts without a zone mean UTC, as on SQLite. A statement, since poolers refuse it as a start-up option. */
-async function setUp(client: pg.ClientBase): Promise<void> {
+async function setUp(client: ClientBase): Promise<void> {
   await client.query(`set time zone 'UTC'; set datestyle to 'ISO, YMD'`)
 }
 

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { TypeOverrides, type CustomTypesConfig } from 'pg'
 import { bindValue, readInteger, readTimestamp } from './values.ts'
 
 const text = (value: string) => value
@@ -14,8 +14,8 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 }
 
 /** How values are read on Waypost's connections, so that they are those that SQLite gives too. */
-export function postgresTypes(): pg.CustomTypesConfig {
-  const types = new pg.TypeOverrides()
+export function postgresTypes(): CustomTypesConfig {
+  const types = new TypeOverrides()
   for (const [oid, parse] of Object.entries(parsers)) types.setTypeParser(Number(oid), parse)
   return types
 }

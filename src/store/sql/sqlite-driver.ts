@@ -82,10 +82,12 @@ class SqliteConnection implements DatabaseConnection {
   #execute(query: CompiledQuery): QueryResult<Row> | Promise<QueryResult<Row>> {
     if (this.#transaction !== undefined) return inTransaction(this.#transaction).execute(query)
     if (!isReading(query)) return this.#handles.write((handle) => executeAlone(handle, query))
-    return this.#handles.read((handle) => executeAlone(handle, query)).catch((error: unknown) => {
-      if (!isReadOnlyError(error)) throw error
-      return this.#handles.write((handle) => executeAlone(handle, query)) // `with … insert`
-    })
+    return this.#handles
+      .read((handle) => executeAlone(handle, query))
+      .catch((error: unknown) => {
+        if (!isReadOnlyError(error)) throw error
+        return this.#handles.write((handle) => executeAlone(handle, query)) // `with … insert`
+      })
   }
 }
 

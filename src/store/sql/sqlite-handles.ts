@@ -14,7 +14,7 @@ export interface SqliteHandlesOptions {
 /** A handle that one transaction or stream has for itself until it releases it. */
 export interface Lease {
   readonly handle: SqliteHandle
-  release(): void
+  readonly release: () => void
 }
 
 interface Slot {
@@ -128,7 +128,10 @@ export class SqliteHandles {
     if (this.#isClosed) throw this.#closedError()
     const { file, synchronous } = this.#options
     try {
-      return await this.whileBusy(() => (slot.handle ??= new SqliteHandle(file, { readOnly: isReader, synchronous })), deadline)
+      return await this.whileBusy(
+        () => (slot.handle ??= new SqliteHandle(file, { readOnly: isReader, synchronous })),
+        deadline,
+      )
     } catch (error) {
       if (resultCode(error) === 0) throw error
       throw errors.WP_STORE_FILE({ file, reason: (error as Error).message }, { cause: error })

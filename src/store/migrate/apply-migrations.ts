@@ -1,0 +1,79 @@
+import { isWaypostError, messageOf, nearest, type Clock } from '../../kit/index.ts'
+import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import type { WithLock } from '../sql/lock.ts'
+import { errors } from './errors.ts'
+import { compareNames, ensureMigrationTable, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { assertSound, planMigrations, quote, type MigrationPlan, type ProjectMigration } from './plan-migrations.ts'
+
+export interface ApplyMigrationsOptions {
+  readonly db: AnyDatabase
+  readonly kind: DatabaseKind
+  readonly migrations: readonly ProjectMigration[]
+  /** Held from the look at what was applied to the end. */
+  readonly withLock: WithLock
+  readonly clock: Clock
+  /** The last one to apply; without it all. */
+  readonly to?: string
+  readonly onApplied?: (applied: AppliedMigration) => void
+}
+
+export interface AppliedMigration {
+  readonly name: string
+  readonly ms: number
+}
+
+export interface AppliedMigrations {
+  readonly applied: readonly AppliedMigration[]
+  /** Those of them that sort before one that had been applied earlier. */
+  readonly outOfOrder: readonly string[]
+}
+
+/**
+ * Runs what was not applied yet, in order of name, each in a transaction of its own together with its row, so that a
+ * failed one leaves nothing and those before it stay.
+ *
+ * @throws WP_MIGRATE_FAILED, WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET, and what the lock throws
+ */
+export function applyMigrations(options: ApplyMigrationsOptions): Promise<AppliedMigrations> {
+  return options.withLock('migrate', async () => {
+    const plan = await planMigrations(options.db, options.migrations)
+    assertSound(plan)
+    const chosen = choose(plan, options)
+    if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
+    const applied: AppliedMigration[] = []
+    for (const one of chosen) {
+      const began = options.clock.monotonic()
+      await apply(one, options).catch((error: unknown) => {
+        throw failure(one.name, applied, error)
+      })
+      const done = { name: one.name, ms: options.clock.monotonic() - began }
+      applied.push(done)
+      options.onApplied?.(done)
+    }
+    return { applied, outOfOrder: plan.outOfOrder.filter((name) => applied.some((one) => one.name === name)) }
+  })
+}
+
+function choose(plan: MigrationPlan, { to, migrations }: ApplyMigrationsOptions): readonly ProjectMigration[] {
+  if (to === undefined) return plan.pending
+  const names = migrations.map(({ name }) => name)
+  if (names.includes(to)) return plan.pending.filter(({ name }) => compareNames(name, to) <= 0)
+  const guess = nearest(to, names)
+  throw errors.WP_MIGRATE_TARGET({ name: to, guess: guess === undefined ? '' : `Did you mean "${guess}"?` })
+}
+
+async function apply({ name, checksum, migration }: ProjectMigration, options: ApplyMigrationsOptions): Promise<void> {
+  await options.db.transaction().execute(async (transaction) => {
+    await migration.up(transaction, columnTypes(options.kind))
+    const row = { name, checksum, applied_at: new Date(options.clock.now()).toISOString() }
+    await onMigrationTable(transaction).insertInto('waypost_migration').values(row).execute()
+  })
+}
+
+/** A database that is busy or away is not the migration's fault. */
+function failure(name: string, applied: readonly AppliedMigration[], error: unknown): unknown {
+  if (isWaypostError(error) && error.kind === 'external') return error
+  const names = quote(applied.map((one) => one.name))
+  const before = names === '' ? 'None ran before it.' : `Those before it stay applied: ${names}.`
+  return errors.WP_MIGRATE_FAILED({ name, reason: messageOf(error), before }, { cause: error })
+}

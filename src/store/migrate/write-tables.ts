@@ -1,0 +1,51 @@
+import type { DatabaseKind } from '../sql/column-types.ts'
+import { loadTables, type Column, type Table } from './introspect.ts'
+import type { AnyDatabase } from './migration-table.ts'
+
+const head = '// Written by `waypost migrate` from the database. Commit it; do not edit it.'
+const widest = 120
+
+const typesByName: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    number:
+      'int int2 int4 int8 integer tinyint smallint mediumint bigint real float float4 float8 double double_precision numeric decimal',
+    boolean: 'bool boolean',
+    unknown: 'json jsonb json_text',
+    Uint8Array: 'blob bytea binary varbinary',
+  }).flatMap(([type, names]) => names.split(' ').map((name) => [name.replace('_p', ' p'), type])),
+)
+
+/**
+ * The text of a connection's `tables.ts`: the type of each table and view of its database. The same migrations give the
+ * same text on every database.
+ */
+export async function writeTables(db: AnyDatabase, kind: DatabaseKind): Promise<string> {
+  const tables = await loadTables(db, kind)
+  const body = tables.map(writeTable).join('')
+  const interfaceText = body === '' ? 'export interface Tables {}\n' : `export interface Tables {\n${body}}\n`
+  const importText = body.includes('Generated<') ? `import type { Generated } from 'waypost'\n\n` : '\n'
+  return `${head}\n${importText}${interfaceText}`
+}
+
+function writeTable({ name, columns }: Table): string {
+  const members = columns.map((column) => `${writeKey(column.name)}: ${writeType(column)}`)
+  const line = `  ${writeKey(name)}: { ${members.join('; ')} }`
+  if (line.length <= widest) return `${line}\n`
+  return `  ${writeKey(name)}: {\n${members.map((member) => `    ${member}\n`).join('')}  }\n`
+}
+
+function writeKey(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name.replaceAll(/['\\]/g, '\\$&')}'`
+}
+
+function writeType({ type, isNullable, isGenerated }: Column): string {
+  const known = typeOf(type)
+  const value = isNullable && known !== 'unknown' ? `${known} | null` : known
+  return isGenerated ? `Generated<${value}>` : value
+}
+
+/** Every other type, and every type that a project made, is read as text. */
+function typeOf(name: string): string {
+  if (name === '' || name.startsWith('_')) return 'unknown' // an expression of a SQLite view; a list of PostgreSQL
+  return typesByName.get(name) ?? 'string'
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { makeLock } from '../../src/store/sql/lock.ts'
+import type { PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
+import type { SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
+import { describeEachDatabase } from './each-database.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'waypost-lock-'))
+after(() => rmSync(folder, { recursive: true }))
+
+function addressOf(database: SqliteDatabase | PostgresDatabase): string {
+  if (database.kind === 'sqlite') return database.file
+  const { connectionString } = database.pool.options as { connectionString: string }
+  return connectionString
+}
+
+function startHolder(database: SqliteDatabase | PostgresDatabase, task: string) {
+  const program = path.join(import.meta.dirname, 'lock-holder.ts')
+  const child = spawn(process.execPath, [program, addressOf(database), task], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const done = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))
+  return { child, done, held: once(child.stdout, 'data') }
+}
+
+describeEachDatabase('the lock', ({ kind, open }) => {
+  test('is held by one process at a time', async () => {
+    const { database, db } = await open()
+    await db.introspection.getTables()
+    const file = path.join(folder, kind)
+    const results = await Promise.all([1, 2, 3].map(() => startHolder(database, file).done))
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [0, 0, 0],
+    )
+    assert.equal(readFileSync(file, 'utf8'), 'in\nout\n'.repeat(3))
+  })
+
+  test('lets three processes that migrate at once apply a migration once', async () => {
+    const { database, db } = await open()
+    await db.introspection.getTables()
+    const results = await Promise.all([1, 2, 3].map(() => startHolder(database, 'migrate').done))
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [0, 0, 0],
+    )
+    assert.deepEqual(results.map(({ output }) => output).toSorted(), ['0', '0', '1'])
+  })
+
+  test('ends with the process that held it', async () => {
+    const { database } = await open()
+    const holder = startHolder(database, path.join(folder, `${kind}-killed`))
+    await holder.held
+    holder.child.kill('SIGKILL')
+    await makeLock(database)('test', async () => {}, { limitMs: 2000 })
+    await holder.done
+  })
+
+  test('is given up on after the limit, and the waiting is told of', async () => {
+    const { database } = await open()
+    const withLock = makeLock(database)
+    let waits = 0
+    await withLock('test', async () => {
+      const second = withLock('test', async () => {}, { limitMs: 100, onWait: () => waits++ })
+      await assert.rejects(second, { code: 'WP_STORE_LOCKED', kind: 'external' })
+    })
+    assert.equal(waits, 1)
+  })
+
+  test('leaves other names alone, and is free again after work that failed', async () => {
+    const { database } = await open()
+    const withLock = makeLock(database)
+    assert.equal(await withLock('one', () => withLock('two', async () => 2, { limitMs: 100 })), 2)
+    const failed = withLock('one', async () => {
+      throw new Error('no')
+    })
+    await assert.rejects(failed, { message: 'no' })
+    assert.equal(await withLock('one', async () => 1, { limitMs: 100 }), 1)
+  })
+})
