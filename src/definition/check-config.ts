@@ -1,6 +1,6 @@
 import { hasReferences, parseSettings, resolveReferences, type SettingProblem, type Variables } from '../kit/index.ts'
 import type { Making } from './making.ts'
-import { entriesOf, isEmpty, itemsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import { describeNode, isEmpty, itemsOf, toValue, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Span } from './source.ts'
 
 /** Checks the settings below `config:`, as far as their variables are known; returns them as they are written. */
@@ -9,7 +9,10 @@ export function checkConfig(
   config: Node | undefined,
   variables: Variables = {},
 ): Record<string, unknown> {
-  if (config?.kind !== 'map') return {}
+  if (config?.kind !== 'map') {
+    if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNoMap(making, config)
+    return {}
+  }
   making.variablePlaces.push(config)
   const written: [string, unknown][] = []
   const known: [string, unknown][] = []
@@ -24,8 +27,13 @@ export function checkConfig(
   return Object.fromEntries(written)
 }
 
-function reportSetting({ loading }: Making, config: Node, { name, path, message, hint }: SettingProblem): void {
-  const entry = entriesOf(config).find(({ key }) => key === name)
+function reportNoMap({ loading }: Making, at: Node): void {
+  const problem = `"config" must be a map of setting to value, not ${describeNode(at)}`
+  loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+}
+
+function reportSetting({ loading }: Making, config: MapNode, { name, path, message, hint }: SettingProblem): void {
+  const entry = config.entries.get(name)
   if (entry === undefined) return
   const isUnknown = path.length === 0 && message.startsWith('There is no setting')
   const at = isUnknown ? entry.keySpan : placeOf(entry, path)

@@ -58,9 +58,8 @@ export function checkTimezone(
   name: string,
 ): { readonly problem: string; readonly hint?: string | undefined } | undefined {
   try {
-    // An offset such as +02:00 is accepted there, but knows no summer time and is no name.
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    if (/^[A-Za-z]/.test(name)) return undefined
+    // An offset such as +02:00 is accepted too, but knows no summer time and is no name.
+    if (/^[A-Za-z]/.test(Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)) return undefined
   } catch {
     // Not known: said below.
   }

@@ -56,9 +56,9 @@ function reportLoops(graph: Graph, report: Report): void {
 }
 
 function reportLoop(uses: readonly ReferenceUse[], report: Report): void {
-  const names = uses.map(({ text }) => text.replace('schema:///', ''))
-  const chain = names.length > 8 ? [...names.slice(0, 4), '…', ...names.slice(-3)] : names
-  const parameters = { chain: [names.at(-1)!, ...chain].join(' → ') }
+  const shown = uses.length > 8 ? [...uses.slice(0, 4), undefined, ...uses.slice(-3)] : uses
+  const names = shown.map((use) => use?.text.replace('schema:///', '') ?? '…')
+  const parameters = { chain: [names.at(-1), ...names].join(' → ') }
   report.add({ code: 'WP_DEFINITION_SCHEMA_LOOP', at: uses.at(-1)!.at, parameters })
 }
 
@@ -73,7 +73,7 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
     if (one.open || reached.size > maxFollowed) return
     for (const { to } of graph.get(one) ?? []) reached.add(to)
   }
-  const properties = new Set([...reached].flatMap((one) => [...one.properties]))
+  const properties = new Set(Array.from(reached, (one) => [...one.properties]).flat())
   for (const item of missing) reportMissing(item, properties, report)
 }
 

@@ -1,4 +1,4 @@
-import { textOf, valueOf, entriesOf, type Node } from './node.ts'
+import { entriesOf, valueOf, type Node } from './node.ts'
 import type { Making } from './making.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 
@@ -27,22 +27,23 @@ function referenceOf(schema: Node): Node {
 
 /** Every named schema that an answer of a public method has or contains. */
 function collectShown(root: Node, targets: ResolvedSchemas['targets']): ReadonlySet<Node> {
-  const shown = new Set<Node>()
-  for (const route of entriesOf(valueOf(root, 'routes'))) {
-    for (const { value: method } of entriesOf(valueOf(route.value, 'methods'))) {
-      const isOpen = valueOf(method, 'public')
-      if (isOpen?.kind !== 'scalar' || isOpen.value !== true) continue
-      for (const answer of answersOf(method)) shown.add(answer)
-    }
-  }
+  const methods = entriesOf(valueOf(root, 'routes')).flatMap(({ value }) => entriesOf(valueOf(value, 'methods')))
+  const shown = new Set(methods.filter(({ value }) => isPublic(value)).flatMap(({ value }) => answersOf(value)))
   // The set grows while it is walked.
-  for (const node of shown) {
-    const target = node.kind === 'scalar' && textOf(node) !== undefined ? targets.get(node)?.node : undefined
-    if (target !== undefined) shown.add(target)
-    if (node.kind === 'list') for (const item of node.items) shown.add(item)
-    if (node.kind === 'map') for (const { value } of node.entries.values()) shown.add(value)
-  }
+  for (const node of shown) for (const inner of innerOf(node, targets)) shown.add(inner)
   return shown
+}
+
+function isPublic(method: Node): boolean {
+  const value = valueOf(method, 'public')
+  return value?.kind === 'scalar' && value.value === true
+}
+
+function innerOf(node: Node, targets: ResolvedSchemas['targets']): Node[] {
+  if (node.kind === 'list') return [...node.items]
+  if (node.kind === 'map') return entriesOf(node).map(({ value }) => value)
+  const target = targets.get(node)?.node
+  return target === undefined ? [] : [target]
 }
 
 function answersOf(method: Node): Node[] {

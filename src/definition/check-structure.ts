@@ -100,21 +100,23 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
 
 function checkMap(node: MapNode, shape: Shape, { label, checking }: Work): void {
   const owner = shape.title ?? label.name
-  const [pattern, value] = Object.entries(shape.patternProperties ?? {})[0] ?? []
-  const matches = pattern === undefined ? undefined : new RegExp(pattern)
   for (const entry of node.entries.values()) {
-    const work = { key: entry.key, label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
-    const known = shape.properties !== undefined && Object.hasOwn(shape.properties, entry.key)
-    if (known) checkStructure(entry.value, shape.properties[entry.key]!, work)
-    else if (value !== undefined && matches?.test(entry.key) === true) checkStructure(entry.value, value, work)
+    const work = { label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
+    const value = shapeOf(entry.key, shape)
+    if (value !== undefined) checkStructure(entry.value, value, work)
     else if (shape.names !== undefined) reportName(entry.key, shape, work)
     else if (shape.additionalProperties === false) reportUnknownKey(entry.key, shape, { ...work, owner })
   }
   for (const key of shape.required ?? []) {
-    if (!node.entries.has(key))
-      emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
+    if (node.entries.has(key)) continue
+    emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
   }
   if (node.entries.size < (shape.minProperties ?? 0)) reportValue(node, shape, { label, checking })
+}
+
+function shapeOf(key: string, { properties, patternProperties = {} }: Shape): Shape | undefined {
+  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key]
+  return Object.entries(patternProperties).find(([pattern]) => new RegExp(pattern, 's').test(key))?.[1]
 }
 
 function checkList(node: ListNode, shape: Shape, { label, checking }: Work): void {
@@ -191,19 +193,27 @@ function describeContent(node: Node): string {
 
 function hintFor(node: Node, shape: Shape): string | undefined {
   if (node.kind !== 'scalar') return undefined
-  const choices = (shape.anyOf ?? [shape]).flatMap((branch) => branch.enum ?? [])
+  const branches = shape.anyOf ?? [shape]
+  const choices = branches.flatMap((branch) => branch.enum ?? [])
   if (node.value === null) return choices.includes('null') ? 'Quote it: "null"' : undefined
-  const text = String(node.value)
-  if (shape.enum !== undefined) {
-    const near = nearest(text, shape.enum.map(String))
-    return near === undefined ? `One of ${shape.enum.join(', ')}` : `Did you mean "${near}"?`
-  }
-  const types = (shape.anyOf ?? [shape]).map(({ type }) => type)
-  if (types.includes('boolean') && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
-  if (types.includes('boolean') && /^(no|off|false|n)$/i.test(text)) return 'Write false'
-  if (types.includes('string') && typeof node.value !== 'string') return `Quote it: "${text}"`
-  if (types.includes('object') && /\.(ya?ml|json)$/.test(text)) return `To include a file: !include ${text}`
-  return types.includes('array') && typeof node.value === 'string' ? `Write [${quote(text).slice(1, -1)}]` : undefined
+  if (choices.length > 0) return suggestChoice(String(node.value), choices.map(String))
+  return suggestForm(node, new Set(branches.map(({ type }) => type)))
+}
+
+function suggestChoice(text: string, choices: readonly string[]): string {
+  const near = nearest(text, choices)
+  return near === undefined ? `One of ${choices.join(', ')}` : `Did you mean "${near}"?`
+}
+
+/** What was probably meant by a scalar of another type. */
+function suggestForm({ value }: ScalarNode, types: ReadonlySet<string | undefined>): string | undefined {
+  const text = String(value)
+  if (types.has('boolean') && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
+  if (types.has('boolean') && /^(no|off|false|n)$/i.test(text)) return 'Write false'
+  if (types.has('string') && typeof value !== 'string') return `Quote it: "${text}"`
+  if (typeof value !== 'string') return undefined
+  if (types.has('object') && /\.(ya?ml|json)$/.test(text)) return `To include a file: !include ${text}`
+  return types.has('array') ? `Write [${quote(text).slice(1, -1)}]` : undefined
 }
 
 interface Emitted {

@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { hasReferences, nearest } from '../kit/index.ts'
-import { openTarget, parseTarget, spanOfInclude } from './include.ts'
+import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
 import { maxValues, siteOf, type Loading } from './loading.ts'
 import type { BrokenNode, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
@@ -30,7 +30,6 @@ export function compose(node: YamlNode | null | undefined, place: Place): Node {
   const span = spanOf(node, origin)
   if (!spend(loading, span)) return makeBroken(span)
   if (isScalar(node)) return node.tag === '!include' ? composeInclude(node, place) : composeScalar(node, place)
-  if (place.path.has(node)) return reportCycle(node, place)
   if (isAlias(node)) return composeAlias(node.source, node, place)
   if (place.path.size >= maxDepth) {
     loading.report.add({ code: 'WP_DEFINITION_TOO_DEEP', at: span, parameters: { limit: maxDepth } })
@@ -68,6 +67,10 @@ function spanOf(node: YamlNode, origin: Origin): Span {
   return { origin, start, end }
 }
 
+function textOf({ value, source = '' }: Scalar): string {
+  return typeof value === 'string' ? value : source
+}
+
 function makeBroken(span: Span): BrokenNode {
   return { kind: 'broken', ...span }
 }
@@ -82,7 +85,7 @@ function composeScalar(node: Scalar, place: Place): Node {
     loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
     return makeBroken(at)
   }
-  const plain = typeof value === 'number' || typeof value === 'boolean' || value === null ? value : String(value)
+  const plain = typeof value === 'number' || typeof value === 'boolean' || value === null ? value : textOf(node)
   const scalar = { kind: 'scalar', value: plain, ...at } as const
   if (typeof plain === 'string' && hasReferences(plain)) loading.references.push({ node: scalar, text: plain, at })
   return scalar
@@ -94,8 +97,8 @@ function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
   if (node.tag === undefined || standardTags.test(node.tag)) return true
   const [start = 0] = node.range ?? []
   const tag = node.tag.startsWith('tag:yaml.org,2002:') ? `!!${node.tag.slice(18)}` : node.tag
-  const found = origin.source.text.lastIndexOf(tag, start)
-  const at = { origin, start: found === -1 ? start : found, end: found === -1 ? start + 1 : found + tag.length }
+  const found = findBefore(origin, tag, start)
+  const at = { origin, start: found, end: found === start ? start + 1 : found + tag.length }
   if (tag === '!include') {
     const parameters = { target: isMap(node) ? '{…}' : '[…]' }
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_INVALID', at, parameters })
@@ -109,6 +112,7 @@ function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
 function composeAlias(name: string, node: YamlNode, place: Place): Node {
   const { aliases } = place.origin.source
   const target = isAlias(node) ? aliases.get(node) : undefined
+  if (target !== undefined && place.path.has(target)) return reportCycle(node, place)
   if (target !== undefined) return compose(target, place)
   const at = spanOf(node, place.origin)
   place.loading.report.add({ code: 'WP_DEFINITION_ALIAS_UNKNOWN', at, parameters: { name } })
@@ -130,7 +134,7 @@ function composeInclude(node: Scalar, place: Place): Node {
 function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
   const at = isScalar(node) ? spanOfInclude(node, origin) : spanOf(node, origin)
   const { file, text } = origin.source
-  const chain = [...origin.includedAt.map((site) => site.file).reverse(), file]
+  const chain = [...origin.includedAt.map((site) => site.file).toReversed(), file]
   const again = isScalar(node) ? String(node.value) : text.slice(at.start, Math.min(at.end, at.start + 40))
   const hint = `${chain.join(' → ')} → ${again}`
   loading.report.add({ code: 'WP_DEFINITION_INCLUDE_CYCLE', at, parameters: { target: again, chain: '' }, hint })

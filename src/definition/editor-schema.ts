@@ -1,5 +1,6 @@
 import type { Shape } from './check-structure.ts'
 import { language, opaque } from './language.ts'
+import { makeSettingsLanguage } from './settings-language.ts'
 import { schema2020, schemaDraft07 } from './schema-language.ts'
 
 /**
@@ -11,7 +12,11 @@ export function makeEditorSchema(): object {
     $schema: 'http://json-schema.org/draft-07/schema#',
     description: 'A Waypost project: routes, schemas, connections and events',
     ...writeParts(language),
-    $defs: { schema: writeSchemaPlace(), parameters: writeParametersPlace() },
+    $defs: {
+      schema: writeSchemaPlace(),
+      parameters: writeParametersPlace(),
+      config: writeShape(makeSettingsLanguage()),
+    },
   }
 }
 

@@ -123,8 +123,14 @@ function childOf(node: YamlNode | null, key: string): YamlNode | null | undefine
 /** From the tag to the end of what it names. */
 export function spanOfInclude(node: YamlNode, origin: Origin): Span {
   const [start = 0, end = start] = node.range ?? []
-  const tag = origin.source.text.lastIndexOf('!include', start)
-  return { origin, start: tag === -1 ? start : tag, end }
+  return { origin, start: findBefore(origin, '!include', start), end }
+}
+
+/** Where a tag stands that belongs to the value at an offset; the offset itself if it is not near. */
+export function findBefore({ source }: Origin, tag: string, offset: number): number {
+  const from = Math.max(0, offset - 500)
+  const found = source.text.slice(from, offset + tag.length).lastIndexOf(tag)
+  return found === -1 ? offset : from + found
 }
 
 function reportRefusal(loading: Loading, { file, text, refusal }: Target & { refusal: Refusal }, at: Span): void {

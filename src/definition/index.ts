@@ -16,3 +16,4 @@ export type {
 } from './definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type Counts, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
+export { makeSourceCache, type SourceCache } from './loading.ts'

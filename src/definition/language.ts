@@ -1,12 +1,11 @@
-import Type, { type TProperties, type TSchema } from 'typebox'
-import { makeSettingsLanguage } from './settings-language.ts'
+import { Type, type TProperties, type TSchema } from 'typebox'
 
 // The structure of waypost.yml, said once: `checkStructure` walks the YAML against it and `makeEditorSchema` writes it
 // for editors. `title` is how a message calls the thing; `names` in a map says whose names its keys are, `keyHint` how
 // such a name looks.
 
 /** Places that are looked into elsewhere, because what they mean depends on more than their structure. */
-export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameters' } as const
+export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameters', config: '#/$defs/config' } as const
 
 /** Durations, sizes and the like are checked where they are read. */
 const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
@@ -99,7 +98,7 @@ const route = closed('a route', {
       PATCH: Type.Optional(method),
       DELETE: Type.Optional(method),
     },
-    { title: 'methods', additionalProperties: false, minProperties: 1 },
+    { title: 'a map of methods', additionalProperties: false, minProperties: 1 },
   ),
   rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
   deprecated: Type.Optional(
@@ -160,6 +159,6 @@ export const language: TSchema = closed('waypost.yml', {
   ),
   cronjob: section(mapOf(cronjob, { names: 'a cronjob', ...plainNames }), 'a map of name to cronjob'),
   rate: section(mapOf(rate, { names: 'a rate', ...plainNames }), 'a map of name to rate'),
-  config: section(makeSettingsLanguage(), 'a map of setting to value'),
+  config: Type.Optional(Type.Ref(opaque.config)),
   plugins: section(Type.Array(plugin), 'a list of plugins'),
 })

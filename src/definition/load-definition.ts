@@ -3,9 +3,9 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
 import type { Definition } from './definition.ts'
-import { loadSource, makeLoading, type Loading } from './loading.ts'
+import { loadSource, makeLoading, makeSourceCache, type Loading, type SourceCache } from './loading.ts'
 import { makeDefinition } from './make-definition.ts'
-import type { Node } from './node.ts'
+import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkInside, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
 
@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly classes?: ClassCatalog
   /** The environment. Without, a variable that has no value is no problem. */
   readonly variables?: Variables
+  /** Files parsed by an earlier run, by `makeSourceCache`: those that did not change are not parsed again. */
+  readonly cache?: SourceCache
 }
 
 export interface LoadedDefinition {
@@ -44,12 +46,12 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const report = makeReport()
   const folder = openFolder(root)
   if (folder === undefined) return reportMissing(report)
-  const loading = makeLoading(folder, report)
+  const loading = makeLoading({ folder, report, cache: options.cache ?? makeSourceCache() })
   const node = loadRoot(loading)
-  if (node === undefined) return finish(loading, undefined)
+  if (node === undefined || loading.budget.left < 0) return finish(loading)
   const { making, definition } = makeDefinition(loading, node, options.variables)
   if (options.classes !== undefined) await checkClassConfigs(making, options.classes)
-  return finish(loading, definition)
+  return finish(loading, node, definition)
 }
 
 function loadRoot(loading: Loading): Node | undefined {
@@ -75,17 +77,18 @@ function reportMissing(report: Report): LoadedDefinition {
   return { diagnostics: report.diagnostics([]), files: [rootFile], counts: count(undefined) }
 }
 
-function finish({ report, files }: Loading, definition: Definition | undefined): LoadedDefinition {
+function finish({ report, files }: Loading, root?: Node, definition?: Definition): LoadedDefinition {
   const diagnostics = report.diagnostics([...files])
-  const result = { diagnostics, files: [...files], counts: count(definition) }
+  const result = { diagnostics, files: [...files], counts: count(root) }
   return definition === undefined || hasErrors(diagnostics) ? result : { definition, ...result }
 }
 
-function count(definition: Definition | undefined): Counts {
+function count(root: Node | undefined): Counts {
+  const routes = entriesOf(valueOf(root, 'routes'))
   return {
-    routes: definition?.routes.length ?? 0,
-    methods: definition?.routes.reduce((sum, { methods }) => sum + methods.length, 0) ?? 0,
-    schemas: Object.keys(definition?.schemas ?? {}).length,
-    events: Object.keys(definition?.events ?? {}).length,
+    routes: routes.length,
+    methods: routes.reduce((sum, { value }) => sum + entriesOf(valueOf(value, 'methods')).length, 0),
+    schemas: entriesOf(valueOf(root, 'schema')).length,
+    events: entriesOf(valueOf(root, 'event')).length,
   }
 }

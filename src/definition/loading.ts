@@ -13,10 +13,11 @@ export interface Loading {
   /** Every file that was wanted, in order, also those that are missing. */
   readonly files: Set<string>
   readonly sources: Map<string, Source | Refusal>
+  readonly cache: SourceCache
   /** Texts and keys in which `${env.` occurs. */
   readonly references: TextWithReference[]
   /** Values that may still be made: aliases and includes multiply what stands in the files. */
-  readonly budget: { left: number }
+  readonly budget: { left: number; characters: number }
 }
 
 export interface TextWithReference {
@@ -26,17 +27,27 @@ export interface TextWithReference {
   readonly at: Span
 }
 
-export const maxValues = 500_000
+export const maxValues = 1_000_000
 
-export function makeLoading(folder: Folder, report: Report): Loading {
+const maxCharacters = 32 * 1024 * 1024
+
+export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache'>): Loading {
   return {
-    folder,
-    report,
+    ...given,
     files: new Set(),
     sources: new Map(),
     references: [],
-    budget: { left: maxValues },
+    budget: { left: maxValues, characters: maxCharacters },
   }
+}
+
+/** Files as they were parsed, by name; whoever loads the same project again and again keeps one. */
+export interface SourceCache {
+  readonly sources: Map<string, Source>
+}
+
+export function makeSourceCache(): SourceCache {
+  return { sources: new Map() }
 }
 
 /** The parsed file, read and parsed once a run. */
@@ -56,9 +67,17 @@ interface Content {
   readonly includedAt: readonly IncludeSite[]
 }
 
-function parse({ report }: Loading, { file, text, includedAt }: Content): Source | Refusal {
+function parse({ report, cache, budget }: Loading, { file, text, includedAt }: Content): Source | Refusal {
+  budget.characters -= text.length
+  if (budget.characters < 0) return { problem: 'refused', reason: 'the files of the definition are larger than 32 MB' }
+  const cached = cache.sources.get(file)
+  if (cached?.text === text) return cached
   try {
-    return parseSource(file, text, { includedAt, report })
+    const source = parseSource(file, text, { includedAt, report })
+    // What has a problem is parsed again, so that the problem is reported again.
+    if (source.content === undefined) cache.sources.delete(file)
+    else cache.sources.set(file, source)
+    return source
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return { problem: 'refused', reason: `values are nested more than ${maxDepth} levels deep` }

@@ -17,15 +17,14 @@ import {
   makeRates,
 } from './make-sections.ts'
 import { nameScopes, type Making } from './making.ts'
-import { valueOf, type Node } from './node.ts'
+import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'
 import { makeSection } from './section.ts'
 
 /** Checks the composed waypost.yml and makes what it says; where something was reported, as much as can be made. */
 export function makeDefinition(loading: Loading, root: Node, variables?: Variables): Made {
-  const label = { name: 'waypost.yml', at: { ...root, end: root.start } }
-  checkStructure(root, language, { label, checking: { report: loading.report } })
+  checkRoot(loading, root)
   const making = makeMaking(loading, root)
   const section = (key: string): Node | undefined => valueOf(root, key)
 
@@ -46,8 +45,19 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
   const used = checkVariables(making, variables)
 
   const scopes = Object.fromEntries(making.scopes)
-  const parts = { routes, connections, events, scopes, cronjobs, rates, config, plugins }
-  return { making, definition: { ...parts, schemas: resolved.named, variables: used } }
+  const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
+  return { making, definition: { routes, ...named, config, plugins, variables: used } }
+}
+
+function checkRoot({ report }: Loading, root: Node): void {
+  if (isEmpty(root)) return
+  const at = { ...root, end: root.start }
+  if (root.kind === 'map') {
+    checkStructure(root, language, { label: { name: 'waypost.yml', at }, checking: { report } })
+  } else if (root.kind !== 'broken') {
+    const problem = `waypost.yml must be a map, not ${describeNode(root)}`
+    report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: root, parameters: { problem }, hint: 'Begin with "routes:"' })
+  }
 }
 
 export interface Made {

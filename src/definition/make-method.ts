@@ -66,7 +66,7 @@ function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefi
 }
 
 /** Statuses whose answer has no body (RFC 9110). */
-const emptyStatuses: readonly string[] = ['204', '205', '304']
+const emptyStatuses: ReadonlySet<string> = new Set(['204', '205', '304'])
 
 function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
   const single = valueOf(node, 'response')
@@ -79,7 +79,7 @@ function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
   }
   const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(making.schemas, single)]]
   for (const entry of entries) {
-    const isBodyless = emptyStatuses.includes(entry.key)
+    const isBodyless = emptyStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
       say(entry, `An answer ${entry.key} has no body`, `Write ${entry.key}: without a schema`)
     if (!/^[2-5]\d\d$/.test(entry.key)) continue

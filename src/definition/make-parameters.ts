@@ -50,6 +50,9 @@ function makeObject(making: Making, node: MapNode, required: readonly string[] =
   return required.length === 0 ? schema : { ...schema, required }
 }
 
+/** Of what a named schema has too much, in one route. */
+const maxListed = 20
+
 function checkParameters(making: Making, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
   const { report } = making.loading
   const { key, value } = entry
@@ -65,7 +68,7 @@ function checkParameters(making: Making, { entry, path }: ParametersPlace, resol
   const found = isMap ? { names: [...value.entries.keys()], open: false } : namesIn(making, value, resolved)
   const extra = found.names.filter((name) => !path.names.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
-  for (const name of extra) {
+  for (const name of extra.slice(0, maxListed)) {
     const near = nearest(name, missing)
     const problem = `"${name}" is no parameter of ${path.text}`
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`

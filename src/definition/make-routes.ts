@@ -65,7 +65,7 @@ function readDate({ loading }: Making, node: Node): string | undefined {
   const at = valueOf(node, 'deprecated')
   const text = textOf(at)
   if (at === undefined || text === undefined) return undefined
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
   if (isDate) return text
   const problem = `"deprecated" must be a date such as 2027-01-31, not "${text}"`
   loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })

@@ -65,7 +65,7 @@ function resolveAliases(document: Document, text: string): ReadonlyMap<Alias, No
       const target = anchors.get(node.source)
       if (target !== undefined) aliases.set(node, target)
     } else if (!isPair(node) && (isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
-      anchors.set(node.anchor, node as Node)
+      anchors.set(node.anchor, node)
     }
   })
   return aliases

@@ -1,6 +1,6 @@
 import { fill, type Diagnostic } from '../kit/index.ts'
 import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
-import type { Span } from './source.ts'
+import type { Source, Span } from './source.ts'
 
 export interface Problem {
   readonly code: DefinitionCode
@@ -57,10 +57,16 @@ export function positionOf(at: Span, offset = at.start): { readonly line: number
 function placeOf(at: Span): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
   const { source, includedAt } = at.origin
   const range = { start: positionOf(at), end: positionOf(at, Math.max(at.start, at.end)) }
-  const lineStart = at.start - (range.start.column - 1)
-  const lineEnd = source.text.indexOf('\n', lineStart)
-  const line = source.text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).replace(/\r$/, '')
+  const line = lineOf(source, range.start.line)
   return { file: source.file, range, source: line, ...(includedAt.length === 0 ? {} : { includedAt }) }
+}
+
+/** By the known starts of lines, because a line may be a whole file and have a problem at every turn. */
+function lineOf({ text, lines: { lineStarts } }: Source, line: number): string {
+  const start = lineStarts[line - 1] ?? 0
+  const next = lineStarts[line]
+  const end = next === undefined ? text.length : next - 1
+  return text.slice(start, text[end - 1] === '\r' ? end - 1 : end)
 }
 
 function sortDiagnostics(diagnostics: Diagnostic[], files: readonly string[]): Diagnostic[] {

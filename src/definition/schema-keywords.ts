@@ -24,6 +24,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   oneOf: { holds: 'list', here: true },
   not: { holds: 'schema', here: true },
   if: { holds: 'schema', here: true },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this table
   then: { holds: 'schema', here: true },
   else: { holds: 'schema', here: true },
   dependentSchemas: { holds: 'map', here: true },
@@ -49,17 +50,21 @@ export function childrenOf(
 ): Child[] | undefined {
   const { key, value } = entry
   if (key === 'dependencies') return dependenciesOf(value)
-  if (isDraft07 && key === 'items' && value.kind === 'list') return listOf('prefixItems', value.items, false)
-  if (isDraft07 && key === 'additionalItems') {
-    return map.entries.get('items')?.value.kind === 'list' ? [{ path: ['items'], node: value, here: false }] : []
+  if (isDraft07 && (key === 'items' || key === 'additionalItems')) {
+    const tuple = map.entries.get('items')?.value.kind === 'list'
+    if (key === 'items' && value.kind === 'list') return listOf('prefixItems', value.items, false)
+    return tuple || key === 'items' ? [{ path: ['items'], node: value, here: false }] : []
   }
   const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
-  if (kind === undefined) return undefined
-  if (kind.holds === 'schema') return [{ path: [key], node: value, here: kind.here }]
-  if (value.kind === 'list' && kind.holds === 'list') return listOf(key, value.items, kind.here)
-  if (value.kind !== 'map' || kind.holds !== 'map') return []
+  return kind === undefined ? undefined : childrenOfKind(entry, kind)
+}
+
+function childrenOfKind({ key, value }: Entry, { holds, here }: Kind): Child[] {
+  if (holds === 'schema') return [{ path: [key], node: value, here }]
+  if (holds === 'list') return value.kind === 'list' ? listOf(key, value.items, here) : []
+  if (value.kind !== 'map') return []
   if (value.entries.size === 0) return [{ path: [key], here: false, empty: {} }]
-  return [...value.entries.values()].map((item) => ({ path: [key, item.key], node: item.value, here: kind.here }))
+  return [...value.entries.values()].map((item) => ({ path: [key, item.key], node: item.value, here }))
 }
 
 function listOf(keyword: string, items: readonly Node[], here: boolean): Child[] {

@@ -10,15 +10,19 @@ export interface Section {
   readonly entries: ReadonlyMap<string, Entry>
   /** What a problem with one of its names is called. */
   readonly code: DefinitionCode
+  /** How many names may still be compared with mistyped ones: that grows with the square of a large file. */
+  readonly comparisons: { left: number }
   /** Parts of it could not be read: a name that is not found may stand there. */
   readonly incomplete: boolean
 }
+
+const maxComparisons = 300_000
 
 export function makeSection(root: Node, key: string, code: DefinitionCode): Section {
   const value = valueOf(root, key)
   const entries = value?.kind === 'map' ? value.entries : new Map<string, Entry>()
   const isKnown = value === undefined || value.kind === 'map' || isEmpty(value)
-  return { entries, code, incomplete: !isKnown }
+  return { entries, code, comparisons: { left: maxComparisons }, incomplete: !isKnown }
 }
 
 /** Whether the section has the name; if not, that is reported, with the nearest name that it has. */
@@ -31,7 +35,9 @@ export function checkName(section: Section, name: string, { at, report }: { at: 
 
 const maxListed = 8
 
-function suggestName({ entries }: Section, name: string): string | undefined {
+function suggestName({ entries, comparisons }: Section, name: string): string | undefined {
+  comparisons.left -= entries.size
+  if (comparisons.left < 0) return undefined
   const near = entries.get(nearest(name, entries.keys()) ?? '')
   if (near !== undefined) {
     const { file, line } = siteOf(near.keySpan)

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { settingsTable, type SettingRow } from '../kit/index.ts'
 
 /** The structure of `config:`, for editors, made from the table of settings; `parseSettings` is what checks it. */
@@ -29,6 +29,7 @@ function makeShape(row: SettingRow): TSchema {
     case 'list':
       return Type.Union([Type.Array(row.of === 'duration' ? duration : Type.String()), Type.String()])
     case 'durations':
+    default:
       return Type.Object(Object.fromEntries(Object.keys(row.default).map((name) => [name, Type.Optional(duration)])), {
         additionalProperties: false,
       })

@@ -72,15 +72,20 @@ function checkKeyword({ key, keySpan }: Entry, types: Strictness['types'], say: 
 function checkPairs({ entries }: MapNode, isDraft07: boolean, say: Say): void {
   const has = (key: string): boolean => entries.has(key)
   const alone = (key: string, other: string): void => {
-    if (has(key)) say(entries.get(key)!.keySpan, `"${key}" has no effect without "${other}"`)
+    const entry = entries.get(key)
+    if (entry !== undefined) say(entry.keySpan, `"${key}" has no effect without "${other}"`)
   }
-  if (has('if') && !has('then') && !has('else')) alone('if', 'then')
+  if (!has('then') && !has('else')) alone('if', 'then')
   if (!has('if')) for (const key of ['then', 'else']) alone(key, 'if')
   if (!has('contains')) for (const key of ['minContains', 'maxContains']) alone(key, 'contains')
   if (isDraft07 && entries.get('items')?.value.kind !== 'list') alone('additionalItems', 'items: [...]')
+  checkContains(entries, say)
+}
+
+function checkContains(entries: MapNode['entries'], say: Say): void {
+  const at = entries.get('minContains')?.keySpan
   const minimum = numberOf(entries.get('minContains')?.value)
   const maximum = numberOf(entries.get('maxContains')?.value)
-  const at = entries.get('minContains')?.keySpan
   if (at === undefined || minimum === undefined) return
   if (minimum === 0 && maximum === undefined) say(at, '"minContains" 0 switches "contains" off')
   if (maximum !== undefined && minimum > maximum) say(at, '"minContains" is more than "maxContains"')
@@ -93,10 +98,10 @@ function numberOf(node: Node | undefined): number | undefined {
 /** A tuple that may be shorter or longer than its list is nearly always a mistake. */
 function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
   const [keyword, rest] = isDraft07 ? ['items', 'additionalItems'] : ['prefixItems', 'items']
-  const tuple = entries.get(keyword!)
+  const tuple = entries.get(keyword)
   if (tuple?.value.kind !== 'list') return
   const length = tuple.value.items.length
-  const closed = entries.get(rest!)?.value
+  const closed = entries.get(rest)?.value
   const isClosed = closed?.kind === 'scalar' && closed.value === false
   const fits = numberOf(entries.get('minItems')?.value) === length
   if (fits && (isClosed || numberOf(entries.get('maxItems')?.value) === length)) return

@@ -61,7 +61,7 @@ export interface Walking {
   readonly levels: Map<Node, Level>
   readonly references: ReferenceUse[]
   /** What to write instead of a text that stands where a schema should. */
-  hintFor(text: string): string | undefined
+  readonly hintFor: (text: string) => string | undefined
 }
 
 type Dialect = '2020-12' | 'draft-07'
