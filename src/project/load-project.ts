@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { makeTypes, writeTypes, type Builder } from '../build/index.ts'
-import { loadDefinition, type Definition } from '../definition/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
+import { loadDefinition, type ClassCatalog, type Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
@@ -34,8 +35,8 @@ export async function loadProject(project: Project, variables?: Variables): Prom
   return { project, diagnostics, plugins, ...(definition === undefined ? {} : { definition }) }
 }
 
-function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): ReadonlyMap<string, object> {
-  return new Map([...classes].map(([name, one]) => [name, one.config]))
+function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): ClassCatalog['connections'] {
+  return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
 }
 
 export interface BuiltProject extends LoadedProject {

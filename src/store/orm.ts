@@ -19,6 +19,7 @@ export async function openOrm(system: System, migrationTable: string): Promise<S
       tableName: migrationTable,
       migrationsList: classes.map((migration, index) => ({ name: systemMigrations[index]!, class: migration })),
       snapshot: false,
+      silent: true,
       transactional: true,
     },
     implicitTransactions: false,

@@ -139,7 +139,7 @@ function makeInject(url: string, trap: EventTrap): Caller['inject'] {
       if (!(name in params)) throw testErrors.WP_TESTING_PARAMETER({ route, name })
       return encodeURIComponent(String(params[name]))
     })
-    const query = new URLSearchParams(Object.entries(injection.query ?? {}).map(([name, value]) => [name, String(value)]))
+    const query = new URLSearchParams(Object.entries(injection.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]))
     const hasBody = injection.body !== undefined
     const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query}`}`, {
       method,

@@ -10,7 +10,7 @@ test('a created to-do is listed, and its event is delivered', async () => {
   assert.equal(created.status, 201)
 
   const list = await app.inject('GET /todo')
-  assert.equal(list.body.entry[0].title, 'Buy milk')
+  assert.equal(list.body.entry[0]?.title, 'Buy milk')
   assert.equal(app.events.delivered('todo_created')[0]?.title, 'Buy milk')
 })
 

@@ -1,0 +1,11 @@
+import { createInterface } from 'node:readline/promises'
+
+/** Asks a question that only `y` or `yes` answers with yes. Call it only where somebody is there to answer. */
+export async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} (y/N) `)).trim())
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { isWaypostError, messageOf, version, type Diagnostic } from '../../src/kit/index.ts'
+import type { DevConsole as Console, DevStarted } from '../../src/project/index.ts'
+import { paint } from './paint.ts'
+import { plural } from './plural.ts'
+import { printDiagnostics } from './print-diagnostics.ts'
+
+type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
+
+/** What `dev` prints while it runs: one line a request, a delivery or a reload. */
+export class DevConsole implements Console {
+  started(news: DevStarted): void {
+    const { url, user, migration } = news
+    const done = [
+      ...(migration.applied.length > 0 ? [`${plural(migration.applied.length, 'migration')} applied`] : []),
+      ...migration.written.map(() => 'tables.ts written'),
+    ]
+    say()
+    say(`  waypost ${version}   ${news.project}\n`)
+    say(`  API       ${paint('cyan', url)}`)
+    say(`  Sign in   ${`${user.name} / ${user.password}`.padEnd(32)}(kept in .waypost/dev.json; has every scope)`)
+    say(`  System    ${news.target.padEnd(32)}${done.join(', ')}`.trimEnd())
+    if (news.delivers) say('  Events    delivered here while this runs  (--no-deliver leaves them to event:execute)')
+    else say(`  Events    left to ${paint('cyan', 'npx waypost event:execute')}`)
+    if (news.tryPath !== undefined) say(`\n  Try       ${paint('cyan', `curl ${url}${news.tryPath}`)}`)
+    say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.\n`)
+  }
+
+  answered({ method, path, status, ms, user }: News<'answered'>): void {
+    const known = user === undefined ? '' : `   ${user}`
+    line(`${method.padEnd(6)} ${printable(path).padEnd(24)} ${status}   ${formatMs(ms)}${known}`)
+  }
+
+  failed(error: unknown, request: { id: string; method: string; path: string }): void {
+    line(`${paint('red', 'error')}  ${request.method} ${printable(request.path)}   request ${request.id}`)
+    const text = isWaypostError(error) ? [error.message, error.hint].filter(Boolean).join('\n') : stackOf(error)
+    say(text.replaceAll(/^/gm, '          '))
+  }
+
+  delivered({ event, endpoint, outcome, result, attempt }: News<'delivered'>): void {
+    const end = outcome === 'delivered' ? '' : `   ${outcome}${outcome === 'retrying' ? `, attempt ${attempt + 1} of 4 follows` : ''}`
+    line(`event  ${event} → ${endpoint}   ${result.failure ?? result.status}   ${formatMs(result.latencyMs)}${end}`)
+  }
+
+  reloaded({ files, ms, diagnostics, migration }: News<'reloaded'>): void {
+    const applied = migration?.applied.map((one) => `, ${one.name} applied`).join('') ?? ''
+    line(`reload ${listFiles(files)}   ${formatMs(ms)}${applied}`)
+    this.#list(diagnostics)
+  }
+
+  refused({ files, diagnostics, error }: News<'refused'>): void {
+    const errors = diagnostics.filter((one) => one.severity === 'error').length
+    const what = error === undefined ? plural(errors, 'error') : describe(error)
+    line(`reload ${listFiles(files)}: ${what}, still serving the last good state`)
+    this.#list(diagnostics)
+  }
+
+  warned(message: string): void {
+    line(`${paint('yellow', 'warning')}  ${message}`)
+  }
+
+  #list(diagnostics: readonly Diagnostic[]): void {
+    printDiagnostics(diagnostics, process.stdout)
+  }
+}
+
+function say(text = ''): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function line(text: string): void {
+  say(`${new Date().toTimeString().slice(0, 8)}  ${text}`)
+}
+
+/** A path that a caller sent, without what would move the cursor of a terminal. */
+function printable(path: string): string {
+  return path.slice(0, 200).replaceAll(/[^\x20-\x7E]/g, '?')
+}
+
+function formatMs(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(0)} ms`
+}
+
+function listFiles(files: readonly string[]): string {
+  if (files.length === 0) return 'the project'
+  return files.length <= 2 ? files.join(', ') : `${files[0]} and ${files.length - 1} more`
+}
+
+function describe(error: unknown): string {
+  if (!isWaypostError(error)) return messageOf(error)
+  return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`
+}
+
+/** The stack as far as it is the project's: what runs below it is of no use to who wrote the action. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const [first = '', ...frames] = (error.stack ?? error.message).split('\n')
+  const own = frames.filter((frame) => frame.includes('waypost:///')).map((frame) => frame.replaceAll('waypost:///', ''))
+  return [first, ...(own.length > 0 ? own : frames.slice(0, 3))].join('\n')
+}

@@ -1,0 +1,43 @@
+import { Args, Flags, WaypostCommand, listFlag } from '../../bin/cli/index.ts'
+import { readEnvironment } from '../../src/kit/index.ts'
+
+export default class ClientAdd extends WaypostCommand {
+  static override description = 'Add an OAuth2 client. Its secret is printed this once.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo --grants client_credentials,refresh_token',
+    '<%= config.bin %> <%= command.id %> app --user ann --public --grants refresh_token --json',
+  ]
+  static override enableJsonFlag = true
+  static override args = { name: Args.string({ description: 'What to call it', required: true }) }
+  static override flags = {
+    user: Flags.string({ description: 'Owner, as whom client_credentials acts', required: true }),
+    scopes: listFlag({ description: "Scopes, separated by commas; all of the owner's by default" }),
+    grants: listFlag({ description: 'Grants, separated by commas', default: ['client_credentials', 'refresh_token'] }),
+    'redirect-uri': Flags.string({ description: 'Where authorization_code may lead; may be given again', multiple: true }),
+    public: Flags.boolean({ description: 'Has no secret' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(ClientAdd)
+    const { addHostClient, openHost } = await import('../../src/server/index.ts')
+    const folder = process.cwd()
+    const host = await openHost({ folder, variables: readEnvironment(folder) })
+    try {
+      this.note(`  Target     ${host.system.target}`)
+      const client = await addHostClient(host, {
+        name: args.name,
+        user: flags.user,
+        scopes: flags.scopes,
+        grants: flags.grants ?? [],
+        redirectUris: flags['redirect-uri'] ?? [],
+        public: flags.public,
+      })
+      this.print(`  Client     ${client.client_id}`)
+      if (client.client_secret !== undefined) this.print(`  Secret     ${client.client_secret}   (shown this once)`)
+      this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
+      return client
+    } finally {
+      await host.close()
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { userInfo } from 'node:os'
+import { Flags, WaypostCommand, confirm, printDiagnostics } from '../bin/cli/index.ts'
+import { readEnvironment } from '../src/kit/index.ts'
+import type { DeployPlan } from '../src/project/index.ts'
+
+const sign = { added: '+', changed: '~', removed: '-' } as const
+
+export default class Deploy extends WaypostCommand {
+  static override description = 'Build the project and make it what System serves: all or nothing.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --yes --json --message "Add content"',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
+    against: Flags.string({ description: 'Only if this release is the active one', env: 'WAYPOST_AGAINST' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(Deploy)
+    const folder = process.cwd()
+    const { deployProject } = await import('../src/project/index.ts')
+    const deployment = await deployProject({
+      folder,
+      variables: readEnvironment(folder),
+      by: userInfo().username,
+      message: flags.message,
+      against: flags.against,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      confirm: async (plan) => {
+        this.#show(plan)
+        const removes = plan.changes.some((change) => change.change === 'removed')
+        return !removes || flags.yes || !this.isInteractive() || confirm('  Something is removed. Deploy it?')
+      },
+    })
+    if (deployment === undefined) {
+      this.note('  Nothing was changed on the target.')
+      process.exitCode = 1
+      return { activated: false }
+    }
+    const { id, changes, activated, servers } = deployment
+    this.print(activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`)
+    return { release: id, changes, activated, servers }
+  }
+
+  #show(plan: DeployPlan): void {
+    this.note(`  Target     ${plan.target}`)
+    this.note(`  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`)
+    this.note(`  Project    ${plan.id.slice(0, 8)}\n`)
+    for (const { change, kind, name } of plan.changes) this.note(`  ${sign[change]} ${kind.padEnd(11)}${name}`)
+    this.note('')
+  }
+}

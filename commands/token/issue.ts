@@ -1,0 +1,30 @@
+import { Flags, WaypostCommand, listFlag } from '../../bin/cli/index.ts'
+import { readEnvironment } from '../../src/kit/index.ts'
+
+export default class TokenIssue extends WaypostCommand {
+  static override description = 'Issue an access token for a user and print it.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --user ann --scopes todo --expires 1h',
+    'curl localhost:3000/todo -H "Authorization: Bearer $(<%= config.bin %> <%= command.id %> --user ann)"',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    user: Flags.string({ description: 'For whom', required: true }),
+    scopes: listFlag({ description: 'Scopes, separated by commas; all of the user by default' }),
+    expires: Flags.string({ description: 'Lifetime, for example 1h; at most 365d' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(TokenIssue)
+    const { issueHostToken, openHost } = await import('../../src/server/index.ts')
+    const folder = process.cwd()
+    const host = await openHost({ folder, variables: readEnvironment(folder) })
+    try {
+      const token = await issueHostToken(host, { user: flags.user, scopes: flags.scopes, expires: flags.expires })
+      this.print(token.access_token)
+      return token
+    } finally {
+      await host.close()
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { Args, Flags, WaypostCommand, listFlag, readSecret } from '../../bin/cli/index.ts'
+import { makeSecret, readEnvironment } from '../../src/kit/index.ts'
+
+export default class UserAdd extends WaypostCommand {
+  static override description = 'Add a user, with the default scopes and those given.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> ann --scopes todo',
+    'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --email ann@example.com --scopes todo --password-stdin',
+  ]
+  static override enableJsonFlag = true
+  static override args = { name: Args.string({ description: 'Name to log in with', required: true }) }
+  static override flags = {
+    email: Flags.string({ description: 'Address of the user' }),
+    scopes: listFlag({ description: 'Scopes beside the default ones, separated by commas' }),
+    admin: Flags.boolean({ description: 'Give every backend.* scope' }),
+    'password-stdin': Flags.boolean({ description: 'Read the password from standard input; else one is made and printed once' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(UserAdd)
+    const given = flags['password-stdin'] ? await readSecret() : undefined
+    const password = given ?? makeSecret(12)
+    const { addHostUser, openHost } = await import('../../src/server/index.ts')
+    const folder = process.cwd()
+    const host = await openHost({ folder, variables: readEnvironment(folder) })
+    try {
+      this.note(`  Target     ${host.system.target}`)
+      const { name, email, scopes, admin } = { name: args.name, ...flags }
+      const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
+      this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
+      if (given === undefined) this.print(`  Password   ${password}   (shown this once)`)
+      return { ...user, ...(given === undefined ? { password } : {}) }
+    } finally {
+      await host.close()
+    }
+  }
+}
