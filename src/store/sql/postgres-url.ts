@@ -1,7 +1,10 @@
 /** An address as it may be shown: without its password. */
 export function redactUrl(url: string): string {
-  const shown = URL.canParse(url) ? withoutPassword(new URL(url)) : url
-  return shown.replace(/(:\/\/[^/?#]*?):[^/?#]*@/, '$1@') // the text of an address that cannot be parsed
+  if (URL.canParse(url)) {
+    const parsed = new URL(url)
+    if (!`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@')) return withoutPassword(parsed)
+  }
+  return url.replace(/(:\/\/[^:/?#@]*):.*@/s, '$1@') // the password may hold what should have been written as %2F or %23
 }
 
 function withoutPassword(url: URL): string {
@@ -15,6 +18,14 @@ export function parsePostgresUrl(url: string): { readonly host: string; readonly
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return undefined
   const parsed = new URL(url)
   const host = parsed.host || parsed.searchParams.get('host') || 'localhost'
-  const database = decodeURIComponent(parsed.pathname.slice(1))
-  return { host, database: database || parsed.username }
+  const database = decode(parsed.pathname.slice(1))
+  return database === undefined ? undefined : { host, database: database || parsed.username }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined // a percent sign that begins no escape
+  }
 }

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { after, afterEach, before, test } from 'node:test'
+import { Kysely, sql } from 'kysely'
+import { openPostgres, redactUrl, type OpenPostgresOptions } from '../../src/store/sql/postgres-dialect.ts'
+import { arrayParameter } from '../../src/store/sql/postgres-values.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+interface Tables {
+  counter: { value: number }
+}
+
+let server: TestPostgres
+let url: string
+const opened: { close(): Promise<void> }[] = []
+before(async () => {
+  server = await startPostgres()
+  url = await server.createDatabase()
+  const { db } = open()
+  await db.schema.createTable('counter').addColumn('value', 'integer').execute()
+})
+after(() => server.stop())
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((database) => database.close()))
+})
+
+function open(options: Partial<OpenPostgresOptions> = {}) {
+  const database = openPostgres({ url, ...options })
+  opened.push(database)
+  return { database, db: new Kysely<Tables>({ dialect: database.dialect() }) }
+}
+
+function changed(change: (url: URL) => void): string {
+  const copy = new URL(url)
+  change(copy)
+  return copy.href
+}
+
+test('a connection that the server drops ends nothing: the query fails, the next one has a new connection', async () => {
+  const { database, db } = open({ max: 1 })
+  const killer = await database.openClient()
+  const dropped = db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+    await killer.query('select pg_terminate_backend($1)', [rows[0]!.pid])
+    await sql`select 1`.execute(transaction)
+  })
+  await assert.rejects(dropped, { code: 'WP_STORE_UNREACHABLE', kind: 'external', status: 503 })
+  assert.deepEqual((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }])
+
+  const idle = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
+  const removed = new Promise((resolve) => database.pool.once('remove', resolve))
+  await killer.query('select pg_terminate_backend($1)', [idle.rows[0]!.pid])
+  await removed
+  assert.deepEqual((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }])
+  await killer.end()
+})
+
+test('a transaction in which a statement failed is not said to be committed', async () => {
+  const { db } = open()
+  const committed = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('counter').values({ value: 7 }).execute()
+    await sql`insert into nowhere values (1)`.execute(transaction).catch(() => undefined)
+  })
+  await assert.rejects(committed, { code: 'WP_STORE_TRANSACTION_LOST' })
+  assert.deepEqual(await db.selectFrom('counter').selectAll().execute(), [])
+})
+
+test('savepoints roll back a part', async () => {
+  const { db } = open()
+  const transaction = await db.startTransaction().execute()
+  const inner = await transaction.savepoint('inner').execute()
+  await inner.insertInto('counter').values({ value: 2 }).execute()
+  await (await inner.rollbackToSavepoint('inner').execute()).releaseSavepoint('inner').execute()
+  assert.deepEqual(await transaction.selectFrom('counter').selectAll().execute(), [])
+  await transaction.commit().execute()
+})
+
+test('a pool whose connections are all taken is WP_STORE_BUSY after 5 s', async () => {
+  const { db } = open({ max: 1 })
+  const transaction = await db.startTransaction().execute()
+  await assert.rejects(sql`select 1`.execute(db), { code: 'WP_STORE_BUSY', status: 503, retryAfterSeconds: 1 })
+  await transaction.commit().execute()
+  await sql`select 1`.execute(db)
+})
+
+test('a list for an array parameter goes out as one', async () => {
+  const { db } = open()
+  const { rows } = await sql`select n from generate_series(1, 5) n where n = any(${arrayParameter([2, 4])})`.execute(db)
+  assert.deepEqual(rows, [{ n: 2 }, { n: 4 }])
+})
+
+test('destroying a Kysely instance leaves the pool to the others', async () => {
+  const { database, db } = open()
+  await sql`select 1`.execute(db)
+  await db.destroy()
+  await sql`select 1`.execute(new Kysely<Tables>({ dialect: database.dialect() }))
+})
+
+const unreachable: readonly { what: string; url: () => string | Promise<string>; message: RegExp }[] = [
+  {
+    what: 'a wrong password',
+    url: () => changed((copy) => (copy.password = 'wrong-secret')),
+    message: /^The PostgreSQL database "test_\w+" at "127.0.0.1:\d+" cannot be reached: password authentication failed/,
+  },
+  {
+    what: 'a database that is not there',
+    url: () => changed((copy) => (copy.pathname = '/nowhere')),
+    message: /database "nowhere" at .*: database "nowhere" does not exist/,
+  },
+  {
+    what: 'a port at which nobody listens',
+    url: async () => {
+      const port = await freePort()
+      return changed((copy) => Object.assign(copy, { hostname: 'localhost', port: String(port) }))
+    },
+    message: /at "localhost:\d+" cannot be reached: connect ECONNREFUSED/,
+  },
+  {
+    what: 'a host that does not exist',
+    url: () => changed((copy) => (copy.hostname = 'db.invalid')),
+    message: /at "db.invalid:\d+" cannot be reached: getaddrinfo/,
+  },
+]
+
+for (const { what, url: urlOf, message } of unreachable) {
+  test(`${what} is WP_STORE_UNREACHABLE and shows no password`, async () => {
+    const { database, db } = open({ url: await urlOf() })
+    const isTold = (error: Error & { code: string; hint: string }) => {
+      assert.equal(error.code, 'WP_STORE_UNREACHABLE')
+      assert.match(error.message, message)
+      assert.ok(!`${error.message} ${error.hint}`.includes(new URL(url).password))
+      assert.ok(!`${error.message} ${error.hint}`.includes('wrong-secret'))
+      return true
+    }
+    await assert.rejects(sql`select 1`.execute(db), isTold)
+    await assert.rejects(database.openClient(), isTold)
+  })
+}
+
+test('an address that is none is refused, without its password', () => {
+  assert.throws(() => openPostgres({ url: 'postgresql://user:se/cret@host:x/db' }), {
+    code: 'WP_STORE_URL_INVALID',
+    message: '"postgresql://user@host:x/db" is no PostgreSQL address',
+  })
+})
+
+test('an address is shown without its password', () => {
+  const shown: readonly (readonly [string, string])[] = [
+    ['postgresql://ann:secret@db.internal/todo', 'postgresql://ann@db.internal/todo'],
+    [
+      'postgresql://ann:secret@db.internal:5433/todo?sslmode=require',
+      'postgresql://ann@db.internal:5433/todo?sslmode=require',
+    ],
+    ['postgresql://ann@db.internal/todo', 'postgresql://ann@db.internal/todo'],
+    ['postgresql:///todo?host=/run/pg&password=secret', 'postgresql:///todo?host=%2Frun%2Fpg'],
+    ['postgres://ann:se@cr:et@host:port/x', 'postgres://ann@host:port/x'],
+    ['postgres://ann:1/2#3@host/x', 'postgres://ann@host/x'],
+    ['sqlite:.waypost/system.db', 'sqlite:.waypost/system.db'],
+    ['no address', 'no address'],
+  ]
+  for (const [url, expected] of shown) assert.equal(redactUrl(url), expected)
+})
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0)
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
