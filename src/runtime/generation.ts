@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import helmet from '@fastify/helmet'
 import cors from '@fastify/cors'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify'
 import type { Action } from '../contract/index.ts'
 import { makeUuid } from '../kit/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
@@ -28,6 +28,8 @@ export interface GenerationOptions {
   /** Bytes of a request's body at most. */
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]
+  /** Callers reach it by https: browsers are told to keep to that. */
+  readonly isHttps: boolean
   /** Allows pages from any port of this machine: in `dev`. */
   readonly corsLoopback: boolean
   /** Called after each request. */
@@ -48,7 +50,7 @@ export interface Answered {
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const app = Fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit,
     genReqId: () => makeUuid().replaceAll('-', '').slice(0, 12),
     serverFactory: (handler) => neverListening(handler),
@@ -62,7 +64,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     onServerError: (error, request) => options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
   })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
-  await app.register(helmet, { contentSecurityPolicy: false })
+  await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: options.isHttps })
   await app.register(cors, { origin: makeOriginCheck(options), exposedHeaders: ['WWW-Authenticate', 'Retry-After'] })
   for (const endpoint of options.endpoints) await app.register(endpoint)
   if (options.routes !== undefined) mountRoutes(app, options.routes)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../kit/index.ts'
 import type { Artifact } from '../release/index.ts'
-import { loadErrors } from './load-errors.ts'
+import { errors } from './errors.ts'
 
 // Both are written by the builder (src/build/link-artifacts.ts), and a newer server must read what an older one wrote.
 const scheme = 'waypost-artifact:'
@@ -58,7 +58,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     return { url: urlOf(specifier.slice(scheme.length)), format: 'module', shortCircuit: true }
   if (!isArtifact(context.parentURL) || isBuiltin(specifier)) return next(specifier, context)
   const face = faces.get(specifier)
-  if (face === undefined) throw loadErrors.WP_RUNTIME_ARTIFACT_IMPORT({ name: specifier })
+  if (face === undefined) throw errors.WP_RUNTIME_ARTIFACT_IMPORT({ name: specifier })
   return next(face, context)
 }
 
@@ -66,14 +66,14 @@ const load: LoadHookSync = (url, context, next) => {
   if (!url.startsWith(urlStart)) return next(url, context)
   const hash = url.slice(urlStart.length)
   const source = contents.get(hash)
-  if (source === undefined) throw loadErrors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
-  if (sha256(source) !== hash) throw loadErrors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
+  if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
+  if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
   return { format: 'module', source, shortCircuit: true }
 }
 
 function urlOf(name: string): string {
   const hash = aliases.get(name) ?? name
-  if (!contents.has(hash)) throw loadErrors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
+  if (!contents.has(hash)) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   return urlStart + hash
 }
 

@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { messageOf, variable, type Variables } from '../kit/index.ts'
 import { loadActiveRelease, shortId } from '../release/index.ts'
+import { resolveStack } from '../runtime/index.ts'
 import { storeFact } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { openHost, openIdentity } from './open-host.ts'
@@ -19,7 +20,7 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<WaypostServer> {
   const { variables } = options
-  const logger = pino({ level: variable(variables, 'LOG_LEVEL') ?? 'info', redact: ['req.headers.authorization'] })
+  const logger = makeLogger(variable(variables, 'LOG_LEVEL') ?? 'info')
   const host = await openHost(options)
   try {
     await storeFact(host.system, 'origin', 'production')
@@ -47,6 +48,20 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
     await host.close()
     throw error
   }
+}
+
+/** Structured lines on stdout; stacks name the project's files. */
+function makeLogger(level: string): pino.Logger {
+  return pino({
+    level,
+    redact: ['req.headers.authorization'],
+    serializers: {
+      err(error: Error) {
+        const written = pino.stdSerializers.err(error)
+        return { ...written, stack: resolveStack(written.stack) }
+      },
+    },
+  })
 }
 
 /** @throws WP_SERVER_NUMBER */

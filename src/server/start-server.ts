@@ -162,6 +162,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
   const common = {
     endpoints: shared.endpoints,
     logger: options.logger,
+    isHttps: options.identity.issuer.startsWith('https:'),
     corsLoopback: options.isDevelopment,
     ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
