@@ -32,16 +32,24 @@ function reportNoMap({ loading }: Making, at: Node): void {
   loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
 }
 
-function reportSetting({ loading }: Making, config: MapNode, { name, path, message, hint }: SettingProblem): void {
+function reportSetting(
+  { loading }: Making,
+  config: MapNode,
+  { name, path, isUnknown, message, hint }: SettingProblem,
+): void {
   const entry = config.entries.get(name)
   if (entry === undefined) return
-  const isUnknown = path.length === 0 && message.startsWith('There is no setting')
-  const at = isUnknown ? entry.keySpan : placeOf(entry, path)
+  const at = isUnknown === true ? keyOf(entry, path) : placeOf(entry, path)
   loading.report.add({ code: 'WP_DEFINITION_SETTING_INVALID', at, parameters: { problem: message }, hint })
 }
 
 function placeOf(entry: Entry, path: SettingProblem['path']): Span {
   let node: Node | undefined = entry.value
   for (const key of path) node = typeof key === 'number' ? (itemsOf(node)[key] ?? node) : (valueOf(node, key) ?? node)
-  return isEmpty(node) ? entry.keySpan : node
+  return node
+}
+
+function keyOf(entry: Entry, [key]: SettingProblem['path']): Span {
+  const inner = entry.value.kind === 'map' ? entry.value.entries.get(String(key)) : undefined
+  return (inner ?? entry).keySpan
 }

@@ -10,6 +10,10 @@ export interface Shape {
   /** Whose names the keys of a map are. */
   readonly names?: string
   readonly keyHint?: string
+  /** What to say of keys that are none, but that people know from elsewhere. */
+  readonly keyHints?: Readonly<Record<string, string>>
+  /** What to do about a wrong value, if nothing better is found. */
+  readonly valueHint?: string
   readonly $ref?: string
   readonly type?: string
   readonly anyOf?: readonly Shape[]
@@ -143,7 +147,7 @@ function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }:
   const keys = Object.keys(shape.properties ?? {})
   const near = nearest(key, keys)
   const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
-  const hint = near === undefined ? all : `Did you mean "${near}"?`
+  const hint = shape.keyHints?.[key] ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
 }
 
@@ -172,18 +176,13 @@ function reportValue(node: Node, shape: Shape, { label, checking }: Work): void 
   const problem = isChoice
     ? `${describeNode(node)} is no ${expected.replace(/^an? /, '')}`
     : `${label.name} must be ${expected}, not ${describeContent(node)}`
-  const hint = hintFor(node, shape)
+  const hint = hintFor(node, shape) ?? shape.valueHint
   emit(checking, {
     code: 'WP_DEFINITION_VALUE_INVALID',
-    at: isEmptyText(node) ? label.at : node,
+    at: node,
     parameters: { problem },
     hint,
   })
-}
-
-/** A value that is not there has no text to underline. */
-function isEmptyText(node: Node): boolean {
-  return node.start === node.end
 }
 
 function describeContent(node: Node): string {
@@ -197,7 +196,7 @@ function hintFor(node: Node, shape: Shape): string | undefined {
   const choices = branches.flatMap((branch) => branch.enum ?? [])
   if (node.value === null) return choices.includes('null') ? 'Quote it: "null"' : undefined
   if (choices.length > 0) return suggestChoice(String(node.value), choices.map(String))
-  return suggestForm(node, new Set(branches.map(({ type }) => type)))
+  return suggestForm(node, shape.title ?? '', new Set(branches.map(({ type }) => type)))
 }
 
 function suggestChoice(text: string, choices: readonly string[]): string {
@@ -206,11 +205,11 @@ function suggestChoice(text: string, choices: readonly string[]): string {
 }
 
 /** What was probably meant by a scalar of another type. */
-function suggestForm({ value }: ScalarNode, types: ReadonlySet<string | undefined>): string | undefined {
+function suggestForm({ value }: ScalarNode, title: string, types: ReadonlySet<string | undefined>): string | undefined {
   const text = String(value)
   if (types.has('boolean') && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
   if (types.has('boolean') && /^(no|off|false|n)$/i.test(text)) return 'Write false'
-  if (types.has('string') && typeof value !== 'string') return `Quote it: "${text}"`
+  if (types.has('string') && typeof value !== 'string' && !title.includes('such as')) return `Quote it: "${text}"`
   if (typeof value !== 'string') return undefined
   if (types.has('object') && /\.(ya?ml|json)$/.test(text)) return `To include a file: !include ${text}`
   return types.has('array') ? `Write [${quote(text).slice(1, -1)}]` : undefined

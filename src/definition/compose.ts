@@ -35,7 +35,7 @@ export function compose(node: YamlNode | null | undefined, place: Place): Node {
     loading.report.add({ code: 'WP_DEFINITION_TOO_DEEP', at: span, parameters: { limit: maxDepth } })
     return makeBroken(span)
   }
-  reportTag(node, place)
+  if (!reportTag(node, place)) return makeBroken(span)
   return within(node, place, () => {
     if (isMap(node)) return composeMap(node, place)
     const items = isSeq(node) ? node.items : []
@@ -126,7 +126,7 @@ function composeInclude(node: Scalar, place: Place): Node {
   const target = parseTarget(loading, String(node.value), at)
   const located = target === undefined ? undefined : openTarget(loading, target, at)
   if (located === undefined) return makeBroken(at)
-  if (located.node !== null && path.has(located.node)) return reportCycle(node, place)
+  if (located.node === node || (located.node !== null && path.has(located.node))) return reportCycle(node, place)
   const composed = within(node, place, () => compose(located.node, { ...place, origin: located.origin }))
   return { ...composed, included: true }
 }
@@ -162,10 +162,12 @@ function composeMap(map: YAMLMap, place: Place): MapNode {
   return { kind: 'map', ...span, entries }
 }
 
-/** A key without a value has it, empty, right behind the key. */
-function composeValue(pair: Pair<YamlNode, YamlNode | null>, keySpan: Span, place: Place): Node {
-  if (pair.value) return compose(pair.value, place)
-  return { kind: 'scalar', value: null, ...keySpan }
+/** A value that is not there has no text: its key stands for it. */
+function composeValue({ value }: Pair<YamlNode, YamlNode | null>, keySpan: Span, place: Place): Node {
+  if (!value || (isScalar(value) && value.value === null && value.source === '')) {
+    return { kind: 'scalar', value: null, ...keySpan }
+  }
+  return compose(value, place)
 }
 
 function merge(entries: Map<string, Entry>, node: Node): void {

@@ -42,7 +42,7 @@ function writeShape(shape: Shape): object {
   return { anyOf: [written, included] }
 }
 
-const ours: readonly string[] = ['names', 'keyHint'] satisfies (keyof Shape)[]
+const ours: readonly string[] = ['names', 'keyHint', 'keyHints', 'valueHint'] satisfies (keyof Shape)[]
 
 function writeParts(shape: Shape): object {
   const { properties, patternProperties, items, anyOf, ...rest } = shape

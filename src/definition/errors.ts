@@ -54,7 +54,7 @@ export const errors = defineErrors({
   WP_DEFINITION_ENV_PLACE: {
     ...user,
     message: '"{reference}" may not stand here',
-    hint: 'Variables may stand in connection, in the config of an action, in config and in cronjob',
+    hint: 'Variables may stand in the config of a connection or an action, in config and in cronjob',
   },
   WP_DEFINITION_ENV_INVALID: {
     ...user,
@@ -74,7 +74,7 @@ export const errors = defineErrors({
   WP_DEFINITION_PATH_INVALID: { ...user, message: '"{path}" is no path: {reason}' },
   WP_DEFINITION_PATH_RESERVED: {
     ...user,
-    message: '"{path}" is below {reserved}, which belongs to Waypost',
+    message: '"{path}" is reserved: {reserved} with all below it belongs to Waypost',
     hint: 'Choose another path',
   },
   WP_DEFINITION_PATH_PARAMETER: { ...user, message: '{problem}' },

@@ -29,7 +29,13 @@ export function parseTarget(loading: Loading, text: string, at: Span): Target | 
   const pointer = parsePointer(fragment)
   if (file.startsWith('../') || file === '..' || path.posix.isAbsolute(name) || /^[a-z]:/i.test(name)) {
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
-  } else if (pointer === undefined || name.includes('\\') || !/\.(ya?ml|json)$/.test(file)) {
+  } else if (
+    pointer === undefined ||
+    name.includes('\\') ||
+    name.includes('://') ||
+    text === '' ||
+    !/\.(ya?ml|json)$/.test(file)
+  ) {
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_INVALID', at, parameters: { target: text } })
   } else {
     return { text, file, pointer }

@@ -82,8 +82,11 @@ function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
     const isBodyless = emptyStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
       say(entry, `An answer ${entry.key} has no body`, `Write ${entry.key}: without a schema`)
-    if (!/^[2-5]\d\d$/.test(entry.key)) continue
-    made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(making.schemas, entry.value)])
+    if (!isBodyless && isEmpty(entry.value)) {
+      say(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 have no body')
+    } else if (/^[2-5]\d\d$/.test(entry.key)) {
+      made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(making.schemas, entry.value)])
+    }
   }
   return Object.fromEntries(made.toSorted(([a], [b]) => Number(a) - Number(b)))
 }

@@ -1,7 +1,7 @@
 import { nearest } from '../kit/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import type { Making } from './making.ts'
-import { describeNode, isEmpty, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
+import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import { makeSchema } from './schemas.ts'
 import type { Level } from './walk-schema.ts'
@@ -20,8 +20,7 @@ export function makeParameters(making: Making, place: ParametersPlace): JsonSche
   if (value.kind === 'broken') return undefined
   if (value.kind === 'list' || (value.kind === 'scalar' && textOf(value) === undefined)) {
     const problem = `"${entry.key}" must be a map of name to schema, or a schema of type object, not ${describeNode(value)}`
-    const at = isEmpty(value) ? entry.keySpan : value
-    making.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+    making.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: value, parameters: { problem } })
     return undefined
   }
   making.afterSchemas.push((resolved) => checkParameters(making, place, resolved))

@@ -35,8 +35,8 @@ export function parseSource(file: string, text: string, { includedAt, report }: 
   if (lines.lineStarts.length === 0) lines.addNewLine(0)
   const source = { file, text, lines, content: undefined, aliases: new Map() }
   const place = { source, includedAt }
-  if (reportYamlErrors(document, place, report)) return source
   if (file.endsWith('.json') && reportJsonError(place, report)) return source
+  if (reportYamlErrors(document, place, report)) return source
   return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
 }
 

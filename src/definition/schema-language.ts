@@ -8,7 +8,12 @@ const sub = Type.Ref(opaque.schema)
 const subMap = Type.Record(Type.String(), sub, { title: 'a map of name to schema' })
 const subList = Type.Array(sub, { title: 'a list of schemas', minItems: 1 })
 const count = Type.Integer({ title: 'a whole number from 0', minimum: 0 })
-const names = Type.Array(Type.String({ title: 'a name' }), { title: 'a list of names', uniqueItems: true })
+const namesHint = 'List the names of required properties beside "properties": required: [NAME]'
+const names = Type.Array(Type.String({ title: 'a name' }), {
+  title: 'a list of names',
+  valueHint: namesHint,
+  uniqueItems: true,
+})
 const text = Type.String({ title: 'a text' })
 
 export const typeNames = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'] as const
@@ -72,12 +77,24 @@ const applicators = {
   definitions: subMap,
 }
 
+/** Keywords of OpenAPI, of drafts before 07, and those that reach beyond one document. */
+const keyHints = {
+  nullable: 'Write type: [TYPE, "null"]',
+  example: 'Write examples: [VALUE]',
+  discriminator: 'Write oneOf with a const in each',
+  id: 'Write $id',
+  divisibleBy: 'Write multipleOf',
+  extends: 'Write allOf',
+  $dynamicRef: 'Write $ref',
+  $dynamicAnchor: 'Write $anchor',
+  $recursiveRef: 'Write $ref',
+  $recursiveAnchor: 'Write $anchor',
+}
+
 function closed(properties: TProperties): TSchema {
   const optional = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])
-  return Type.Object(Object.fromEntries(optional) as TProperties, {
-    title: 'a JSON Schema',
-    additionalProperties: false,
-  })
+  const options = { title: 'a JSON Schema', keyHints, additionalProperties: false }
+  return Type.Object(Object.fromEntries(optional) as TProperties, options)
 }
 
 const dependencies = Type.Record(Type.String(), Type.Unknown(), { title: 'a map of name to schema or list of names' })

@@ -7,6 +7,7 @@ import type { Span } from './source.ts'
 
 /** One of the maps by name at the top of waypost.yml, for references to its names. */
 export interface Section {
+  readonly key: string
   readonly entries: ReadonlyMap<string, Entry>
   /** What a problem with one of its names is called. */
   readonly code: DefinitionCode
@@ -22,7 +23,7 @@ export function makeSection(root: Node, key: string, code: DefinitionCode): Sect
   const value = valueOf(root, key)
   const entries = value?.kind === 'map' ? value.entries : new Map<string, Entry>()
   const isKnown = value === undefined || value.kind === 'map' || isEmpty(value)
-  return { entries, code, comparisons: { left: maxComparisons }, incomplete: !isKnown }
+  return { key, entries, code, comparisons: { left: maxComparisons }, incomplete: !isKnown }
 }
 
 /** Whether the section has the name; if not, that is reported, with the nearest name that it has. */
@@ -35,7 +36,7 @@ export function checkName(section: Section, name: string, { at, report }: { at: 
 
 const maxListed = 8
 
-function suggestName({ entries, comparisons }: Section, name: string): string | undefined {
+function suggestName({ key, entries, comparisons }: Section, name: string): string | undefined {
   comparisons.left -= entries.size
   if (comparisons.left < 0) return undefined
   const near = entries.get(nearest(name, entries.keys()) ?? '')
@@ -44,6 +45,6 @@ function suggestName({ entries, comparisons }: Section, name: string): string | 
     return `Did you mean "${near.key}" (${file}:${line})?`
   }
   const names = [...entries.keys()].slice(0, maxListed + 1)
-  if (names.length === 0 || names.length > maxListed) return undefined
+  if (names.length === 0 || names.length > maxListed) return `Add it below "${key}:"`
   return `There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`
 }

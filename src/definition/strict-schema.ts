@@ -59,9 +59,9 @@ function forType(types: readonly string[], keywords: readonly string[]): Record<
   return Object.fromEntries(keywords.map((keyword) => [keyword, types]))
 }
 
-function checkKeyword({ key, keySpan }: Entry, types: Strictness['types'], say: Say): void {
+function checkKeyword({ key, keySpan, value }: Entry, types: Strictness['types'], say: Say): void {
   const needed = Object.hasOwn(keywordTypes, key) ? keywordTypes[key]! : undefined
-  if (needed === undefined) return
+  if (needed === undefined || (key === 'required' && value.kind !== 'list')) return
   const isLeft = types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number')))
   if (isLeft === true) return
   if (types === undefined) say(keySpan, `"${key}" needs a type`, `Add type: ${needed[0]}`)

@@ -1,4 +1,4 @@
-import { isScalar, visit, type Document, type YAMLError } from 'yaml'
+import { isCollection, isNode, isScalar, visit, type Document, type YAMLError } from 'yaml'
 import type { Report } from './report.ts'
 import type { Origin } from './source.ts'
 
@@ -41,7 +41,7 @@ const words: readonly Words[] = [
     hint: 'Begin all keys of a map, and all items of a list, in the same column',
   },
   {
-    sign: /must be sufficiently indented and end with a ([\]}])/,
+    sign: /end with a [\]}]/,
     problem: 'A closing bracket is missing',
     hint: 'Close every { with } and every [ with ]',
   },
@@ -108,7 +108,7 @@ function reportError(error: YAMLError, { document, origin, report }: Place): voi
 /** Levels of maps and lists; the parser and whoever walks its result are recursive. */
 export const maxDepth = 100
 
-/** The parser points to the end of an unclosed quote and behind the `$` of an unquoted reference. */
+/** The parser points to the end of what is not closed, and behind the `$` of an unquoted reference. */
 function placeOf(error: YAMLError, document: Document, text: string): readonly [number, number] {
   const [start, end] = error.pos
   const before = text.slice(Math.max(0, start - 200), start)
@@ -118,12 +118,23 @@ function placeOf(error: YAMLError, document: Document, text: string): readonly [
     const close = text.indexOf('}', from)
     return [from, close === -1 || close > from + 200 ? end : close + 1]
   }
-  if (!/Missing closing .quote/.test(error.message)) return [start, Math.min(end, Math.max(start + 1, text.length))]
-  let open = start
-  visit(document, {
-    Scalar(_, node) {
-      if (isScalar(node) && node.type?.startsWith('QUOTE') === true && node.range) open = node.range[0]
-    },
+  const open = findOpen(error, document)
+  if (open !== undefined) return [open, open + 1]
+  const from = start + (/^ */.exec(text.slice(start, start + 200))?.[0].length ?? 0)
+  return [from, Math.max(from + 1, end)]
+}
+
+/** Where the quote or bracket was opened that the parser misses the end of. */
+function findOpen({ message, pos: [end] }: YAMLError, document: Document): number | undefined {
+  const isQuote = /Missing closing .quote/.test(message)
+  if (!isQuote && !/end with a [\]}]/.test(message)) return undefined
+  let open: number | undefined
+  visit(document, (_, node) => {
+    if (!isNode(node) || !node.range || node.range[0] >= end) return
+    const isOpened = isQuote
+      ? isScalar(node) && node.type?.startsWith('QUOTE') === true
+      : isCollection(node) && node.flow
+    if (isOpened === true && node.range[1] >= end - 1) open = node.range[0]
   })
-  return [open, open + 1]
+  return open
 }

@@ -7,6 +7,8 @@ export interface SettingProblem {
   readonly name: string
   /** Keys and indexes that lead from the setting to the value that is wrong; empty for the setting itself. */
   readonly path: readonly (string | number)[]
+  /** There is no setting, or no key of one, with that name. */
+  readonly isUnknown?: boolean
   readonly message: string
   readonly hint?: string
 }
@@ -140,7 +142,7 @@ function parseDurations(name: string, row: SettingRow & { kind: 'durations' }, r
 function unknownName(name: string, key: string, names: readonly string[]): SettingProblem {
   const near = nearest(key, names)
   const hint = near === undefined ? `Its keys are ${names.join(', ')}` : `Did you mean "${near}"?`
-  return { name, path: [key], message: `"${key}" is no key of "${name}"`, hint }
+  return { name, path: [key], isUnknown: true, message: `"${key}" is no key of "${name}"`, hint }
 }
 
 function makeProblem(name: string, path: SettingProblem['path'], { raw, expected, hint }: Wrong): SettingProblem {

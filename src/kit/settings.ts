@@ -28,7 +28,7 @@ export function parseSettings(raw: Readonly<Record<string, unknown>>): ParsedSet
     else settings[name] = parsed.value
   }
   const complete = settings as unknown as Settings
-  return { settings: complete, problems: [...problems, ...checkLease(complete)] }
+  return { settings: complete, problems: [...problems, ...checkLease(complete, raw)] }
 }
 
 function unknownSetting(name: string): SettingProblem {
@@ -36,17 +36,19 @@ function unknownSetting(name: string): SettingProblem {
   return {
     name,
     path: [],
+    isUnknown: true,
     message: `There is no setting "${name}"`,
     hint: near === undefined ? `Settings are ${Object.keys(settingsTable).join(', ')}` : `Did you mean "${near}"?`,
   }
 }
 
 /** A worker posts only while its lease outlasts the timeout by 5 s: with a shorter lease nothing would ever be sent. */
-function checkLease({ delivery_lease: lease, delivery_timeout: timeout }: Settings): SettingProblem[] {
+function checkLease(settings: Settings, raw: Readonly<Record<string, unknown>>): SettingProblem[] {
+  const { delivery_lease: lease, delivery_timeout: timeout } = settings
   if (lease >= timeout + 5000) return []
   return [
     {
-      name: 'delivery_lease',
+      name: Object.hasOwn(raw, 'delivery_lease') ? 'delivery_lease' : 'delivery_timeout',
       path: [],
       message: '"delivery_lease" must outlast "delivery_timeout" by 5 s',
       hint: `Set delivery_lease: ${Math.ceil(timeout / 1000) + 5}s or more`,
