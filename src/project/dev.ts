@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { watch } from 'chokidar'
 import pino from 'pino'
@@ -68,7 +70,8 @@ interface Session {
 export async function dev(options: DevOptions): Promise<DevServer> {
   const began = performance.now()
   const project = findProject(options.folder)
-  const port = readPort(options.variables, options.port)
+  // The issuer names the port, so it has to be known before anything listens.
+  const port = readPort(options.variables, options.port) || (await findFreePort())
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const step of closers.splice(0).reverse()) await step()
@@ -106,6 +109,14 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     await close()
     throw error
   }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer()
+  await once(probe.listen(0, '127.0.0.1'), 'listening')
+  const { port } = probe.address() as AddressInfo
+  await once(probe.close(), 'close')
+  return port
 }
 
 /** A System that `dev` made belongs to development; one that serves a deployment is left alone. */

@@ -1,0 +1,74 @@
+// `npm run demo`: the to-do project in a new folder, served, with every step of its story as a line to paste.
+// `npm run demo -- --check` runs the same story by itself and exits 0 or 1.
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openReceiver, type Receiver } from './demo/receiver.ts'
+import { checkStory, printStory, type Story } from './demo/story.ts'
+import { findFreePort, runWaypost, startWaypost } from './demo/waypost.ts'
+
+const isCheck = process.argv.includes('--check')
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const home = await mkdtemp(path.join(tmpdir(), 'waypost-demo-'))
+  const folder = path.join(home, 'todo')
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    const port = isCheck ? await findFreePort() : 3000
+    const story = await setUp(folder, port)
+    const server = await startWaypost(folder, ['dev', '--no-deliver', '--port', String(port)])
+    closers.push(server.stop)
+    const receiver = await openReceiver(isCheck ? 0 : 4000, (text) => isCheck || say(`\n  The callback received ${text}`))
+    closers.push(receiver.close)
+    return await tell({ ...story, folder }, receiver, server.ended)
+  } catch (error) {
+    process.stderr.write(`\n  ✗ ${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  } finally {
+    for (const close of closers.reverse()) await close()
+    if (isCheck) await rm(home, { recursive: true, force: true })
+    else say(`\n  The project stays in ${folder}`)
+  }
+}
+
+/** Scaffolds, validates and migrates the project, and adds a user and a client. */
+async function setUp(folder: string, port: number): Promise<Omit<Story, 'folder'>> {
+  say(`\n  A new project in ${folder}`)
+  await runWaypost(path.dirname(folder), ['init', 'todo', '--template', 'todo', '--yes'])
+  say('  ✓ scaffolded and installed')
+  await runWaypost(folder, ['validate'])
+  say('  ✓ validated')
+  await runWaypost(folder, ['migrate', '--connection', 'System'])
+  say('  ✓ System migrated')
+  const password = 'quiet-otter-4417'
+  await runWaypost(folder, ['user:add', 'ann', '--scopes', 'todo', '--password-stdin'], password)
+  const client = JSON.parse(
+    await runWaypost(folder, [
+      ...['client:add', 'shop', '--user', 'ann', '--scopes', 'todo'],
+      ...['--grants', 'client_credentials,refresh_token', '--json'],
+    ]),
+  ) as { client_id: string; client_secret: string }
+  say('  ✓ user ann and client shop added')
+  return { url: `http://localhost:${port}`, username: 'ann', password, clientId: client.client_id, clientSecret: client.client_secret }
+}
+
+async function tell(story: Story, receiver: Receiver, serverEnded: Promise<unknown>): Promise<number> {
+  if (isCheck) {
+    await checkStory(story, receiver)
+    say('\n  The whole story works.\n')
+    return 0
+  }
+  await printStory(story, receiver)
+  const interrupted = stop.signal.aborted ? Promise.resolve() : once(stop.signal, 'abort')
+  await Promise.race([interrupted, serverEnded])
+  return 0
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
