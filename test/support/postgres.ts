@@ -64,12 +64,13 @@ async function startServer(): Promise<TestPostgres> {
     throw new Error(`PostgreSQL did not start: ${messageOf(error)}\n${log}`, { cause: error })
   }
   const forget = await stopAfterDeath(folder)
-  letGo(server)
+  const holdOn = letGo(server)
   const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
   return {
     ...databases,
     async stop() {
       forget()
+      holdOn() // or nothing would keep this process until the server is gone
       await server.stop()
     },
   }
@@ -86,9 +87,11 @@ async function stopAfterDeath(folder: string): Promise<() => void> {
 }
 
 /** The server alone does not keep this process alive: a test file that forgot to stop it must still end. */
-function letGo(server: EmbeddedPostgres): void {
+function letGo(server: EmbeddedPostgres): () => void {
   const { process: child } = server as unknown as { process: ChildProcess }
-  for (const part of [child, child.stdin, child.stdout, child.stderr]) (part as { unref?(): void } | null)?.unref?.()
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as { unref?(): void } | null)?.unref?.()
+  child.unref()
+  return () => child.ref()
 }
 
 function useServer(adminUrl: string): TestPostgres {
