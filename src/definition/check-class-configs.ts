@@ -3,7 +3,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, nearest } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import type { ClassUseNode, Making } from './making.ts'
-import { entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
+import { describeNode, entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
 import type { Span } from './source.ts'
 
 /** Checks that every class exists and that its config is what the class wants. */
@@ -121,6 +121,7 @@ function sayError(error: ErrorObject, { at, owner, say }: Saying): void {
       `${label} must be one of ${(parameters['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
     )
   } else {
-    say(at, `${label} ${error.message ?? 'is not what the class wants'}`)
+    const found = error.keyword === 'type' ? `, not ${describeNode(at)}` : ''
+    say(at, `${label} ${error.message ?? 'is not what the class wants'}${found}`)
   }
 }

@@ -1,0 +1,90 @@
+import type { Case } from './case.ts'
+
+const classes = {
+  connections: {
+    sqlite: {
+      config: {
+        type: 'object',
+        required: ['file'],
+        additionalProperties: false,
+        properties: { file: { type: 'string' }, pool: { type: 'integer', minimum: 1 }, mode: { enum: ['ro', 'rw'] } },
+      },
+    },
+    broken: { config: { type: 'nonsense' } },
+  },
+  actions: { SqlSelect: { config: true } },
+}
+
+/** Plugin classes and their configs. */
+export const classesCases: readonly Case[] = [
+  {
+    name: 'an unknown connection class',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlit\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:3:12 «sqlit» WP_DEFINITION_CLASS_UNKNOWN There is no connection class "sqlit" | Did you mean "sqlite"?',
+    ],
+  },
+  {
+    name: 'an unknown connection class, near to none',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: mongodb\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:3:12 «mongodb» WP_DEFINITION_CLASS_UNKNOWN There is no connection class "mongodb" | There are sqlite, broken',
+    ],
+  },
+  {
+    name: 'an unknown action class',
+    files: { 'waypost.yml': 'action:\n  list: { class: SqlSelct }\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:2:18 «SqlSelct» WP_DEFINITION_CLASS_UNKNOWN There is no action class "SqlSelct" | Did you mean "SqlSelect"?',
+    ],
+  },
+  {
+    name: 'an unknown action class in place',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: { class: Nothing } } } }\n' },
+    options: { classes: { connections: {}, actions: {} } },
+    problems: [
+      'waypost.yml:2:58 «Nothing» WP_DEFINITION_CLASS_UNKNOWN There is no action class "Nothing" | List the plugin that brings it below "plugins"',
+    ],
+  },
+  {
+    name: 'a config without what the class needs',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: {}\n' },
+    options: { classes },
+    problems: ['waypost.yml:4:5 «config» WP_DEFINITION_CLASS_CONFIG "file" is missing; "config" needs it'],
+  },
+  {
+    name: 'a class that needs a config, without one',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n' },
+    options: { classes },
+    problems: ['waypost.yml:3:12 «sqlite» WP_DEFINITION_CLASS_CONFIG "file" is missing; "config" needs it'],
+  },
+  {
+    name: 'a key that the class does not know',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: a.db, pol: 3 }\n' },
+    options: { classes },
+    problems: ['waypost.yml:4:27 «pol» WP_DEFINITION_CLASS_CONFIG "pol" is no key of "config" | Did you mean "pool"?'],
+  },
+  {
+    name: 'a value that the class does not take',
+    files: {
+      'waypost.yml':
+        'connection:\n  Db:\n    class: sqlite\n    config:\n      file: a.db\n      pool: none\n      mode: x\n',
+    },
+    options: { classes },
+    problems: [
+      'waypost.yml:6:13 «none» WP_DEFINITION_CLASS_CONFIG "config/pool" must be integer, not "none"',
+      'waypost.yml:7:13 «x» WP_DEFINITION_CLASS_CONFIG "config/mode" must be one of "ro", "rw"',
+    ],
+  },
+  {
+    name: 'a class whose own schema is wrong',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: broken\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:3:12 «broken» WP_DEFINITION_CLASS_CONFIG The class "broken" has a config schema that cannot be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
+    ],
+  },
+]

@@ -1,0 +1,155 @@
+import type { Case } from './case.ts'
+
+/** Settings and cronjobs. */
+export const configCases: readonly Case[] = [
+  {
+    name: 'a timeout that outlasts the lease',
+    files: { 'waypost.yml': 'config:\n  delivery_timeout: 2m\n' },
+    problems: [
+      'waypost.yml:2:21 «2m» WP_DEFINITION_SETTING_INVALID "delivery_lease" must outlast "delivery_timeout" by 5 s | Set delivery_lease: 125s or more',
+    ],
+  },
+  {
+    name: 'an unknown setting',
+    files: { 'waypost.yml': 'config:\n  token_lifetme: 1h\n' },
+    problems: [
+      'waypost.yml:2:3 «token_lifetme» WP_DEFINITION_SETTING_INVALID There is no setting "token_lifetme" | Did you mean "token_lifetime"?',
+    ],
+  },
+  {
+    name: 'a setting that is no duration',
+    files: { 'waypost.yml': 'config:\n  token_lifetime: 60\n' },
+    problems: [
+      'waypost.yml:2:19 «60» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not 60',
+    ],
+  },
+  {
+    name: 'a token lifetime that is too long',
+    files: { 'waypost.yml': 'config:\n  token_lifetime: 366d\n' },
+    problems: [
+      'waypost.yml:2:19 «366d» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be at most 365d, not "366d"',
+    ],
+  },
+  {
+    name: 'a setting that is no size',
+    files: { 'waypost.yml': 'config:\n  body_limit: 1 MB\n' },
+    problems: [
+      'waypost.yml:2:15 «1 MB» WP_DEFINITION_SETTING_INVALID "body_limit" must be a size such as 512kb or 1mb, not "1 MB"',
+    ],
+  },
+  {
+    name: 'a setting that is no number',
+    files: { 'waypost.yml': 'config:\n  subscription_limit: many\n' },
+    problems: [
+      'waypost.yml:2:23 «many» WP_DEFINITION_SETTING_INVALID "subscription_limit" must be a whole number from 1 to 1000000, not "many"',
+    ],
+  },
+  {
+    name: 'a setting that is no flag',
+    files: { 'waypost.yml': 'config:\n  registration: maybe\n' },
+    problems: [
+      'waypost.yml:2:17 «maybe» WP_DEFINITION_SETTING_INVALID "registration" must be true or false, not "maybe"',
+    ],
+  },
+  {
+    name: 'a setting that is none of the choices',
+    files: { 'waypost.yml': 'config:\n  breaking_changes: forbit\n' },
+    problems: [
+      'waypost.yml:2:21 «forbit» WP_DEFINITION_SETTING_INVALID "breaking_changes" must be "warn" or "forbid", not "forbit" | Did you mean "forbid"?',
+    ],
+  },
+  {
+    name: 'two delays instead of three',
+    files: { 'waypost.yml': 'config:\n  delivery_delays: [1m, 10m]\n' },
+    problems: [
+      'waypost.yml:2:20 «[1m, 10m]» WP_DEFINITION_SETTING_INVALID "delivery_delays" must be a list of 3 items, not 2',
+    ],
+  },
+  {
+    name: 'a delay that is no duration',
+    files: { 'waypost.yml': 'config:\n  delivery_delays: [1m, 10m, later]\n' },
+    problems: [
+      'waypost.yml:2:30 «later» WP_DEFINITION_SETTING_INVALID "delivery_delays/2" must be a duration such as 30s, 10m or 1h, not "later"',
+    ],
+  },
+  {
+    name: 'a lease that is shorter than the timeout',
+    files: { 'waypost.yml': 'config:\n  delivery_lease: 10s\n' },
+    problems: [
+      'waypost.yml:2:19 «10s» WP_DEFINITION_SETTING_INVALID "delivery_lease" must outlast "delivery_timeout" by 5 s | Set delivery_lease: 20s or more',
+    ],
+  },
+  {
+    name: 'an address range that is none',
+    files: { 'waypost.yml': 'config:\n  delivery_allow: [10.0.0.0/33]\n' },
+    problems: [
+      'waypost.yml:2:20 «10.0.0.0/33» WP_DEFINITION_SETTING_INVALID "delivery_allow/0" must be an address range such as 10.0.0.0/8, not "10.0.0.0/33"',
+    ],
+  },
+  {
+    name: 'an origin with a path',
+    files: { 'waypost.yml': 'config:\n  cors: [https://example.com/app]\n' },
+    problems: [
+      'waypost.yml:2:10 «https://example.com/app» WP_DEFINITION_SETTING_INVALID "cors/0" must be an origin such as https://app.example.com, without a path, or "*", not "https://example.com/app"',
+    ],
+  },
+  {
+    name: 'something to keep that is not known',
+    files: { 'waypost.yml': 'config:\n  keep: { delivery: 3d }\n' },
+    problems: [
+      'waypost.yml:2:11 «delivery» WP_DEFINITION_SETTING_INVALID "delivery" is no key of "keep" | Its keys are messages, deliveries, attempts, tokens, families, codes, sessions, feed, throttles, audit, releases, logs',
+    ],
+  },
+  {
+    name: 'a default of a variable that does not fit',
+    files: { 'waypost.yml': 'config:\n  token_lifetime: ${env.TTL:-long}\n' },
+    problems: [
+      'waypost.yml:2:19 «${env.TTL:-long}» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not "long"',
+    ],
+  },
+  {
+    name: 'config that is a list',
+    files: { 'waypost.yml': 'config: [a]\n' },
+    problems: [
+      'waypost.yml:1:9 «[a]» WP_DEFINITION_VALUE_INVALID "config" must be a map of setting to value, not a list',
+    ],
+  },
+  {
+    name: 'a schedule of four fields',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * *", action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:18 «"0 4 * *"» WP_DEFINITION_CRON_INVALID A schedule has five fields (minute, hour, day, month, weekday), not 4',
+    ],
+  },
+  {
+    name: 'a minute that does not exist',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "60 4 * * *", action: src/a.ts }\n' },
+    problems: ['waypost.yml:2:18 «"60 4 * * *"» WP_DEFINITION_CRON_INVALID "60" is no minute (0 to 59, *, 1-5, */2)'],
+  },
+  {
+    name: 'a day that does not exist',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * fry", action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:18 «"0 4 * * fry"» WP_DEFINITION_CRON_INVALID "fry" is no day of the week (0 to 7, or sun to sat, *, 1-5, */2)',
+    ],
+  },
+  {
+    name: 'a range that runs backwards',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "30-10 4 * * *", action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:18 «"30-10 4 * * *"» WP_DEFINITION_CRON_INVALID "30-10" is no minute (0 to 59, *, 1-5, */2)',
+    ],
+  },
+  {
+    name: 'a time zone that is not known',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * *", timezone: Europe/Berln, action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:41 «Europe/Berln» WP_DEFINITION_CRON_INVALID There is no time zone "Europe/Berln" | Did you mean "Europe/Berlin"?',
+    ],
+  },
+  {
+    name: 'a cronjob without a schedule',
+    files: { 'waypost.yml': 'cronjob:\n  j: { action: src/a.ts }\n' },
+    problems: ['waypost.yml:2:3 «j» WP_DEFINITION_KEY_MISSING "schedule" is missing; a cronjob needs it'],
+  },
+]

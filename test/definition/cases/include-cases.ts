@@ -1,0 +1,128 @@
+import type { Case } from './case.ts'
+
+/** `!include` that leads nowhere, in a circle or out of the project, and problems in what was included. */
+export const includeCases: readonly Case[] = [
+  {
+    name: 'an include of a file that is missing',
+    files: { 'waypost.yml': 'schema: !include resources/scheme.yml\n', 'resources/schema.yml': '{}\n' },
+    problems: [
+      'waypost.yml:1:9 «!include resources/scheme.yml» WP_DEFINITION_INCLUDE_MISSING There is no file resources/scheme.yml | Did you mean resources/schema.yml?',
+    ],
+  },
+  {
+    name: 'an include of a file that is missing, with nothing near it',
+    files: { 'waypost.yml': 'schema: !include nowhere/x.yml\n' },
+    problems: ['waypost.yml:1:9 «!include nowhere/x.yml» WP_DEFINITION_INCLUDE_MISSING There is no file nowhere/x.yml'],
+  },
+  {
+    name: 'an include of itself',
+    files: { 'waypost.yml': 'routes: {}\nschema: !include waypost.yml\n' },
+    problems: [
+      'waypost.yml:2:9 «!include waypost.yml» WP_DEFINITION_INCLUDE_CYCLE "waypost.yml" includes itself | waypost.yml → waypost.yml',
+    ],
+  },
+  {
+    name: 'a circle of three files',
+    files: {
+      'waypost.yml': 'schema: !include a.yml\n',
+      'a.yml': 'A: !include b.yml\n',
+      'b.yml': 'type: object\nproperties: !include a.yml\n',
+    },
+    problems: [
+      'b.yml:2:13 «!include a.yml» WP_DEFINITION_INCLUDE_CYCLE "a.yml" includes itself | waypost.yml → a.yml → b.yml → a.yml < a.yml:1:4 < waypost.yml:1:9',
+    ],
+  },
+  {
+    name: 'a pointer that includes itself',
+    files: { 'waypost.yml': 'schema:\n  A: !include waypost.yml#/schema/A\n' },
+    problems: [
+      'waypost.yml:2:6 «!include waypost.yml#/schema/A» WP_DEFINITION_INCLUDE_CYCLE "waypost.yml#/schema/A" includes itself | waypost.yml → waypost.yml#/schema/A',
+    ],
+  },
+  {
+    name: 'a pointer to nowhere',
+    files: { 'waypost.yml': 'schema:\n  A: !include s.yml#/Tdo\n', 's.yml': 'Todo: { type: object }\n' },
+    problems: [
+      'waypost.yml:2:6 «!include s.yml#/Tdo» WP_DEFINITION_INCLUDE_POINTER There is nothing at "/Tdo" in s.yml | Did you mean "#/Todo"?',
+    ],
+  },
+  {
+    name: 'a pointer through a list to nowhere',
+    files: { 'waypost.yml': 'schema:\n  A: !include s.yml#/list/2\n', 's.yml': 'list: [true, false]\n' },
+    problems: [
+      'waypost.yml:2:6 «!include s.yml#/list/2» WP_DEFINITION_INCLUDE_POINTER There is nothing at "/list/2" in s.yml',
+    ],
+  },
+  {
+    name: 'a pointer that is none',
+    files: { 'waypost.yml': 'schema:\n  A: !include s.yml#Todo\n', 's.yml': '{}\n' },
+    problems: [
+      'waypost.yml:2:6 «!include s.yml#Todo» WP_DEFINITION_INCLUDE_INVALID "s.yml#Todo" cannot be included | Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+    ],
+  },
+  {
+    name: 'an include above the project',
+    files: { 'waypost.yml': 'schema: !include ../schema.yml\n' },
+    problems: [
+      'waypost.yml:1:9 «!include ../schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "../schema.yml" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+    ],
+  },
+  {
+    name: 'an include by absolute path',
+    files: { 'waypost.yml': 'schema: !include /etc/schema.yml\n' },
+    problems: [
+      'waypost.yml:1:9 «!include /etc/schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "/etc/schema.yml" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+    ],
+  },
+  {
+    name: 'an include from the net',
+    files: { 'waypost.yml': 'schema: !include https://example.com/schema.yml\n' },
+    problems: [
+      'waypost.yml:1:9 «!include https://example.com/schema.yml» WP_DEFINITION_INCLUDE_INVALID "https://example.com/schema.yml" cannot be included | Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+    ],
+  },
+  {
+    name: 'an include of another kind of file',
+    files: { 'waypost.yml': 'schema: !include schema.txt\n', 'schema.txt': '{}' },
+    problems: [
+      'waypost.yml:1:9 «!include schema.txt» WP_DEFINITION_INCLUDE_INVALID "schema.txt" cannot be included | Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+    ],
+  },
+  {
+    name: 'an include of a folder',
+    files: { 'waypost.yml': 'schema: !include dir.yml\n', 'dir.yml/x': '' },
+    problems: ['waypost.yml:1:9 «!include dir.yml» WP_DEFINITION_FILE_REFUSED dir.yml cannot be read: it is a folder'],
+  },
+  {
+    name: 'an include of a map',
+    files: { 'waypost.yml': 'schema: !include { file: a.yml }\n' },
+    problems: [
+      'waypost.yml:1:9 «!include» WP_DEFINITION_INCLUDE_INVALID "{…}" cannot be included | Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+    ],
+  },
+  {
+    name: 'an include of nothing',
+    files: { 'waypost.yml': 'schema: !include\n' },
+    problems: [
+      'waypost.yml:1:9 «!include» WP_DEFINITION_INCLUDE_INVALID "" cannot be included | Write !include FILE.yml, FILE.json or FILE.yml#/json/pointer, relative to this file',
+    ],
+  },
+  {
+    name: 'a problem two includes deep',
+    files: {
+      'waypost.yml': 'routes: !include r/all.yml\n',
+      'r/all.yml': '/a: !include one.yml\n',
+      'r/one.yml': 'methods:\n  GET: { public: true, action: src/a.ts, timeot: 3s }\n',
+    },
+    problems: [
+      'r/one.yml:2:42 «timeot» WP_DEFINITION_KEY_UNKNOWN "timeot" is no key of a method | Did you mean "timeout"? < r/all.yml:1:5 < waypost.yml:1:9',
+    ],
+  },
+  {
+    name: 'a text where an include was meant',
+    files: { 'waypost.yml': 'routes:\n  /a: routes/a.yml\n', 'routes/a.yml': '' },
+    problems: [
+      'waypost.yml:2:7 «routes/a.yml» WP_DEFINITION_VALUE_INVALID "/a" must be a route, not "routes/a.yml" | To include a file: !include routes/a.yml',
+    ],
+  },
+]

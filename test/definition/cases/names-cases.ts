@@ -1,0 +1,146 @@
+import type { Case } from './case.ts'
+
+/** Names of schemas, events, rates, actions and files that are not there. */
+export const namesCases: readonly Case[] = [
+  {
+    name: 'an unknown schema, with one near',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: Tdo\nschema:\n  Todo: true\n',
+    },
+    problems: [
+      'waypost.yml:7:19 «Tdo» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "Tdo" | Did you mean "Todo" (waypost.yml:9)?',
+    ],
+  },
+  {
+    name: 'an unknown schema, with none near',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: Zebra\nschema:\n  Todo: true\n  Message: true\n',
+    },
+    problems: [
+      'waypost.yml:7:19 «Zebra» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "Zebra" | There are Todo, Message',
+    ],
+  },
+  {
+    name: 'an unknown schema where there is none',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: Todo\n',
+    },
+    problems: [
+      'waypost.yml:7:19 «Todo» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "Todo" | Add it below "schema:"',
+    ],
+  },
+  {
+    name: 'a file where a schema should be included',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: schema/todo.yml\n',
+      'schema/todo.yml': 'true',
+    },
+    problems: [
+      'waypost.yml:7:19 «schema/todo.yml» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "schema/todo.yml" | To include a file: !include schema/todo.yml',
+    ],
+  },
+  {
+    name: 'an unknown event',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        dispatch: todo_creatd\nevent:\n  todo_created: { scopes: [x] }\n',
+    },
+    problems: [
+      'waypost.yml:7:19 «todo_creatd» WP_DEFINITION_EVENT_UNKNOWN There is no event "todo_creatd" | Did you mean "todo_created" (waypost.yml:9)?',
+    ],
+  },
+  {
+    name: 'an unknown rate',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        rate: strict\nrate:\n  strikt: { limit: 1, window: 1s }\n',
+    },
+    problems: [
+      'waypost.yml:7:15 «strict» WP_DEFINITION_RATE_UNKNOWN There is no rate "strict" | Did you mean "strikt" (waypost.yml:9)?',
+    ],
+  },
+  {
+    name: 'an unknown rate of a route',
+    files: {
+      'waypost.yml': 'routes:\n  /a:\n    rate: slow\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: ['waypost.yml:3:11 «slow» WP_DEFINITION_RATE_UNKNOWN There is no rate "slow" | Add it below "rate:"'],
+  },
+  {
+    name: 'an unknown action',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a: { methods: { GET: { public: true, action: lst } } }\naction:\n  list: { class: X }\n',
+    },
+    problems: [
+      'waypost.yml:2:49 «lst» WP_DEFINITION_ACTION_UNKNOWN There is no action "lst" | Did you mean "list" (waypost.yml:4)?',
+    ],
+  },
+  {
+    name: 'an action file of another kind',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: src/a.mts } } }\n' },
+    problems: [
+      'waypost.yml:2:49 «src/a.mts» WP_DEFINITION_ACTION_UNKNOWN There is no action "src/a.mts" | A file ends in .ts or .js; every other text names an entry of "action"',
+    ],
+  },
+  {
+    name: 'an action file that is missing',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: src/b.ts } } }\n' },
+    problems: [
+      'waypost.yml:2:49 «src/b.ts» WP_BUILD_ACTION_MISSING There is no file src/b.ts | Did you mean src/a.ts? To make a new one: waypost generate:action src/b.ts',
+    ],
+  },
+  {
+    name: 'an action file in a folder that is missing',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: lib/list.ts } } }\n' },
+    problems: [
+      'waypost.yml:2:49 «lib/list.ts» WP_BUILD_ACTION_MISSING There is no file lib/list.ts | To make it: waypost generate:action lib/list.ts',
+    ],
+  },
+  {
+    name: 'an action file above the project',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: ../a.ts } } }\n' },
+    problems: [
+      'waypost.yml:2:49 «../a.ts» WP_DEFINITION_ACTION_INVALID "../a.ts" is outside of the project | Write the path from the folder of waypost.yml, for example src/todo/insert.ts',
+    ],
+  },
+  {
+    name: 'an action that is a folder',
+    files: {
+      'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: src/dir.ts } } }\n',
+      'src/dir.ts/x': '',
+    },
+    problems: [
+      'waypost.yml:2:49 «src/dir.ts» WP_DEFINITION_ACTION_INVALID src/dir.ts cannot be an action: it is a folder',
+    ],
+  },
+  {
+    name: 'an action of the wrong kind',
+    files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: [src/a.ts] } } }\n' },
+    problems: [
+      'waypost.yml:2:49 «[src/a.ts]» WP_DEFINITION_VALUE_INVALID "action" must be a file, the name of an action, or a class with its config, not a list',
+    ],
+  },
+  {
+    name: 'names that may stand in an include that is missing',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: Todo\n        dispatch: made\nschema: !include missing.yml\nevent: !include missing.yml\n',
+    },
+    problems: [
+      'waypost.yml:9:9 «!include missing.yml» WP_DEFINITION_INCLUDE_MISSING There is no file missing.yml',
+      'waypost.yml:10:8 «!include missing.yml» WP_DEFINITION_INCLUDE_MISSING There is no file missing.yml',
+    ],
+  },
+  {
+    name: 'an event that everybody may subscribe to',
+    files: { 'waypost.yml': 'event:\n  made: { schema: Todo }\nschema:\n  Todo: true\n' },
+    problems: [
+      'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every consumer may subscribe to the event "made", and no public route shows its data | Add scopes: [NAME], so that only who holds one of them may subscribe',
+    ],
+  },
+]

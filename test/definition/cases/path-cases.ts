@@ -1,0 +1,204 @@
+import type { Case } from './case.ts'
+
+/** Paths of routes, their parameters, and who may call them. */
+export const pathCases: readonly Case[] = [
+  {
+    name: 'a path without a slash',
+    files: { 'waypost.yml': 'routes:\n  todo:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «todo» WP_DEFINITION_PATH_INVALID "todo" is no path: it does not begin with "/" | Write /todo',
+    ],
+  },
+  {
+    name: 'a path that ends with a slash',
+    files: { 'waypost.yml': 'routes:\n  /todo/:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/todo/» WP_DEFINITION_PATH_INVALID "/todo/" is no path: it ends with "/" | Write /todo',
+    ],
+  },
+  {
+    name: 'an empty part of a path',
+    files: { 'waypost.yml': 'routes:\n  /todo//x:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/todo//x» WP_DEFINITION_PATH_INVALID "/todo//x" is no path: a part between two "/" is empty',
+    ],
+  },
+  {
+    name: 'a parameter in braces',
+    files: { 'waypost.yml': 'routes:\n  /todo/{id}:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:9 «{id}» WP_DEFINITION_PATH_INVALID "/todo/{id}" is no path: "{id}" is no parameter | Write :id',
+    ],
+  },
+  {
+    name: 'a parameter that is only part of a part',
+    files: { 'waypost.yml': 'routes:\n  /todo/x:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:9 «x:id» WP_DEFINITION_PATH_INVALID "/todo/x:id" is no path: a parameter is a whole part | Write /:NAME between two "/"',
+    ],
+  },
+  {
+    name: 'a parameter with a dash',
+    files: { 'waypost.yml': 'routes:\n  /todo/:to-do:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:9 «:to-do» WP_DEFINITION_PATH_INVALID "/todo/:to-do" is no path: ":to-do" is no parameter | Write :NAME, of letters, digits and _',
+    ],
+  },
+  {
+    name: 'a parameter twice',
+    files: { 'waypost.yml': 'routes:\n  /todo/:id/:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/todo/:id/:id» WP_DEFINITION_PATH_INVALID "/todo/:id/:id" is no path: ":id" stands twice in it | Give each parameter a name of its own',
+    ],
+  },
+  {
+    name: 'a wildcard',
+    files: { 'waypost.yml': 'routes:\n  "/todo/*":\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:10 «*» WP_DEFINITION_PATH_INVALID "/todo/*" is no path: "*" may not stand in it | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
+    ],
+  },
+  {
+    name: 'a query in a path',
+    files: { 'waypost.yml': 'routes:\n  /todo?x=1:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/todo?x=1» WP_DEFINITION_PATH_INVALID "/todo?x=1" is no path: a query or fragment is no part of it | Describe the query by "parameters" of the method',
+    ],
+  },
+  {
+    name: 'a space in a path',
+    files: { 'waypost.yml': 'routes:\n  /to do:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:4 «to do» WP_DEFINITION_PATH_INVALID "/to do" is no path: " " may not stand in it | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
+    ],
+  },
+  {
+    name: 'a reserved path',
+    files: { 'waypost.yml': 'routes:\n  /backend:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/backend» WP_DEFINITION_PATH_RESERVED "/backend" is reserved: /backend with all below it belongs to Waypost | Choose another path',
+    ],
+  },
+  {
+    name: 'a path below a reserved one',
+    files: { 'waypost.yml': 'routes:\n  /docs/mine:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/docs/mine» WP_DEFINITION_PATH_RESERVED "/docs/mine" is reserved: /docs with all below it belongs to Waypost | Choose another path',
+    ],
+  },
+  {
+    name: 'a reserved file',
+    files: { 'waypost.yml': 'routes:\n  /openapi.json:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:3 «/openapi.json» WP_DEFINITION_PATH_RESERVED "/openapi.json" is reserved: /openapi.json with all below it belongs to Waypost | Choose another path',
+    ],
+  },
+  {
+    name: 'two paths of the same shape',
+    files: {
+      'waypost.yml':
+        'routes:\n  /todo/:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n  /todo/:todo_id:\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:4:3 «/todo/:todo_id» WP_DEFINITION_ROUTE_DUPLICATE "/todo/:todo_id" answers the same requests as "/todo/:id" | "/todo/:id" stands at waypost.yml:2; put the methods of both into one route',
+    ],
+  },
+  {
+    name: 'a path parameter without a schema',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/:id/:no:\n    path: { id: { type: integer } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:5 «path» WP_DEFINITION_PATH_PARAMETER ":no" of /a/:id/:no has no schema | Add no: { type: string } to "path"',
+    ],
+  },
+  {
+    name: 'a schema for a path parameter that is not there',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/:todo_id:\n    path: { todoid: { type: integer } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:13 «todoid» WP_DEFINITION_PATH_PARAMETER "todoid" is no parameter of /a/:todo_id | Did you mean "todo_id"?',
+    ],
+  },
+  {
+    name: 'a schema for a path without parameters',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    path: { id: { type: integer } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: ['waypost.yml:3:13 «id» WP_DEFINITION_PATH_PARAMETER "id" is no parameter of /a'],
+  },
+  {
+    name: 'a path schema by name that lacks a parameter',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/:id:\n    path: Ids\n    methods: { GET: { public: true, action: src/a.ts } }\nschema:\n  Ids: { type: object, properties: { other: { type: string } } }\n',
+    },
+    problems: [
+      'waypost.yml:3:5 «path» WP_DEFINITION_PATH_PARAMETER ":id" of /a/:id has no schema | Add id: { type: string } to "path"',
+      'waypost.yml:3:11 «Ids» WP_DEFINITION_PATH_PARAMETER "other" is no parameter of /a/:id',
+    ],
+  },
+  {
+    name: 'a path schema of another type',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/:id:\n    path: { type: string }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:11 «{ type: string }» WP_DEFINITION_PARAMETERS_INVALID "path" must be a schema of type object, not of type "string"',
+    ],
+  },
+  {
+    name: 'a path parameter that is a list',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/:id:\n    path: { id: { type: array } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:17 «{ type: array }» WP_DEFINITION_PARAMETERS_INVALID "id" cannot be of type "array": it comes as text in the path',
+    ],
+  },
+  {
+    name: 'a path schema that is a list',
+    files: {
+      'waypost.yml': 'routes:\n  /a/:id:\n    path: [id]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:11 «[id]» WP_DEFINITION_VALUE_INVALID "path" must be a map of name to schema, or a schema of type object, not a list',
+    ],
+  },
+  {
+    name: 'a query parameter that is an object',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        parameters: { filter: { type: object } }\n',
+    },
+    problems: [
+      'waypost.yml:7:31 «{ type: object }» WP_DEFINITION_PARAMETERS_INVALID "filter" cannot be of type "object": it comes as text in the query',
+    ],
+  },
+  {
+    name: 'a query schema of another type by name',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        parameters: Text\nschema:\n  Text: { type: string }\n',
+    },
+    problems: [
+      'waypost.yml:7:21 «Text» WP_DEFINITION_PARAMETERS_INVALID "parameters" must be a schema of type object, not of type "string"',
+    ],
+  },
+  {
+    name: 'a private method without a scope',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET: { action: src/a.ts }\n      POST: { action: src/a.ts, scopes: [x] }\n',
+    },
+    problems: [
+      'waypost.yml:4:7 «GET» WP_DEFINITION_SCOPE_MISSING GET /a is private and names no scope | Add scopes: [NAME] (or [] for any valid token) to it or its route, or public: true',
+    ],
+  },
+]

@@ -1,0 +1,319 @@
+import type { Case } from './case.ts'
+
+/** JSON Schemas that are none, or that could not be compiled. */
+export const schemaCases: readonly Case[] = [
+  {
+    name: 'an unknown type',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: sting\n' },
+    problems: [
+      'waypost.yml:3:11 «sting» WP_DEFINITION_SCHEMA_INVALID "sting" is no JSON Schema type | Did you mean "string"?',
+    ],
+  },
+  {
+    name: 'an unknown type in a list',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: [string, nul]\n' },
+    problems: [
+      'waypost.yml:3:20 «nul» WP_DEFINITION_SCHEMA_INVALID "nul" is no JSON Schema type | Did you mean "null"?',
+    ],
+  },
+  {
+    name: 'the type null without quotes',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: [string, null]\n' },
+    problems: [
+      'waypost.yml:3:20 «null» WP_DEFINITION_SCHEMA_INVALID Each item of "type" must be a JSON Schema type, not empty | Quote it: "null"',
+    ],
+  },
+  {
+    name: 'an unknown keyword',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLenght: 3\n' },
+    problems: [
+      'waypost.yml:4:5 «minLenght» WP_DEFINITION_SCHEMA_INVALID "minLenght" is no key of a JSON Schema | Did you mean "minLength"?',
+    ],
+  },
+  {
+    name: 'a keyword of OpenAPI',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    nullable: true\n' },
+    problems: [
+      'waypost.yml:4:5 «nullable» WP_DEFINITION_SCHEMA_INVALID "nullable" is no key of a JSON Schema | Write type: [TYPE, "null"]',
+    ],
+  },
+  {
+    name: 'a keyword with a value of the wrong type',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLength: three\n' },
+    problems: [
+      'waypost.yml:4:16 «three» WP_DEFINITION_SCHEMA_INVALID "minLength" must be a whole number from 0, not "three"',
+    ],
+  },
+  {
+    name: 'a negative length',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLength: -1\n' },
+    problems: ['waypost.yml:4:16 «-1» WP_DEFINITION_SCHEMA_INVALID "minLength" must be a whole number from 0, not -1'],
+  },
+  {
+    name: 'required as true',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    type: object\n    properties:\n      a: { type: string, required: true }\n',
+    },
+    problems: [
+      'waypost.yml:5:36 «true» WP_DEFINITION_SCHEMA_INVALID "required" must be a list of names, not true | List the names of required properties beside "properties": required: [NAME]',
+    ],
+  },
+  {
+    name: 'an empty enum',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    enum: []\n' },
+    problems: ['waypost.yml:4:11 «[]» WP_DEFINITION_SCHEMA_INVALID "enum" must be a list of values, not an empty list'],
+  },
+  {
+    name: 'an empty allOf',
+    files: { 'waypost.yml': 'schema:\n  A:\n    allOf: []\n' },
+    problems: [
+      'waypost.yml:3:12 «[]» WP_DEFINITION_SCHEMA_INVALID "allOf" must be a list of schemas, not an empty list',
+    ],
+  },
+  {
+    name: 'a keyword without a type',
+    files: { 'waypost.yml': 'schema:\n  A:\n    minLength: 3\n' },
+    problems: ['waypost.yml:3:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" needs a type | Add type: string'],
+  },
+  {
+    name: 'a keyword of another type',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: integer\n    minLength: 3\n' },
+    problems: [
+      'waypost.yml:4:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" has no effect on type "integer" | It is for type: string',
+    ],
+  },
+  {
+    name: 'a type that the schema around it rules out',
+    files: {
+      'waypost.yml':
+        'schema:\n  A:\n    type: object\n    anyOf:\n      - { type: string }\n      - { type: object }\n',
+    },
+    problems: [
+      'waypost.yml:5:17 «string» WP_DEFINITION_SCHEMA_INVALID "string" cannot be, because the schema around it has type "object"',
+    ],
+  },
+  {
+    name: 'an unknown format',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    format: date-tme\n' },
+    problems: [
+      'waypost.yml:4:13 «date-tme» WP_DEFINITION_SCHEMA_INVALID "date-tme" is no known format | Did you mean "date-time"?',
+    ],
+  },
+  {
+    name: 'a pattern that does not compile',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '['\n" },
+    problems: [
+      'waypost.yml:4:14 «\'[\'» WP_DEFINITION_SCHEMA_INVALID "[" is no valid pattern: Unterminated character class | Patterns are those of JavaScript with the flag u, without slashes around them',
+    ],
+  },
+  {
+    name: 'a pattern with look-around',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^(?!x)'\n" },
+    problems: [
+      'waypost.yml:4:14 «\'^(?!x)\'» WP_DEFINITION_SCHEMA_INVALID The look-around "(?!" cannot be used in a pattern | Patterns run in linear time; say it without, or by several schemas in allOf',
+    ],
+  },
+  {
+    name: 'a pattern with a back reference',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '(a)\\1'\n" },
+    problems: [
+      'waypost.yml:4:14 «\'(a)\\1\'» WP_DEFINITION_SCHEMA_INVALID The back reference "\\1" cannot be used in a pattern | Patterns run in linear time; say it without, or by several schemas in allOf',
+    ],
+  },
+  {
+    name: 'a property pattern that does not compile',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: object\n    patternProperties:\n      '(': true\n" },
+    problems: [
+      'waypost.yml:5:7 «\'(\'» WP_DEFINITION_SCHEMA_INVALID "(" is no valid pattern: Unterminated group | Patterns are those of JavaScript with the flag u, without slashes around them',
+    ],
+  },
+  {
+    name: 'a required property that is misspelt',
+    files: {
+      'waypost.yml':
+        'schema:\n  A:\n    type: object\n    required: [titel]\n    properties: { title: { type: string } }\n',
+    },
+    problems: [
+      'waypost.yml:4:16 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is required, but it is not among the properties | Did you mean "title"?',
+    ],
+  },
+  {
+    name: 'if without then',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    if: { minLength: 1 }\n' },
+    problems: ['waypost.yml:4:5 «if» WP_DEFINITION_SCHEMA_INVALID "if" has no effect without "then"'],
+  },
+  {
+    name: 'then without if',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    then: { minLength: 1 }\n' },
+    problems: ['waypost.yml:4:5 «then» WP_DEFINITION_SCHEMA_INVALID "then" has no effect without "if"'],
+  },
+  {
+    name: 'minContains without contains',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    minContains: 2\n' },
+    problems: [
+      'waypost.yml:4:5 «minContains» WP_DEFINITION_SCHEMA_INVALID "minContains" has no effect without "contains"',
+    ],
+  },
+  {
+    name: 'a tuple of open length',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    prefixItems: [{ type: string }]\n' },
+    problems: [
+      'waypost.yml:4:5 «prefixItems» WP_DEFINITION_SCHEMA_INVALID A tuple of 1 must say how long it is | Add minItems: 1 and items: false',
+    ],
+  },
+  {
+    name: 'a schema that is a list',
+    files: { 'waypost.yml': 'schema:\n  A:\n    - type: string\n' },
+    problems: [
+      'waypost.yml:3:5 «- type: string» WP_DEFINITION_SCHEMA_INVALID A JSON Schema must be a map, true or false, not a list',
+    ],
+  },
+  {
+    name: 'a schema that is a name',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: A\n' },
+    problems: [
+      'waypost.yml:4:12 «A» WP_DEFINITION_SCHEMA_INVALID A JSON Schema must be a map, true or false, not "A" | Write { $ref: schema:///A }',
+    ],
+  },
+  {
+    name: 'an unknown version of JSON Schema',
+    files: { 'waypost.yml': 'schema:\n  A:\n    $schema: http://json-schema.org/draft-04/schema#\n    type: string\n' },
+    problems: [
+      'waypost.yml:3:14 «http://json-schema.org/draft-04/schema#» WP_DEFINITION_SCHEMA_INVALID "http://json-schema.org/draft-04/schema#" is no known version of JSON Schema | Versions are https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#',
+    ],
+  },
+  {
+    name: '$schema within a schema',
+    files: {
+      'waypost.yml':
+        'schema:\n  A:\n    type: object\n    properties:\n      a: { $schema: "http://json-schema.org/draft-07/schema#" }\n',
+    },
+    problems: [
+      'waypost.yml:5:21 «"http://json-schema.org/draft-07/schema#"» WP_DEFINITION_SCHEMA_INVALID "$schema" may stand only at the top of a schema | Remove it; the version of the schema around it holds',
+    ],
+  },
+  {
+    name: '$id within a schema',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    type: object\n    properties:\n      a: { $id: "https://example.com/a" }\n',
+    },
+    problems: [
+      'waypost.yml:5:17 «"https://example.com/a"» WP_DEFINITION_SCHEMA_INVALID "$id" may stand only at the top of a schema | Give the schema a name below "schema:", and refer to it by schema:///NAME',
+    ],
+  },
+  {
+    name: 'draft-04 exclusiveMinimum',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: integer\n    exclusiveMinimum: true\n' },
+    problems: ['waypost.yml:4:23 «true» WP_DEFINITION_SCHEMA_INVALID "exclusiveMinimum" must be a number, not true'],
+  },
+  {
+    name: 'an unknown named reference',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: schema:///B }\n' },
+    problems: [
+      'waypost.yml:4:20 «schema:///B» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "B" | Did you mean "A" (waypost.yml:2)?',
+    ],
+  },
+  {
+    name: 'a named reference with two slashes',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: schema://A }\n' },
+    problems: [
+      'waypost.yml:4:20 «schema://A» WP_DEFINITION_SCHEMA_REFERENCE "schema://A" is no reference to a schema | Write schema:///A',
+    ],
+  },
+  {
+    name: 'a reference from the net',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "https://example.com/a.json" }\n' },
+    problems: [
+      'waypost.yml:4:20 «"https://example.com/a.json"» WP_DEFINITION_SCHEMA_REFERENCE "https://example.com/a.json" is not fetched: a definition is complete in itself | Copy the schema into the project, and refer to it by its relative path or by schema:///NAME',
+    ],
+  },
+  {
+    name: 'a bare name as a reference',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: A }\n' },
+    problems: [
+      'waypost.yml:4:20 «A» WP_DEFINITION_SCHEMA_REFERENCE "A" is no reference to a schema | Write schema:///A',
+    ],
+  },
+  {
+    name: 'a local reference to nothing',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "#/$defs/b" }\n' },
+    problems: ['waypost.yml:4:20 «"#/$defs/b"» WP_DEFINITION_SCHEMA_REFERENCE "#/$defs/b" leads to nothing'],
+  },
+  {
+    name: 'a local reference to no schema',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: object\n    properties:\n      a: { $ref: "#/properties" }\n' },
+    problems: [
+      'waypost.yml:5:18 «"#/properties"» WP_DEFINITION_SCHEMA_REFERENCE "#/properties" leads to something that is no schema | Lead to a schema, for example one below "$defs"',
+    ],
+  },
+  {
+    name: 'an anchor that is not there',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "#b" }\n' },
+    problems: ['waypost.yml:4:20 «"#b"» WP_DEFINITION_SCHEMA_REFERENCE "#b" leads to nothing'],
+  },
+  {
+    name: 'a fragment of a named schema that is not there',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "schema:///A#/properties/x" }\n' },
+    problems: [
+      'waypost.yml:4:20 «"schema:///A#/properties/x"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/properties/x" leads to nothing',
+    ],
+  },
+  {
+    name: 'a relative reference to a missing file',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: ./addres.json }\n',
+      'address.json': '{"type":"string"}',
+    },
+    problems: [
+      'waypost.yml:4:20 «./addres.json» WP_DEFINITION_INCLUDE_MISSING There is no file addres.json | Did you mean address.json?',
+    ],
+  },
+  {
+    name: 'a relative reference above the project',
+    files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: ../a.json }\n' },
+    problems: [
+      'waypost.yml:4:20 «../a.json» WP_DEFINITION_INCLUDE_OUTSIDE "../a.json" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+    ],
+  },
+  {
+    name: 'a problem in a file that a reference reaches',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: a.json }\n',
+      'a.json': '{"type":"strin"}',
+    },
+    problems: [
+      'a.json:1:9 «"strin"» WP_DEFINITION_SCHEMA_INVALID "strin" is no JSON Schema type | Did you mean "string"? < waypost.yml:4:20',
+    ],
+  },
+  {
+    name: 'a schema that is itself',
+    files: { 'waypost.yml': 'schema:\n  A:\n    $ref: schema:///A\n' },
+    problems: [
+      'waypost.yml:3:11 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → A | A schema may refer to itself only below "properties", "items" and the like',
+    ],
+  },
+  {
+    name: 'two schemas that are each other',
+    files: { 'waypost.yml': 'schema:\n  A: { $ref: schema:///B }\n  B: { allOf: [{ $ref: schema:///A }] }\n' },
+    problems: [
+      'waypost.yml:3:24 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → B → A | A schema may refer to itself only below "properties", "items" and the like',
+    ],
+  },
+  {
+    name: 'a name that stands for itself',
+    files: { 'waypost.yml': 'schema:\n  A: B\n  B: A\n' },
+    problems: [
+      'waypost.yml:3:6 «A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → B → A | A schema may refer to itself only below "properties", "items" and the like',
+    ],
+  },
+  {
+    name: 'a wrong schema in place in a route',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: { type: object, propertys: {} }\n',
+    },
+    problems: [
+      'waypost.yml:7:35 «propertys» WP_DEFINITION_SCHEMA_INVALID "propertys" is no key of a JSON Schema | Did you mean "properties"?',
+    ],
+  },
+]

@@ -1,0 +1,29 @@
+import type { Case } from './case.ts'
+
+/** Variables when their values are known. */
+export const valuesCases: readonly Case[] = [
+  {
+    name: 'a variable that is not set',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "${env.DB_FILE}" }\n' },
+    options: { variables: { OTHER: 'x' } },
+    problems: [
+      'waypost.yml:4:22 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or give a default: ${env.DB_FILE:-default}',
+    ],
+  },
+  {
+    name: 'a variable that is set to nothing',
+    files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "a/${env.DB_FILE}/b" }\n' },
+    options: { variables: { DB_FILE: '' } },
+    problems: [
+      'waypost.yml:4:24 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or give a default: ${env.DB_FILE:-default}',
+    ],
+  },
+  {
+    name: 'a setting whose variable has a wrong value',
+    files: { 'waypost.yml': 'config:\n  token_lifetime: ${env.TTL}\n' },
+    options: { variables: { TTL: 'long' } },
+    problems: [
+      'waypost.yml:2:19 «${env.TTL}» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not "long"',
+    ],
+  },
+]

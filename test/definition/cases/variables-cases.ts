@@ -1,0 +1,58 @@
+import type { Case } from './case.ts'
+
+/** `${env.NAME}` where it may not stand or is not written right. */
+export const variablesCases: readonly Case[] = [
+  {
+    name: 'a variable where none may stand',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        description: "${env.TEXT}"\n',
+    },
+    problems: [
+      'waypost.yml:7:23 «${env.TEXT}» WP_DEFINITION_ENV_PLACE "${env.TEXT}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
+    ],
+  },
+  {
+    name: 'a variable in a key',
+    files: { 'waypost.yml': 'event:\n  "${env.NAME}": { scopes: [x] }\n' },
+    problems: [
+      'waypost.yml:2:3 «"${env.NAME}"» WP_DEFINITION_NAME_INVALID "${env.NAME}" cannot be the name of an event | Begin with a letter or a digit, and go on with those and . _ : / -',
+      'waypost.yml:2:4 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
+    ],
+  },
+  {
+    name: 'a variable in the name of a class',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: "${env.DB_CLASS}" }\n' },
+    problems: [
+      'waypost.yml:2:17 «${env.DB_CLASS}» WP_DEFINITION_ENV_PLACE "${env.DB_CLASS}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
+    ],
+  },
+  {
+    name: 'a variable of Waypost',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { url: "${env.WAYPOST_SYSTEM_URL}" } }\n' },
+    problems: [
+      'waypost.yml:2:40 «${env.WAYPOST_SYSTEM_URL}» WP_DEFINITION_ENV_RESERVED The variable "WAYPOST_SYSTEM_URL" is Waypost\'s own and may not be used here | Give the variable another name',
+    ],
+  },
+  {
+    name: 'a variable that is not written right',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { url: "x${env.my-url}" } }\n' },
+    problems: [
+      'waypost.yml:2:41 «${env.my-url}» WP_DEFINITION_ENV_INVALID "${env.my-url}" is no reference to a variable | Write ${env.NAME} or ${env.NAME:-default}',
+    ],
+  },
+  {
+    name: 'a variable that is not closed',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { url: "${env.URL" } }\n' },
+    problems: [
+      'waypost.yml:2:40 «${env.URL» WP_DEFINITION_ENV_INVALID "${env.URL" is no reference to a variable | Write ${env.NAME} or ${env.NAME:-default}',
+    ],
+  },
+  {
+    name: 'a variable in a route of a plugin',
+    files: { 'waypost.yml': 'plugins:\n  - { name: acme, config: { key: "${env.KEY}" } }\n' },
+    problems: [
+      'waypost.yml:2:35 «${env.KEY}» WP_DEFINITION_ENV_PLACE "${env.KEY}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
+    ],
+  },
+]

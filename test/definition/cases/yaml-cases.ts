@@ -1,0 +1,157 @@
+import type { Case } from './case.ts'
+
+/** What the YAML parser, or what comes right after it, finds. */
+export const yamlCases: readonly Case[] = [
+  {
+    name: 'a missing waypost.yml',
+    files: {},
+    problems: [
+      "waypost.yml:1:1 «» WP_DEFINITION_FILE_MISSING There is no waypost.yml in this folder | Go to the project's folder, or make a new project: waypost init DIR",
+    ],
+  },
+  {
+    name: 'waypost.yaml instead of waypost.yml',
+    files: { 'waypost.yaml': 'routes: {}\n' },
+    problems: [
+      'waypost.yml:1:1 «» WP_DEFINITION_FILE_MISSING There is no waypost.yml in this folder | Rename waypost.yaml to waypost.yml',
+    ],
+  },
+  {
+    name: 'a waypost.yml that is a list',
+    files: { 'waypost.yml': '- a\n' },
+    problems: [
+      'waypost.yml:1:1 «- a» WP_DEFINITION_VALUE_INVALID waypost.yml must be a map, not a list | Begin with "routes:"',
+    ],
+  },
+  {
+    name: 'a tab as indentation',
+    files: { 'waypost.yml': 'routes:\n\t/a: 1\n' },
+    problems: ['waypost.yml:2:1 «\t» WP_DEFINITION_YAML A tab may not indent | Indent by spaces'],
+  },
+  {
+    name: 'a bracket that is not closed',
+    files: { 'waypost.yml': 'plugins: [a, b\nroutes: {}\n' },
+    problems: [
+      'waypost.yml:1:10 «[» WP_DEFINITION_YAML A closing bracket is missing | Close every { with } and every [ with ]',
+    ],
+  },
+  {
+    name: 'a quote that is not closed',
+    files: { 'waypost.yml': 'routes: {}\nplugins: ["a]\n' },
+    problems: [
+      'waypost.yml:2:11 «"» WP_DEFINITION_YAML The closing quote is missing | Close the quote that begins here',
+    ],
+  },
+  {
+    name: 'a colon in an unquoted text',
+    files: { 'waypost.yml': 'event:\n  a:\n    description: Note: important\n' },
+    problems: [
+      'waypost.yml:3:18 «N» WP_DEFINITION_YAML A second ": " stands in one line | Quote a text that contains ": "; put an inner map on lines of its own',
+    ],
+  },
+  {
+    name: 'a key without a colon',
+    files: { 'waypost.yml': 'routes\nschema: {}\n' },
+    problems: [
+      'waypost.yml:1:1 «routes» WP_DEFINITION_YAML A ":" is missing after the key | Write KEY: VALUE, and each item of a list after "- "',
+    ],
+  },
+  {
+    name: 'keys of one map in different columns',
+    files: { 'waypost.yml': 'event:\n  a: {}\n b: {}\n' },
+    problems: [
+      'waypost.yml:3:2 «b» WP_DEFINITION_YAML This line is indented in another way than those beside it | Begin all keys of a map, and all items of a list, in the same column',
+    ],
+  },
+  {
+    name: 'a reserved character at the beginning of a text',
+    files: { 'waypost.yml': 'plugins:\n  - @acme/plugin\n' },
+    problems: ['waypost.yml:2:5 «@» WP_DEFINITION_YAML A text may not begin with this character | Quote the text'],
+  },
+  {
+    name: 'two documents in one file',
+    files: { 'waypost.yml': 'routes: {}\n---\nschema: {}\n' },
+    problems: [
+      'waypost.yml:2:1 «---» WP_DEFINITION_YAML The file holds more than one document | Remove the line "---", or make two files of it',
+    ],
+  },
+  {
+    name: 'an unquoted variable in a flow map',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: postgresql, config: { url: ${env.DB_URL} } }\n' },
+    problems: [
+      'waypost.yml:2:43 «${env.DB_URL}» WP_DEFINITION_YAML "${env.DB_URL}" must be quoted between { and } or [ and ] | Quote it: "${env.DB_URL}"',
+    ],
+  },
+  {
+    name: 'an unquoted variable in a flow list',
+    files: { 'waypost.yml': 'config:\n  cors: [${env.ORIGIN}]\n' },
+    problems: [
+      'waypost.yml:2:10 «${env.ORIGIN}» WP_DEFINITION_YAML "${env.ORIGIN}" must be quoted between { and } or [ and ] | Quote it: "${env.ORIGIN}"',
+    ],
+  },
+  {
+    name: 'a key that stands twice',
+    files: { 'waypost.yml': 'scope:\n  a: {}\n  b: {}\n  a: {}\n' },
+    problems: [
+      'waypost.yml:4:3 «a» WP_DEFINITION_KEY_DUPLICATE The key "a" stands twice | It stands first at waypost.yml:2; remove one of the two',
+    ],
+  },
+  {
+    name: 'a key that is a map',
+    files: { 'waypost.yml': 'event:\n  ? { x: 1 }\n  : {}\n' },
+    problems: ['waypost.yml:2:3 «?» WP_DEFINITION_KEY_INVALID A key must be a text | Quote the key'],
+  },
+  {
+    name: 'an unknown tag',
+    files: { 'waypost.yml': 'schema: !inclued schema.yml\n' },
+    problems: [
+      'waypost.yml:1:9 «!inclued» WP_DEFINITION_TAG_UNKNOWN There is no tag "!inclued" | Did you mean "!include"?',
+    ],
+  },
+  {
+    name: 'a tag of another YAML',
+    files: { 'waypost.yml': 'event: !!set { a }\n' },
+    problems: [
+      'waypost.yml:1:8 «!!set» WP_DEFINITION_TAG_UNKNOWN There is no tag "!!set" | The only tag is !include FILE; quote a text that begins with "!"',
+    ],
+  },
+  {
+    name: 'an alias without an anchor',
+    files: { 'waypost.yml': 'event:\n  a: *base\n' },
+    problems: [
+      'waypost.yml:2:6 «*base» WP_DEFINITION_ALIAS_UNKNOWN There is no anchor "base" before this alias | Write &base where the value stands, or quote a text that begins with "*"',
+    ],
+  },
+  {
+    name: 'an alias of what is around it',
+    files: { 'waypost.yml': 'event: &e\n  a: *e\n' },
+    problems: ['waypost.yml:2:6 «*e» WP_DEFINITION_INCLUDE_CYCLE "*e" includes itself | waypost.yml → *e'],
+  },
+  {
+    name: 'a number that JSON does not have',
+    files: { 'waypost.yml': 'rate:\n  r: { limit: .inf, window: 1m }\n' },
+    problems: ['waypost.yml:2:15 «.inf» WP_DEFINITION_VALUE_INVALID ".inf" is no number that JSON can carry'],
+  },
+  {
+    name: 'problems in two files at once',
+    files: {
+      'waypost.yml': 'schema: !include schema.yml\nevent: !include event.yml\n',
+      'schema.yml': 'A: [\n',
+      'event.yml': 'a: b: c\n',
+    },
+    problems: [
+      'schema.yml:1:4 «[» WP_DEFINITION_YAML A closing bracket is missing | Close every { with } and every [ with ] < waypost.yml:1:9',
+      'event.yml:1:4 «b» WP_DEFINITION_YAML A second ": " stands in one line | Quote a text that contains ": "; put an inner map on lines of its own < waypost.yml:2:8',
+    ],
+  },
+  {
+    name: 'an included JSON file with a comma too many',
+    files: { 'waypost.yml': 'schema:\n  A: !include a.json\n', 'a.json': '{\n  "type": "object",\n}\n' },
+    problems: ['a.json:3:1 «}» WP_DEFINITION_JSON Expected double-quoted property name < waypost.yml:2:6'],
+  },
+  {
+    name: 'an included JSON file that ends too early',
+    files: { 'waypost.yml': 'schema:\n  A: !include a.json\n', 'a.json': '{ "type": "object"\n' },
+    problems: ["a.json:2:1 «» WP_DEFINITION_JSON Expected ',' or '}' after property value < waypost.yml:2:6"],
+  },
+]
