@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { installation, isSourceCheckout, nearest, version } from '../kit/index.ts'
@@ -75,10 +75,27 @@ async function listFiles(folder: string): Promise<string[]> {
 }
 
 function fillPackage(text: string, folder: string): string {
-  const packageJson = JSON.parse(text) as { name: string; dependencies: Record<string, string> }
+  const packageJson = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string>> & { name: string }
   packageJson.name = packageName(folder)
-  packageJson.dependencies['waypost'] = isSourceCheckout ? `file:${path.relative(folder, installation) || '.'}` : `^${version}`
+  packageJson.dependencies['waypost'] = isSourceCheckout ? linkTo(folder, installation) : `^${version}`
+  const pinned = isSourceCheckout ? findPinnedNode() : undefined
+  if (pinned !== undefined) packageJson.devDependencies[path.basename(pinned)] = linkTo(folder, pinned)
   return `${JSON.stringify(packageJson, undefined, 2)}\n`
+}
+
+/**
+ * The package with the Node that the checkout pins, if that is what runs this: whoever works in a checkout may have no
+ * other that is new enough for the project. (The package `node` itself would install that package anew each time.)
+ */
+function findPinnedNode(): string | undefined {
+  const folder = path.join(installation, 'node_modules', 'node')
+  if (!process.execPath.startsWith(folder + path.sep)) return undefined
+  const [found] = globSync('node_modules/node-*/bin/node', { cwd: folder })
+  return found && path.join(folder, path.dirname(path.dirname(found)))
+}
+
+function linkTo(folder: string, target: string): string {
+  return `file:${path.relative(folder, target).split(path.sep).join('/') || '.'}`
 }
 
 function fillName(target: string, text: string, folder: string): string {
