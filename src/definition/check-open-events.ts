@@ -7,27 +7,39 @@ import type { ResolvedSchemas } from './resolve-references.ts'
  * that of a 2xx answer of one, or part of it.
  */
 export function checkOpenEvents(making: Making, root: Node, { targets }: ResolvedSchemas): void {
-  const open = entriesOf(valueOf(root, 'event')).filter(
-    ({ value }) => value.kind === 'map' && !value.entries.has('scopes'),
-  )
-  if (open.length === 0) return
-  const shown = collectShown(root, targets)
+  const routes = valueOf(root, 'routes')
+  const open = entriesOf(valueOf(root, 'event')).filter(({ value }) => isOpen(value))
+  // With routes that could not be read nobody knows what they show.
+  if (open.length === 0 || hasBroken(routes)) return
+  const shown = collectShown(routes, targets)
   for (const { key: name, keySpan, value } of open) {
-    const schema = valueOf(value, 'schema')
-    const target = schema === undefined ? undefined : targets.get(referenceOf(schema))?.node
-    if (schema?.kind === 'broken' || (target !== undefined && shown.has(target))) continue
+    if (isShown(valueOf(value, 'schema'), shown, targets)) continue
     const parameters = { name }
     making.loading.report.add({ code: 'WP_DEFINITION_EVENT_OPEN', severity: 'warning', at: keySpan, parameters })
   }
 }
 
-function referenceOf(schema: Node): Node {
-  return schema.kind === 'map' ? (valueOf(schema, '$ref') ?? schema) : schema
+function isOpen(event: Node): boolean {
+  return event.kind === 'map' && !event.entries.has('scopes')
+}
+
+function hasBroken(routes: Node | undefined): boolean {
+  return routes?.kind === 'broken' || entriesOf(routes).some(({ value }) => value.kind === 'broken')
+}
+
+/** Also if it refers to something that was not found: that was reported. */
+function isShown(schema: Node | undefined, shown: ReadonlySet<Node>, targets: ResolvedSchemas['targets']): boolean {
+  if (schema === undefined) return false
+  if (schema.kind === 'broken') return true
+  const reference = schema.kind === 'map' ? valueOf(schema, '$ref') : schema
+  if (reference === undefined) return false
+  const target = targets.get(reference)?.node
+  return target === undefined || target.kind === 'broken' || shown.has(target)
 }
 
 /** Every named schema that an answer of a public method has or contains. */
-function collectShown(root: Node, targets: ResolvedSchemas['targets']): ReadonlySet<Node> {
-  const methods = entriesOf(valueOf(root, 'routes')).flatMap(({ value }) => entriesOf(valueOf(value, 'methods')))
+function collectShown(routes: Node | undefined, targets: ResolvedSchemas['targets']): ReadonlySet<Node> {
+  const methods = entriesOf(routes).flatMap(({ value }) => entriesOf(valueOf(value, 'methods')))
   const shown = new Set(methods.filter(({ value }) => isPublic(value)).flatMap(({ value }) => answersOf(value)))
   // The set grows while it is walked.
   for (const node of shown) for (const inner of innerOf(node, targets)) shown.add(inner)

@@ -14,7 +14,7 @@ import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts
 import { maxValues, siteOf, type Loading } from './loading.ts'
 import type { BrokenNode, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
-import { maxDepth } from './yaml-errors.ts'
+import { maxDepth } from './check-yaml.ts'
 
 export interface Place {
   readonly loading: Loading

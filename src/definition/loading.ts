@@ -4,7 +4,7 @@ import { parseSource } from './parse-source.ts'
 import { readInside, type Folder, type Refusal } from './read-file.ts'
 import { positionOf, type Report } from './report.ts'
 import type { Source, Span } from './source.ts'
-import { maxDepth } from './yaml-errors.ts'
+import { maxDepth } from './check-yaml.ts'
 
 /** What one run of `loadDefinition` has read and found so far. */
 export interface Loading {

@@ -13,7 +13,7 @@ import {
 import type { IncludeSite } from '../kit/index.ts'
 import type { Report } from './report.ts'
 import type { Origin, Source } from './source.ts'
-import { reportYamlErrors } from './yaml-errors.ts'
+import { checkYaml } from './check-yaml.ts'
 
 export interface ParseOptions {
   /** Who includes the file for the first time. */
@@ -36,7 +36,7 @@ export function parseSource(file: string, text: string, { includedAt, report }: 
   const source = { file, text, lines, content: undefined, aliases: new Map() }
   const place = { source, includedAt }
   if (file.endsWith('.json') && reportJsonError(place, report)) return source
-  if (reportYamlErrors(document, place, report)) return source
+  if (checkYaml(document, place, report)) return source
   return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
 }
 

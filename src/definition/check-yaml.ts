@@ -60,8 +60,8 @@ const words: readonly Words[] = [
 /** How many problems of one file are worth reading: what follows a first one is often only its echo. */
 const maxProblems = 10
 
-/** Reports what the parser could not read; whether there was anything. */
-export function reportYamlErrors(document: Document.Parsed | Document, origin: Origin, report: Report): boolean {
+/** Reports what the parser could not read, and tells whether there was anything. */
+export function checkYaml(document: Document.Parsed | Document, origin: Origin, report: Report): boolean {
   let lastLine = 0
   let count = 0
   for (const error of document.errors) {

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { loadDefinition, makeSourceCache, type Definition } from '../../src/definition/index.ts'
+import { formatDiagnostics } from '../../src/kit/index.ts'
+
+const todo = path.join(import.meta.dirname, '../fixtures/definition/todo')
+const collection = 'resources/routes/todo/collection.yml'
+const entity = 'resources/routes/todo/entity.yml'
+
+test('the to-do project has no problem, and this is what it says', async () => {
+  const loaded = await loadDefinition(todo)
+  assert.deepEqual(loaded.diagnostics, [])
+  assert.deepEqual(loaded.files, ['waypost.yml', collection, entity, 'resources/schema.yml'])
+  assert.deepEqual(loaded.counts, { routes: 2, methods: 5, schemas: 4, events: 1 })
+  assert.deepEqual(loaded.definition, expected)
+})
+
+test('three mistakes in the to-do project read as promised', async () => {
+  const root = copyTodo()
+  try {
+    edit(root, collection, (text) =>
+      text.replace('response: Todo-Collection', 'response: Todo-Colection').replace('insert.ts', 'insrt.ts'),
+    )
+    edit(root, 'resources/schema.yml', (text) => text.replace('content: { type: string }', 'content: { type: sting }'))
+    const { diagnostics, definition } = await loadDefinition(root)
+    assert.equal(formatDiagnostics(diagnostics, { colour: false, width: 100 }), threeMistakes.trim())
+    assert.equal(definition, undefined)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+})
+
+test('a cache of parsed files changes nothing of what is said', async () => {
+  const root = copyTodo()
+  const cache = makeSourceCache()
+  try {
+    assert.deepEqual((await loadDefinition(root, { cache })).definition, expected)
+    assert.deepEqual((await loadDefinition(root, { cache })).definition, expected)
+    edit(root, 'resources/schema.yml', (text) => `${text}  - broken`)
+    const broken = await loadDefinition(root, { cache })
+    assert.equal(broken.diagnostics.length, 1)
+    assert.deepEqual((await loadDefinition(root, { cache })).diagnostics, broken.diagnostics)
+    edit(root, 'resources/schema.yml', (text) => text.replace('  - broken', ''))
+    assert.deepEqual((await loadDefinition(root, { cache })).definition, expected)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+})
+
+function copyTodo(): string {
+  const root = mkdtempSync(path.join(os.tmpdir(), 'waypost-todo-'))
+  cpSync(todo, root, { recursive: true })
+  return root
+}
+
+function edit(root: string, file: string, change: (text: string) => string): void {
+  const text = readFileSync(path.join(root, file), 'utf8')
+  const changed = change(text)
+  assert.notEqual(changed, text)
+  writeFileSync(path.join(root, file), changed)
+}
+
+const threeMistakes = `
+resources/routes/todo/collection.yml:8:15  There is no schema "Todo-Colection"
+      response: Todo-Colection
+                ^^^^^^^^^^^^^^
+  Did you mean "Todo-Collection" (resources/schema.yml:17)?            WP_DEFINITION_SCHEMA_UNKNOWN
+  included at waypost.yml:3:10
+
+resources/routes/todo/collection.yml:14:13  There is no file src/todo/insrt.ts
+      action: src/todo/insrt.ts
+              ^^^^^^^^^^^^^^^^^
+  Did you mean src/todo/insert.ts? To make a new one: waypost generate:action src/todo/insrt.ts
+                                                                       WP_BUILD_ACTION_MISSING
+  included at waypost.yml:3:10
+
+resources/schema.yml:8:22  "sting" is no JSON Schema type
+      content: { type: sting }
+                       ^^^^^
+  Did you mean "string"?                                               WP_DEFINITION_SCHEMA_INVALID
+  included at waypost.yml:5:9
+`
+
+const params = { type: 'object', properties: { todo_id: { type: 'integer' } }, required: ['todo_id'] }
+const ref = (name: string) => ({ $ref: `schema:///${name}` })
+const at = (file: string, line: number, column: number) => ({ file, line, column })
+
+const expected: Definition = {
+  routes: [
+    {
+      path: '/todo',
+      methods: [
+        {
+          method: 'GET',
+          public: true,
+          description: 'Lists the open to-dos, newest first',
+          scopes: [],
+          query: { type: 'object', properties: { startIndex: { type: 'integer', minimum: 0, default: 0 } } },
+          responses: { '200': ref('Todo-Collection') },
+          action: { file: 'src/todo/collection.ts', at: at(collection, 9, 13) },
+          at: at(collection, 3, 3),
+        },
+        {
+          method: 'POST',
+          public: false,
+          description: 'Creates a to-do',
+          scopes: ['todo'],
+          request: ref('Todo-Input'),
+          responses: { '201': ref('Message') },
+          action: { file: 'src/todo/insert.ts', at: at(collection, 14, 13) },
+          at: at(collection, 10, 3),
+        },
+      ],
+      at: at('waypost.yml', 3, 3),
+    },
+    {
+      path: '/todo/:todo_id',
+      methods: [
+        {
+          method: 'GET',
+          public: true,
+          description: 'Shows one to-do',
+          scopes: [],
+          params,
+          responses: { '200': ref('Todo') },
+          action: { file: 'src/todo/entity.ts', at: at(entity, 9, 13) },
+          at: at(entity, 5, 3),
+        },
+        {
+          method: 'PUT',
+          public: false,
+          description: 'Changes a to-do',
+          scopes: ['todo'],
+          params,
+          request: ref('Todo-Input'),
+          responses: { '200': ref('Message') },
+          action: { file: 'src/todo/update.ts', at: at(entity, 14, 13) },
+          at: at(entity, 10, 3),
+        },
+        {
+          method: 'DELETE',
+          public: false,
+          description: 'Removes a to-do',
+          scopes: ['todo'],
+          params,
+          responses: { '200': ref('Message') },
+          action: { file: 'src/todo/delete.ts', at: at(entity, 18, 13) },
+          at: at(entity, 15, 3),
+        },
+      ],
+      at: at('waypost.yml', 4, 3),
+    },
+  ],
+  schemas: {
+    Todo: {
+      type: 'object',
+      required: ['id', 'status', 'title', 'content', 'insert_date'],
+      properties: {
+        id: { type: 'integer' },
+        status: { type: 'integer', description: '1 is open' },
+        title: { type: 'string' },
+        content: { type: 'string' },
+        insert_date: { type: 'string', format: 'date-time' },
+      },
+    },
+    'Todo-Input': {
+      type: 'object',
+      required: ['title', 'content'],
+      additionalProperties: false,
+      properties: { title: { type: 'string', minLength: 1, maxLength: 64 }, content: { type: 'string' } },
+    },
+    'Todo-Collection': {
+      type: 'object',
+      required: ['totalResults', 'startIndex', 'itemsPerPage', 'entry'],
+      properties: {
+        totalResults: { type: 'integer' },
+        startIndex: { type: 'integer' },
+        itemsPerPage: { type: 'integer' },
+        entry: { type: 'array', items: ref('Todo') },
+      },
+    },
+    Message: {
+      type: 'object',
+      required: ['success', 'message'],
+      properties: { success: { type: 'boolean' }, message: { type: 'string' }, id: { type: 'integer' } },
+    },
+  },
+  connections: {},
+  events: { todo_created: { description: 'A to-do was created', schema: ref('Todo') } },
+  scopes: { todo: {} },
+  cronjobs: {},
+  rates: {},
+  config: {},
+  plugins: [],
+  variables: {},
+}
