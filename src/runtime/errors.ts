@@ -13,6 +13,13 @@ export const errors = defineErrors({
     hint: 'Send the header Content-Type: application/json.',
   },
   WP_RUNTIME_REQUEST: { kind: 'user', status: 400, message: '{reason}' },
+  WP_RUNTIME_RATE: {
+    kind: 'user',
+    status: 429,
+    message: 'More than {limit} requests in {window} s',
+    hint: 'Try again in {seconds} s.',
+  },
+  WP_RUNTIME_TIMEOUT: { kind: 'external', status: 503, message: 'The answer took longer than {seconds} s' },
   WP_RUNTIME_RESULT: {
     kind: 'bug',
     status: 500,

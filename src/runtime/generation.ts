@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import helmet from '@fastify/helmet'
 import cors from '@fastify/cors'
+import rateLimit from '@fastify/rate-limit'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify'
 import type { Action } from '../contract/index.ts'
 import { makeUuid } from '../kit/index.ts'
@@ -66,6 +67,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
   await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: options.isHttps })
   await app.register(cors, { origin: makeOriginCheck(options), exposedHeaders: ['WWW-Authenticate', 'Retry-After'] })
+  await app.register(rateLimit, { global: false })
   for (const endpoint of options.endpoints) await app.register(endpoint)
   if (options.routes !== undefined) mountRoutes(app, options.routes)
   await app.ready()

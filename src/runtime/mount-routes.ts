@@ -6,6 +6,7 @@ import { messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { ActionResponse, makeActionContext, type ContextSources } from './action-context.ts'
 import { errors } from './errors.ts'
+import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaCache, Serializer, Validator } from './schema-cache.ts'
 
@@ -45,7 +46,8 @@ function mountMethod(app: FastifyInstance, sources: RouteSources, at: { route: M
   app.route({
     method: method.method as HTTPMethods,
     url: route.path,
-    onRequest: makeAuthorization(sources.guard, method),
+    config: rateConfig(sources.manifest, method),
+    onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
     handler: async (request, reply) => {
       const input = checks(request)
       const aborter = new AbortController()
@@ -53,10 +55,9 @@ function mountMethod(app: FastifyInstance, sources: RouteSources, at: { route: M
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) aborter.abort()
       })
-      const result = await action.handle(
-        { method: request.method, url: request.url, headers: request.headers, ...input } as never,
-        context,
-      )
+      const given = { method: request.method, url: request.url, headers: request.headers, ...input }
+      const work = Promise.resolve(action.handle(given as never, context))
+      const result = await withTimeout(work, { timeoutMs: method.timeoutMs, abort: () => aborter.abort() })
       return send({ result, context, reply })
     },
   })

@@ -1,0 +1,58 @@
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { Manifest, ManifestMethod } from '../release/index.ts'
+import { errors } from './errors.ts'
+
+/**
+ * The rate of a method as `@fastify/rate-limit` takes it. A named rate is one budget for all routes that name it,
+ * counted in each server by itself.
+ */
+export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyContextConfig {
+  const rate = method.rate === undefined ? undefined : manifest.rates[method.rate]
+  if (rate === undefined) return {}
+  return {
+    rateLimit: {
+      max: rate.limit,
+      timeWindow: rate.windowMs,
+      groupId: method.rate!,
+      hook: 'preParsing', // the guard has told who calls, and no body was read yet
+      keyGenerator: (request: FastifyRequest) =>
+        rate.by === 'principal' && request.principal !== undefined ? `user ${request.principal.user.id}` : `address ${request.ip}`,
+      errorResponseBuilder: (_request, { ttl }) => {
+        const seconds = Math.max(1, Math.ceil(ttl / 1000))
+        return errors.WP_RUNTIME_RATE({ limit: rate.limit, window: rate.windowMs / 1000, seconds }, { retryAfterSeconds: seconds })
+      },
+    },
+  }
+}
+
+/** Tells callers since when a route is deprecated (RFC 9745). */
+export function deprecationHook(deprecated: string | undefined) {
+  if (deprecated === undefined) return []
+  const since = `@${Math.floor(Date.parse(deprecated) / 1000)}`
+  return [
+    async (_request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('deprecation', since)
+    },
+  ]
+}
+
+/** Waits for work as long as the method's timeout allows; then the signal aborts and the caller is told. */
+export async function withTimeout<Value>(
+  work: Promise<Value>,
+  { timeoutMs, abort }: { timeoutMs: number | undefined; abort(): void },
+): Promise<Value> {
+  if (timeoutMs === undefined) return work
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      abort()
+      reject(errors.WP_RUNTIME_TIMEOUT({ seconds: timeoutMs / 1000 }, { retryAfterSeconds: 1 }))
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    work.catch(() => undefined) // what it throws after the timeout is nobody's any more
+  }
+}
