@@ -7,7 +7,12 @@ import { startPostgres } from '../test/support/postgres.ts'
 
 const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
-const options = ['--test', '--test-timeout=180000', ...process.argv.slice(2).filter(isOption)]
+const options = [
+  '--import=./test/support/open-handles.ts',
+  '--test',
+  '--test-timeout=180000',
+  ...process.argv.slice(2).filter(isOption),
+]
 const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))
 const alone = files.filter((file) => file.endsWith('.alone.test.ts'))
 const together = files.filter((file) => !alone.includes(file))
