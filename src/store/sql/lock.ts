@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import type { PostgresDatabase } from './postgres-dialect.ts'
 import type { SqliteDatabase } from './sqlite-dialect.ts'
@@ -42,8 +43,7 @@ export function makeLock(database: SqliteDatabase | PostgresDatabase): WithLock 
 /** A file beside the database, held by an exclusive transaction in it: the database itself stays free. */
 async function lockFile(file: string, name: string, options: LockOptions): Promise<() => Promise<void>> {
   const lockedFile = `${file}.${name.replaceAll(/[^\w-]/g, '_')}.lock`
-  closeSync(openSync(lockedFile, 'a', 0o600))
-  const handle = new DatabaseSync(lockedFile, { timeout: 0 })
+  const handle = openLockFile(lockedFile)
   const release = async () => handle.close()
   const tryLock = async () => {
     try {
@@ -58,6 +58,15 @@ async function lockFile(file: string, name: string, options: LockOptions): Promi
     handle.close()
     throw error
   })
+}
+
+function openLockFile(file: string): DatabaseSync {
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+    return new DatabaseSync(file, { timeout: 0 })
+  } catch (error) {
+    throw errors.WP_STORE_FILE({ file, reason: messageOf(error) }, { cause: error })
+  }
 }
 
 /** Asked for again and again: a statement that waits for an advisory lock would hold back every concurrent index build. */

@@ -21,6 +21,10 @@ interface Slot {
   handle: SqliteHandle | undefined
 }
 
+/** How long a process may write without a break, and what counts as one. */
+const writingMs = 50
+const freeMs = 3
+
 const busy = 5
 const readOnly = 8
 const resultCode = (error: unknown) => ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff
@@ -40,6 +44,8 @@ export class SqliteHandles {
   readonly #writers: Slots<Slot>
   readonly #readers: Slots<Slot>
   readonly #shared: Slot = { handle: undefined }
+  #writingSince = 0
+  #freeSince = 0
   #isClosed = false
   #leases = 0
   #allReturned: (() => void) | undefined
@@ -109,11 +115,12 @@ export class SqliteHandles {
     if (this.#isClosed) throw this.#closedError()
     const slot = await slots.take(options.deadline - performance.now(), () => this.#busyError())
     this.#leases++
+    if (slots === this.#writers && performance.now() - this.#freeSince >= freeMs) this.#writingSince = performance.now()
     const release = () => {
       // What still has a transaction here could not be rolled back: only a new handle is sure to hold no lock.
       if (slot.handle?.isInTransaction) closeSlot(slot)
       this.#leases--
-      slots.give(slot)
+      this.#giveOn(slots, slot)
       if (this.#leases === 0) this.#allReturned?.()
     }
     try {
@@ -122,6 +129,18 @@ export class SqliteHandles {
       release()
       throw error
     }
+  }
+
+  // A process that writes without a break leaves the lock free for moments only, which another one that tries again and
+  // again finds by luck. So now and then it is left free for as long as that one needs to find it.
+  #giveOn(slots: Slots<Slot>, slot: Slot): void {
+    const isLong = slots === this.#writers && performance.now() - this.#writingSince > writingMs
+    this.#freeSince = performance.now()
+    if (!isLong) return slots.give(slot)
+    setTimeout(() => {
+      this.#writingSince = performance.now()
+      slots.give(slot)
+    }, freeMs)
   }
 
   async #handleOf(slot: Slot, isReader: boolean, deadline: number): Promise<SqliteHandle> {

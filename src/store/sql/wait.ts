@@ -7,13 +7,13 @@ export interface Attempts<Value> {
   readonly deadline: number
   readonly tooLate: (cause: unknown) => Error
   readonly attempt: () => Value
-  /** 8 ms by default. */
+  /** 4 ms by default. */
   readonly longestPauseMs?: number
 }
 
 /** Tries until it succeeds or the time is up, with short random pauses, so that several who try do not march in step. */
 export async function untilDone<Value>(attempts: Attempts<Value>): Promise<Awaited<Value>> {
-  const { attempt, isNotYet, deadline, tooLate, longestPauseMs = 8 } = attempts
+  const { attempt, isNotYet, deadline, tooLate, longestPauseMs = 4 } = attempts
   for (let pauses = 0; ; pauses++) {
     try {
       return await attempt()
