@@ -20,17 +20,17 @@ export const rooms = {
   plugin: ['kit', 'contract'],
   connection: ['kit', 'contract', 'plugin'],
   release: ['kit', 'contract', 'store'],
-  auth: ['kit', 'store'],
+  auth: ['kit', 'contract', 'store'],
   events: ['kit', 'store', 'outbound'],
   definition: ['kit', 'contract'],
   build: ['kit', 'contract', 'definition', 'release'],
   runtime: ['kit', 'contract', 'release', 'connection', 'auth', 'events'],
-  consumer: ['kit', 'auth', 'events'],
+  consumer: ['kit', 'contract', 'auth', 'events'],
   backend: ['kit', 'store', 'auth', 'events', 'release', 'definition', 'build', 'connection'],
 }
 const wired = Object.keys(rooms)
 Object.assign(rooms, {
-  project: wired,
+  project: [...wired, 'server'],
   server: wired,
   testing: ['kit', 'contract', 'project', 'server'],
 })
@@ -121,7 +121,7 @@ export default {
       comment: 'A command parses flags, calls one function of a composition root and prints.',
       severity: 'error',
       from: { path: '^commands/' },
-      to: { path: '^(src|bin|test|bench|plugins)/', pathNot: ['^src/(kit|project|server)/', '^bin/cli/index\\.ts$'] },
+      to: { path: '^(src|bin|test|bench|plugins)/', pathNot: ['^src/(kit|project|server)/', '^bin/cli/'] },
     },
     {
       name: 'commands-packages',
@@ -139,10 +139,17 @@ export default {
     },
     {
       name: 'launcher',
-      comment: 'The furniture of the command line needs kit only.',
+      comment: 'The furniture of the command line needs kit, and types of what the commands call.',
       severity: 'error',
       from: { path: '^bin/cli/' },
-      to: { path: '^(src|commands|bin|test|bench|plugins)/', pathNot: ['^src/kit/', '^bin/cli/'] },
+      to: { path: '^(src|commands|bin|test|bench|plugins)/', pathNot: ['^src/(kit|project|server)/', '^bin/cli/'] },
+    },
+    {
+      name: 'launcher-types-only',
+      comment: 'The furniture of the command line is loaded by every command; a composition root is not.',
+      severity: 'error',
+      from: { path: '^bin/cli/' },
+      to: { path: '^src/(project|server)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'nothing-imports-upwards',

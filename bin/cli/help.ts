@@ -5,7 +5,7 @@ import { hasColour } from './paint.ts'
 const start = [
   ['waypost init todo', 'a new project that runs at once'],
   ['waypost dev', 'serve it and reload on every save'],
-  ['waypost deploy --plan', 'see what a deployment would change'],
+  ['waypost deploy', 'make it what the servers serve'],
 ] as const
 
 /** Help that leads with examples. */
@@ -16,7 +16,6 @@ export class WaypostHelp extends Help {
     super(config, {
       stripAnsi: !hasColour(output),
       sendToStderr: output === process.stderr,
-      hideCommandSummaryInDescription: true,
       docopts: false,
     })
   }
@@ -35,6 +34,14 @@ export class WaypostHelp extends Help {
 }
 
 class ExamplesFirst extends CommandHelp {
+  /** Without the line that stands above everything already. */
+  protected override description(): string | undefined {
+    const { summary, description = '' } = this.command
+    const [, ...rest] = description.split('\n')
+    const text = summary === undefined ? rest.join('\n').trim() : description
+    return text === '' ? undefined : this.wrap(text)
+  }
+
   protected override defaultUsage(): string {
     return `${super.defaultUsage()} [flags]`
   }
