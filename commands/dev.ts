@@ -1,5 +1,4 @@
-import { Flags, WaypostCommand } from '../bin/cli/index.ts'
-import { DevConsole } from '../bin/cli/dev-console.ts'
+import { DevConsole, Flags, WaypostCommand } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Dev extends WaypostCommand {

@@ -37,7 +37,10 @@ export class DevConsole implements Console {
   }
 
   delivered({ event, endpoint, outcome, result, attempt }: News<'delivered'>): void {
-    const end = outcome === 'delivered' ? '' : `   ${outcome}${outcome === 'retrying' ? `, attempt ${attempt + 1} of 4 follows` : ''}`
+    const end =
+      outcome === 'delivered'
+        ? ''
+        : `   ${outcome}${outcome === 'retrying' ? `, attempt ${attempt + 1} of 4 follows` : ''}`
     line(`event  ${event} → ${endpoint}   ${result.failure ?? result.status}   ${formatMs(result.latencyMs)}${end}`)
   }
 
@@ -94,6 +97,8 @@ function describe(error: unknown): string {
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const [first = '', ...frames] = (error.stack ?? error.message).split('\n')
-  const own = frames.filter((frame) => frame.includes('waypost:///')).map((frame) => frame.replaceAll('waypost:///', ''))
+  const own = frames
+    .filter((frame) => frame.includes('waypost:///'))
+    .map((frame) => frame.replaceAll('waypost:///', ''))
   return [first, ...(own.length > 0 ? own : frames.slice(0, 3))].join('\n')
 }

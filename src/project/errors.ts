@@ -31,7 +31,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'System at {target} is a production one: dev would replace the release that it serves',
-    hint: 'Unset WAYPOST_SYSTEM_URL to develop on the embedded System, or name a database of your own.',
+    hint: 'Develop on another one: unset WAYPOST_SYSTEM_URL, or remove .waypost/ if nothing in it is needed.',
   },
   WP_PROJECT_CONNECTION: {
     kind: 'user',

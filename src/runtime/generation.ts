@@ -10,6 +10,11 @@ import { errors } from './errors.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
 import { speakProblems } from './problem.ts'
 
+/** Endpoints that are mounted into each generation. */
+export type Endpoint = FastifyPluginAsync
+/** Where a server writes its structured log. */
+export type Logger = FastifyBaseLogger
+
 /** One release turned into a running Fastify instance. It never listens itself: the listener hands requests to it. */
 export interface Generation {
   /** The release that it serves; undefined before anything was deployed. */
@@ -24,8 +29,8 @@ export interface GenerationOptions {
   /** The routes of the release; undefined serves the endpoints only. */
   readonly routes: RouteSources | undefined
   /** Waypost's own endpoints, and those of plugins. */
-  readonly endpoints: readonly FastifyPluginAsync[]
-  readonly logger: FastifyBaseLogger
+  readonly endpoints: readonly Endpoint[]
+  readonly logger: Logger
   /** Bytes of a request's body at most. */
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]

@@ -15,7 +15,8 @@ import {
 import { parseDuration } from '../kit/index.ts'
 import { loadTerms } from './active-release.ts'
 import { errors } from './errors.ts'
-import { openIdentity, type Host } from './open-host.ts'
+import type { Host } from './host.ts'
+import { openIdentity } from './open-host.ts'
 
 export interface UserRequest {
   readonly name: string

@@ -1,7 +1,8 @@
 import { executeEvents, type AttemptReport, type Summary } from '../events/index.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { loadTerms } from './active-release.ts'
-import { openIdentity, type Host } from './open-host.ts'
+import type { Host } from './host.ts'
+import { openIdentity } from './open-host.ts'
 import { userAgent } from '../kit/index.ts'
 
 export interface ExecuteRequest {

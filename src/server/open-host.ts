@@ -12,18 +12,8 @@ import {
   type SystemFacts,
 } from '../store/index.ts'
 import { errors } from './errors.ts'
+import type { Host } from './host.ts'
 import { resolveSecrets } from './resolve-secrets.ts'
-
-/** A folder on a machine, with the System that its environment names. */
-export interface Host {
-  readonly folder: string
-  readonly variables: Variables
-  readonly system: System
-  readonly clock: Clock
-  /** System is the SQLite file that stands in the folder by default. */
-  readonly isEmbedded: boolean
-  close(): Promise<void>
-}
 
 export interface OpenHostOptions {
   readonly folder: string

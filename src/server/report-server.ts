@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { makeUuid, version } from '../kit/index.ts'
-import type { Host } from './open-host.ts'
+import type { Host } from './host.ts'
 
 const heartbeatMs = 5000
 /** A server whose heartbeat is older than this is taken for gone. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { makeSecret, variable } from '../kit/index.ts'
 import { makeSecrets, storeErrors, storeFact, type Secrets, type SystemFacts } from '../store/index.ts'
 import { errors } from './errors.ts'
-import type { Host } from './open-host.ts'
+import type { Host } from './host.ts'
 
 /**
  * The secrets of a System: `.waypost/secret` on one that `dev` made and on the embedded one, else `WAYPOST_SECRET`.

@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import { loadUserScopes, makeGuard, makeLogin, mountAuthorization, openKeyRing, type TokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
@@ -13,23 +12,26 @@ import {
   importArtifact,
   makeActionFinder,
   makeSchemaCache,
+  mountHealth,
   openListener,
   registerArtifacts,
   type Answered,
+  type Endpoint,
   type Generation,
+  type Logger,
   type SchemaCache,
 } from '../runtime/index.ts'
 import { startFeed, type Feed, type System } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
 import { errors } from './errors.ts'
-import { mountHealth } from './health.ts'
-import type { Host, Identity } from './open-host.ts'
+import type { Host } from './host.ts'
+import type { Identity } from './open-host.ts'
 
 export interface ServerOptions {
   readonly host: Host
   readonly identity: Identity
   readonly address: { readonly host: string; readonly port: number }
-  readonly logger: FastifyBaseLogger
+  readonly logger: Logger
   /** `dev` and tests: results are checked, pages of this machine may call. */
   readonly isDevelopment: boolean
   onAnswered?(answered: Answered): void
@@ -60,7 +62,7 @@ interface Shared {
   readonly plugins: PluginSet
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
-  readonly endpoints: readonly FastifyPluginAsync[]
+  readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
 }
 
@@ -143,7 +145,7 @@ async function openShared(options: ServerOptions, { feed, outbound, terms }: Liv
       builtIn: { System: systemConnection(system) },
     }),
     endpoints: [
-      mountHealth(system),
+      mountHealth(() => checkSystem(system)),
       mountAuthorization(issuer, feed),
       mountLogin(makeLogin(issuer)),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
@@ -237,11 +239,13 @@ async function loadActionModules(system: System, { release, artifacts }: ToServe
 function systemConnection(system: System): OpenConnection {
   return {
     client: system.db,
-    check: async () => {
-      await system.db.selectFrom('waypost_feed_head').select('id').execute()
-    },
+    check: () => checkSystem(system),
     transaction: (work) => system.transaction((trx) => work(trx)),
     close: async () => undefined,
   }
 }
 
+
+async function checkSystem(system: System): Promise<void> {
+  await system.guardDb.selectFrom('waypost_feed_head').select('id').execute()
+}

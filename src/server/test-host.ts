@@ -2,7 +2,8 @@ import { addUser, addUserScopes, loadUserScopes } from '../auth/index.ts'
 import { executeEvents, makeSubscriptions } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { migrateSystem, storeFact } from '../store/index.ts'
-import { openIdentity, type Host } from './open-host.ts'
+import type { Host } from './host.ts'
+import { openIdentity } from './open-host.ts'
 import type { WaypostServer } from './start-server.ts'
 
 /** Makes a fresh System one of development, with Waypost's own tables: for a test that has it for itself. */

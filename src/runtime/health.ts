@@ -1,14 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { sql } from 'kysely'
-import type { System } from '../store/index.ts'
 
-/** `/health/live`: the process answers. `/health/ready`: System answers too. */
-export function mountHealth(system: System): FastifyPluginAsync {
+/** `/health/live`: the process answers. `/health/ready`: System answers too, or the check throws what is wrong. */
+export function mountHealth(checkSystem: () => Promise<void>): FastifyPluginAsync {
   return async (app) => {
     app.get('/health/live', async () => ({ status: 'live' }))
     app.get('/health/ready', async (request, reply) => {
       try {
-        await sql`select 1`.execute(system.guardDb)
+        await checkSystem()
         return { status: 'ready' }
       } catch (error) {
         request.log.warn({ err: error }, 'System does not answer')
