@@ -81,6 +81,15 @@ test('a transaction that never ends makes other writers of the process fail, and
   assert.equal(await count(db), 2)
 })
 
+test('a file is opened and read at once while a transaction writes, here or in another handle', async () => {
+  const { file, database, db } = await open({ busyLimitMs: 100 })
+  const transaction = await db.startTransaction().execute()
+  await transaction.insertInto('counter').values({ value: 1 }).execute()
+  assert.equal(await count(new Kysely<Tables>({ dialect: database.dialect() })), 1)
+  assert.equal(await count(new Kysely<Tables>({ dialect: openAgain(file).dialect() })), 1)
+  await transaction.rollback().execute()
+})
+
 test('writers of one process take turns in the order of asking', async () => {
   const { db } = await open()
   const order: number[] = []

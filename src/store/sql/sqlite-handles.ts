@@ -61,6 +61,7 @@ export class SqliteHandles {
 
   /** Opens the first handles. @throws WP_STORE_FILE, WP_STORE_BUSY */
   async open(): Promise<void> {
+    if (this.#shared.handle !== undefined) return
     const writer = await this.leaseWriter() // first, since it makes the file a write-ahead one
     writer.release()
     await this.#handleOf(this.#shared, true, this.#deadline())
