@@ -3,6 +3,7 @@ import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import { nearest } from '../kit/index.ts'
 import { loadSource, siteOf, type Loading } from './loading.ts'
+import { parsePointer } from './json-pointer.ts'
 import type { Refusal } from './read-file.ts'
 import type { Origin, Span } from './source.ts'
 
@@ -41,18 +42,6 @@ export function parseTarget(loading: Loading, text: string, at: Span): Target | 
     return { text, file, pointer }
   }
   return undefined
-}
-
-/** The keys of a JSON pointer (RFC 6901), which may be percent-encoded as in a URI; undefined if it is none. */
-export function parsePointer(fragment: string): readonly string[] | undefined {
-  if (fragment === '') return []
-  if (!fragment.startsWith('/')) return undefined
-  try {
-    const keys = decodeURIComponent(fragment).slice(1).split('/')
-    return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-  } catch {
-    return undefined
-  }
 }
 
 /** Finds what a target names. Undefined if there is nothing; that was reported where it is asked for. */

@@ -1,8 +1,10 @@
 import { nearest } from '../kit/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
+import { makePointer } from './json-pointer.ts'
 import type { Making } from './making.ts'
 import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
+import { typeNames } from './schema-language.ts'
 import { makeSchema } from './schemas.ts'
 import type { Level } from './walk-schema.ts'
 
@@ -24,7 +26,7 @@ export function makeParameters(making: Making, place: ParametersPlace): JsonSche
     return undefined
   }
   making.afterSchemas.push((resolved) => checkParameters(making, place, resolved))
-  if (value.kind === 'map' && !isSchema(value)) return makeObject(making, value, path?.names)
+  if (value.kind === 'map' && !isSchema(making, value)) return makeObject(making, value, path?.names)
   const schema = makeSchema(making.schemas, value)
   if (path === undefined || value.kind !== 'map' || typeof schema !== 'object' || '$ref' in schema) return schema
   const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []
@@ -32,7 +34,10 @@ export function makeParameters(making: Making, place: ParametersPlace): JsonSche
 }
 
 /** A schema says its type, refers to another one or combines some; a parameter may have any of these names. */
-function isSchema(node: MapNode): boolean {
+function isSchema({ schemas }: Making, node: MapNode): boolean {
+  const type = textOf(valueOf(node, 'type'))
+  const isName = type !== undefined && !typeNames.some((name) => name === type) && schemas.section.entries.has(type)
+  if (isName) return false
   const kindOf = (key: string): string | undefined => valueOf(node, key)?.kind
   if (kindOf('type') === 'scalar' || kindOf('type') === 'list' || kindOf('$ref') === 'scalar') return true
   if (['allOf', 'anyOf', 'oneOf', 'required'].some((key) => kindOf(key) === 'list')) return true
@@ -42,8 +47,7 @@ function isSchema(node: MapNode): boolean {
 function makeObject(making: Making, node: MapNode, required: readonly string[] = []): JsonSchema {
   const properties: [string, JsonSchema][] = []
   for (const { key, value } of node.entries.values()) {
-    const pointer = `/properties/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`
-    properties.push([key, makeSchema(making.schemas, value, pointer)])
+    properties.push([key, makeSchema(making.schemas, value, makePointer(['properties', key]))])
   }
   const schema = { type: 'object', properties: Object.fromEntries(properties) }
   return required.length === 0 ? schema : { ...schema, required }
@@ -55,7 +59,7 @@ const maxListed = 20
 function checkParameters(making: Making, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
   const { report } = making.loading
   const { key, value } = entry
-  const isMap = value.kind === 'map' && !isSchema(value)
+  const isMap = value.kind === 'map' && !isSchema(making, value)
   const type = isMap ? 'object' : typeOf(value, resolved)
   if (type !== undefined && type !== 'object') {
     const problem = `"${key}" must be a schema of type object, not of type "${type}"`

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkLevels } from './check-levels.ts'
-import { parsePointer, parseTarget } from './include.ts'
+import { parseTarget } from './include.ts'
+import { parsePointer } from './json-pointer.ts'
 import { itemsOf, valueOf, type Node } from './node.ts'
 import { openSchema, type Schemas } from './schemas.ts'
 import { checkName } from './section.ts'

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkStructure } from './check-structure.ts'
+import { makePointer } from './json-pointer.ts'
 import type { Loading } from './loading.ts'
 import {
   describeNode,
@@ -211,13 +212,9 @@ function writeKeyword(walking: Walking, entry: Entry, writing: Writing): void {
     return
   }
   for (const child of children) {
-    const made = walkChild(walking, child, { ...writing, pointer: `${pointer}/${child.path.map(escapeKey).join('/')}` })
+    const made = walkChild(walking, child, { ...writing, pointer: pointer + makePointer(child.path) })
     write(output, child, made)
   }
-}
-
-function escapeKey(key: string | number): string {
-  return encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
 function walkChild(walking: Walking, { node, here }: Child, spot: Spot): unknown {
