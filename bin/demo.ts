@@ -23,14 +23,17 @@ async function main(): Promise<number> {
     const story = await setUp(folder, port)
     const server = await startWaypost(folder, ['dev', '--no-deliver', '--port', String(port)])
     closers.push(server.stop)
-    const receiver = await openReceiver(isCheck ? 0 : 4000, (text) => isCheck || say(`\n  The callback received ${text}`))
+    const receiver = await openReceiver(
+      isCheck ? 0 : 4000,
+      (text) => isCheck || say(`\n  The callback received ${text}`),
+    )
     closers.push(receiver.close)
     return await tell({ ...story, folder }, receiver, server.ended)
   } catch (error) {
     process.stderr.write(`\n  ✗ ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
   } finally {
-    for (const close of closers.reverse()) await close()
+    for (const close of closers.toReversed()) await close()
     if (isCheck) await rm(home, { recursive: true, force: true })
     else say(`\n  The project stays in ${folder}`)
   }
@@ -48,13 +51,19 @@ async function setUp(folder: string, port: number): Promise<Omit<Story, 'folder'
   const password = 'quiet-otter-4417'
   await runWaypost(folder, ['user:add', 'ann', '--scopes', 'todo', '--password-stdin'], password)
   const client = JSON.parse(
-    await runWaypost(folder, [
-      ...['client:add', 'shop', '--user', 'ann', '--scopes', 'todo'],
-      ...['--grants', 'client_credentials,refresh_token', '--json'],
-    ]),
+    await runWaypost(
+      folder,
+      'client:add shop --user ann --scopes todo --grants client_credentials,refresh_token --json'.split(' '),
+    ),
   ) as { client_id: string; client_secret: string }
   say('  ✓ user ann and client shop added')
-  return { url: `http://localhost:${port}`, username: 'ann', password, clientId: client.client_id, clientSecret: client.client_secret }
+  return {
+    url: `http://localhost:${port}`,
+    username: 'ann',
+    password,
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
+  }
 }
 
 async function tell(story: Story, receiver: Receiver, serverEnded: Promise<unknown>): Promise<number> {

@@ -55,40 +55,40 @@ export async function printStory(story: Story, receiver: Receiver): Promise<void
 /** Runs every step and checks what comes back. @throws at the first that is not as it should be */
 export async function checkStory(story: Story, receiver: Receiver): Promise<void> {
   await step('list to-dos without a token', async () => {
-    const list = await call(story, 'GET', '/todo')
+    const list = await call(story, 'GET /todo')
     assert.equal(list.status, 200)
     assert.deepEqual(list.body, { totalResults: 0, startIndex: 0, itemsPerPage: 16, entry: [] })
-    assert.equal((await call(story, 'POST', '/todo', { json: milk })).status, 401)
+    assert.equal((await call(story, 'POST /todo', { json: milk })).status, 401)
   })
   const login = await step('log in', () => logIn(story))
   await step('create a to-do with the token', async () => {
-    const created = await call(story, 'POST', '/todo', { token: login, json: milk })
+    const created = await call(story, 'POST /todo', { token: login, json: milk })
     assert.equal(created.status, 201)
     assert.equal(created.body['success'], true)
-    assert.equal((await call(story, 'GET', '/todo')).body['totalResults'], 1)
+    assert.equal((await call(story, 'GET /todo')).body['totalResults'], 1)
   })
   const granted = await step('get a client-credentials token', async () => {
     const tokens = await grant(story)
-    assert.equal((await call(story, 'POST', '/todo', { token: tokens.access_token, json: milk })).status, 201)
+    assert.equal((await call(story, 'POST /todo', { token: tokens.access_token, json: milk })).status, 201)
     return tokens
   })
   await step('refresh it', async () => {
     const { refresh_token: refreshToken } = granted
     const { clientId: client_id, clientSecret: client_secret } = story
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id, client_secret }
-    const renewed = await call(story, 'POST', '/authorization/token', { form })
+    const renewed = await call(story, 'POST /authorization/token', { form })
     assert.equal(renewed.status, 200)
     assert.equal(renewed.body['token_type'], 'bearer')
     assert.notEqual(renewed.body['refresh_token'], refreshToken)
   })
   await step('subscribe a callback URL to an event', async () => {
     const subscription = { event: 'todo_created', endpoint: receiver.url }
-    const created = await call(story, 'POST', '/consumer/subscription', { token: login, json: subscription })
+    const created = await call(story, 'POST /consumer/subscription', { token: login, json: subscription })
     assert.equal(created.status, 201)
     assert.match(String(created.body['secret']), /^whsec_/)
   })
   await step('run event:execute and see the callback receive it', async () => {
-    const { body } = await call(story, 'POST', '/todo', { token: login, json: milk })
+    const { body } = await call(story, 'POST /todo', { token: login, json: milk })
     const summary = JSON.parse(await runWaypost(story.folder, ['event:execute', '--json'])) as unknown
     assert.deepEqual(summary, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
     assert.equal(receiver.received.length, 1)
@@ -110,7 +110,7 @@ async function step<Value>(name: string, work: () => Promise<Value>): Promise<Va
 
 async function logIn(story: Story): Promise<string> {
   const { username, password } = story
-  const { status, body } = await call(story, 'POST', '/consumer/login', { json: { username, password } })
+  const { status, body } = await call(story, 'POST /consumer/login', { json: { username, password } })
   assert.equal(status, 200)
   return String(body['token'])
 }
@@ -118,7 +118,7 @@ async function logIn(story: Story): Promise<string> {
 async function grant(story: Story): Promise<Tokens> {
   const basic = Buffer.from(`${story.clientId}:${story.clientSecret}`).toString('base64')
   const form = { grant_type: 'client_credentials', scope: 'todo' }
-  const { status, body } = await call(story, 'POST', '/authorization/token', { form, authorization: `Basic ${basic}` })
+  const { status, body } = await call(story, 'POST /authorization/token', { form, authorization: `Basic ${basic}` })
   assert.equal(status, 200)
   assert.equal(body['scope'], 'todo')
   return body as unknown as Tokens
@@ -131,7 +131,8 @@ interface Sending {
   readonly form?: Record<string, string>
 }
 
-async function call({ url }: Story, method: string, path: string, sending: Sending = {}) {
+async function call({ url }: Story, route: string, sending: Sending = {}) {
+  const [method = '', path = ''] = route.split(' ')
   const authorization = sending.token === undefined ? sending.authorization : `Bearer ${sending.token}`
   const response = await fetch(url + path, {
     method,

@@ -74,7 +74,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const port = readPort(options.variables, options.port) || (await findFreePort())
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step()
+    for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
     const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })

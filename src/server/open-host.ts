@@ -8,7 +8,6 @@ import {
   replaceFact,
   storeFact,
   type Secrets,
-  type System,
   type SystemFacts,
 } from '../store/index.ts'
 import { errors } from './errors.ts'

@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   let terms: ReleaseTerms = { settings: defaultSettings, catalog: {} }
   const closers: (() => Promise<void> | void)[] = []
   const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step()
+    for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
     const feed = await startFeed(host.system, { onError: (error) => options.logger.warn({ err: error }, 'the change feed cannot be read') })

@@ -61,7 +61,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
   const closers: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })]
   const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step()
+    for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
     const { clock, forward } = makeTestClock()
