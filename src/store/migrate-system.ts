@@ -27,8 +27,12 @@ export async function migrateSystem(system: System): Promise<readonly string[]> 
   if ((await pendingSystemMigrations(system)).length === 0) return []
   const { openOrm } = await import('./orm.ts') // loaded only when there is something to do: it is the heaviest part
   const orm = await openOrm(system, table)
-  const done = await orm.migrator.up()
-  return done.map((migration) => migration.name)
+  try {
+    const done = await orm.migrator.up()
+    return done.map((migration) => migration.name)
+  } finally {
+    await orm.close()
+  }
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {

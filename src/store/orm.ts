@@ -8,13 +8,22 @@ import type { System } from './system.ts'
 
 const classes = [InitialTables]
 
-/** MikroORM over the connections that System has open; closing System closes it. */
+/**
+ * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.
+ * What it throws of ours it wraps: the code stays, the name does not.
+ */
 export async function openOrm(system: System, migrationTable: string): Promise<SqlOrm | PostgresOrm> {
+  const { database } = system
   const options = {
     entities,
-    dbName: 'waypost',
-    driverOptions: system.db,
+    // It looks for a database of this name, and makes it where there is none.
+    dbName: database.kind === 'sqlite' ? database.file : database.target.database,
+    driverOptions: database.dialect(),
+    ensureDatabase: false,
+    implicitTransactions: false,
     extensions: [Migrator],
+    // The tables of the application are none of its business. PostgreSQL's names carry their schema.
+    schemaGenerator: { skipTables: [/^(?!([^.]+\.)?waypost_)/] },
     migrations: {
       tableName: migrationTable,
       migrationsList: classes.map((migration, index) => ({ name: systemMigrations[index]!, class: migration })),
@@ -22,10 +31,8 @@ export async function openOrm(system: System, migrationTable: string): Promise<S
       silent: true,
       transactional: true,
     },
-    implicitTransactions: false,
   }
   return system.kind === 'postgresql'
     ? new PostgresOrm(options as never)
     : new SqlOrm({ ...options, driver: SqliteDriver } as never)
 }
-

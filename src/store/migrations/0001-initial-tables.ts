@@ -70,9 +70,9 @@ const statements = [
     "lease_until" bigint null,
     "created_at" bigint not null,
     "finished_at" bigint null,
-    primary key ("id"),
-    constraint "waypost_delivery_message_id_subscription_id_unique" unique ("message_id", "subscription_id")
+    primary key ("id")
   )`,
+  `create unique index "waypost_delivery_message_id_subscription_id_unique" on "waypost_delivery" ("message_id", "subscription_id")`,
   `create index "waypost_delivery_subscription_id_index" on "waypost_delivery" ("subscription_id")`,
   `create index "waypost_delivery_status_due_at_index" on "waypost_delivery" ("status", "due_at")`,
   `create table "waypost_feed" (
@@ -159,9 +159,9 @@ const statements = [
     "revision" int not null,
     "secret" text not null,
     "created_at" bigint not null,
-    primary key ("id"),
-    constraint "waypost_subscription_user_id_event_endpoint_unique" unique ("user_id", "event", "endpoint")
+    primary key ("id")
   )`,
+  `create unique index "waypost_subscription_user_id_event_endpoint_unique" on "waypost_subscription" ("user_id", "event", "endpoint")`,
   `create index "waypost_subscription_event_id_index" on "waypost_subscription" ("event", "id")`,
   `create table "waypost_system" (
     "name" text not null,
@@ -195,9 +195,9 @@ const statements = [
     "password_hash" text null,
     "status" text not null,
     "created_at" bigint not null,
-    primary key ("id"),
-    constraint "waypost_user_name_unique" unique ("name")
+    primary key ("id")
   )`,
+  `create unique index "waypost_user_name_unique" on "waypost_user" ("name")`,
   `create table "waypost_user_scope" (
     "user_id" text not null,
     "scope" text not null,

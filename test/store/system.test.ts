@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { assertSystemMigrated, migrateSystem, openSystem, pendingSystemMigrations, type System } from '../../src/store/index.ts'
+import { openOrm } from '../../src/store/orm.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`System on ${kind}`, () => {
+    let system: System
+    const closers: (() => Promise<unknown>)[] = []
+    before(async () => {
+      const url = kind === 'sqlite' ? await temporaryFile() : await freshDatabase()
+      system = await openSystem({ url, create: true })
+      closers.push(() => system.close())
+    })
+    after(async () => {
+      for (const close of closers.toReversed()) await close()
+    })
+
+    async function temporaryFile(): Promise<string> {
+      const folder = await mkdtemp(path.join(tmpdir(), 'waypost-system-'))
+      closers.push(() => rm(folder, { recursive: true }))
+      return `sqlite:${folder}/system.db`
+    }
+
+    async function freshDatabase(): Promise<string> {
+      const postgres = await startPostgres()
+      closers.push(() => postgres.stop())
+      return postgres.createDatabase()
+    }
+
+    test('refuses to be used before it was migrated, and says what to run', async () => {
+      await assert.rejects(assertSystemMigrated(system), { code: 'WP_STORE_NOT_MIGRATED', hint: /waypost migrate/ })
+    })
+
+    test('is migrated once, and stays usable', async () => {
+      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables'])
+      assert.deepEqual(await migrateSystem(system), [])
+      assert.deepEqual(await pendingSystemMigrations(system), [])
+      await assertSystemMigrated(system)
+      const clients = await system.db.selectFrom('waypost_client').select(['id', 'name']).execute()
+      assert.deepEqual(clients, [{ id: '00000000-0000-4000-8000-000000000001', name: 'login' }])
+    })
+
+    test('has exactly the tables that the entities describe', async () => {
+      const orm = await openOrm(system, 'waypost_schema')
+      try {
+        const difference = await orm.schema.getUpdateSchemaSQL({ wrap: false })
+        assert.equal(difference.trim().replace(/drop table[^;]*waypost_schema[^;]*;/i, '').trim(), '')
+      } finally {
+        await orm.close()
+      }
+    })
+
+    test('gives the time of the database in milliseconds', async () => {
+      const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
+      assert.ok(Math.abs(now - Date.now()) < 5000, `${now} is not near ${Date.now()}`)
+    })
+
+    test('rolls a transaction back when its work throws', async () => {
+      const work = system.transaction(async (trx) => {
+        await trx.insertInto('waypost_system').values({ name: 'planted', value: '1' }).execute()
+        throw new Error('planted')
+      })
+      await assert.rejects(work, /planted/)
+      assert.deepEqual(await system.db.selectFrom('waypost_system').selectAll().execute(), [])
+    })
+
+    test('a System that a newer Waypost migrated is refused by name', async () => {
+      await system.db
+        .insertInto('waypost_schema' as never)
+        .values({ name: '9999-from-the-future' } as never)
+        .execute()
+      await assert.rejects(assertSystemMigrated(system), { code: 'WP_STORE_NEWER', message: /9999-from-the-future/ })
+    })
+  })
+}
