@@ -16,7 +16,7 @@ import { parseDuration } from '../kit/index.ts'
 import { loadTerms } from './active-release.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
-import { openIdentity } from './open-host.ts'
+import { openIdentity } from './open-identity.ts'
 
 export interface UserRequest {
   readonly name: string

@@ -32,6 +32,12 @@ export const errors = defineErrors({
     hint: 'Set WAYPOST_BASE_URL to {stored}.',
   },
   WP_SERVER_NUMBER: { kind: 'user', status: 500, message: '{name} is "{value}", which is no port', hint: 'Use a number from 0 to 65535.' },
+  WP_SERVER_LOG_LEVEL: {
+    kind: 'user',
+    status: 500,
+    message: 'LOG_LEVEL is "{value}", which is no level of a log',
+    hint: 'Use one of {levels}.',
+  },
   WP_SERVER_VARIABLE: {
     kind: 'user',
     status: 500,

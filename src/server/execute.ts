@@ -2,7 +2,7 @@ import { executeEvents, type AttemptReport, type Summary } from '../events/index
 import { openOutbound } from '../outbound/index.ts'
 import { loadTerms } from './active-release.ts'
 import type { Host } from './host.ts'
-import { openIdentity } from './open-host.ts'
+import { openIdentity } from './open-identity.ts'
 import { userAgent } from '../kit/index.ts'
 
 export interface ExecuteRequest {

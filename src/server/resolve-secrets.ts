@@ -1,13 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeSecret, variable } from '../kit/index.ts'
-import { makeSecrets, storeErrors, storeFact, type Secrets, type SystemFacts } from '../store/index.ts'
+import { makeSecrets, storeErrors, type Secrets, type SystemFacts } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 
 /**
  * The secrets of a System: `.waypost/secret` on one that `dev` made and on the embedded one, else `WAYPOST_SECRET`.
- * The first command stores a check value; a different secret stops every later one.
  * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_STORE_SECRET_SHORT
  */
 export async function resolveSecrets(host: Host, facts: SystemFacts): Promise<Secrets> {
@@ -16,9 +15,13 @@ export async function resolveSecrets(host: Host, facts: SystemFacts): Promise<Se
   const text = ownFile ? await readOrMakeFile(host.folder) : given
   if (text === undefined) throw errors.WP_SERVER_SECRET_MISSING({ target: host.system.target })
   const secrets = makeSecrets(text)
-  const stored = facts.secret_check ?? (await storeFact(host.system, 'secret_check', secrets.checkValue))
-  if (!secrets.matches(stored)) throw storeErrors.WP_STORE_SECRET_CHANGED({ target: host.system.target })
+  if (facts.secret_check !== undefined) assertSecret(host, secrets, facts.secret_check)
   return secrets
+}
+
+/** Throws unless System was set up with these secrets. @throws WP_STORE_SECRET_CHANGED */
+export function assertSecret({ system }: Host, secrets: Secrets, stored: string): void {
+  if (!secrets.matches(stored)) throw storeErrors.WP_STORE_SECRET_CHANGED({ target: system.target })
 }
 
 async function readOrMakeFile(folder: string): Promise<string> {

@@ -3,8 +3,9 @@ import { messageOf, variable, type Variables } from '../kit/index.ts'
 import { loadActiveRelease, shortId } from '../release/index.ts'
 import { resolveStack } from '../runtime/index.ts'
 import { storeFact } from '../store/index.ts'
-import { errors } from './errors.ts'
-import { openHost, openIdentity } from './open-host.ts'
+import { openHost } from './open-host.ts'
+import { openIdentity } from './open-identity.ts'
+import { readLogLevel, readPort } from './read-variables.ts'
 import { reportServer } from './report-server.ts'
 import { startServer, type WaypostServer } from './start-server.ts'
 
@@ -20,32 +21,28 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<WaypostServer> {
   const { variables } = options
-  const logger = makeLogger(variable(variables, 'LOG_LEVEL') ?? 'info')
-  const host = await openHost(options)
+  const port = readPort(variables, options.port)
+  const logger = makeLogger(readLogLevel(variables, 'info'))
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of closers.splice(0).reverse()) await step()
+  }
   try {
+    const host = await openHost(options)
+    closers.push(() => host.close())
+    const identity = await openIdentity(host, `http://localhost:${port}`)
+    const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port }
+    const server = await startServer({ host, identity, logger, isDevelopment: false, address })
+    closers.push(() => server.close())
     await storeFact(host.system, 'origin', 'production')
-    const identity = await openIdentity(host, `http://localhost:${readPort(variables, options.port)}`)
-    const server = await startServer({
-      host,
-      identity,
-      logger,
-      isDevelopment: false,
-      address: { host: variable(variables, 'HOST') ?? '0.0.0.0', port: readPort(variables, options.port) },
-    })
     const report = await reportServer(host)
+    closers.push(() => report.stop())
     const follow = followActivations(server, logger, report)
+    closers.push(() => follow.stop())
     await follow.catchUp()
-    return {
-      ...server,
-      async close() {
-        follow.stop()
-        await server.close()
-        await report.stop()
-        await host.close()
-      },
-    }
+    return { ...server, close }
   } catch (error) {
-    await host.close()
+    await close()
     throw error
   }
 }
@@ -62,16 +59,6 @@ function makeLogger(level: string): pino.Logger {
       },
     },
   })
-}
-
-/** @throws WP_SERVER_NUMBER */
-export function readPort(variables: Variables, given: number | undefined): number {
-  if (given !== undefined) return given
-  const text = variable(variables, 'PORT')
-  if (text === undefined) return 3000
-  const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw errors.WP_SERVER_NUMBER({ name: 'PORT', value: text })
-  return port
 }
 
 const retryMs = 5000
@@ -111,10 +98,12 @@ function followActivations(
   })
   return {
     catchUp,
-    stop() {
+    /** Waits for a release that is about to come up. */
+    async stop() {
       isStopped = true
       clearTimeout(retry)
       stopListening()
+      await running
     },
   }
 }

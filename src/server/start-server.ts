@@ -25,7 +25,7 @@ import { startFeed, type Feed, type System } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
-import type { Identity } from './open-host.ts'
+import type { Identity } from './open-identity.ts'
 
 export interface ServerOptions {
   readonly host: Host

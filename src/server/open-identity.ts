@@ -1,0 +1,74 @@
+import { variable } from '../kit/index.ts'
+import { loadFacts, replaceFact, storeFact, type Secrets, type SystemFacts } from '../store/index.ts'
+import { errors } from './errors.ts'
+import type { Host } from './host.ts'
+import { assertSecret, resolveSecrets } from './resolve-secrets.ts'
+
+/** What a command that signs or decrypts needs beside System. */
+export interface Identity {
+  readonly secrets: Secrets
+  readonly issuer: string
+  /** `dev` made this System: callbacks to loopback are allowed. */
+  readonly isDevelopment: boolean
+}
+
+/**
+ * The secrets and the issuer of a System, checked against what it knows of them; what it does not know yet is stored.
+ * @param defaultIssuer stands in where neither the environment nor System names one: only on the embedded System
+ * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_SERVER_ISSUER_CHANGED, WP_SERVER_BASE_URL_MISSING
+ */
+export async function openIdentity(host: Host, defaultIssuer?: string): Promise<Identity> {
+  const facts = await loadFacts(host.system)
+  const identity = await resolveIdentity(host, facts, defaultIssuer)
+  await keepSecret(host, facts, identity)
+  await keepIssuer(host, facts, identity)
+  return identity
+}
+
+/** Throws what `openIdentity` would throw, and leaves System as it is. */
+export async function checkIdentity(host: Host): Promise<void> {
+  await resolveIdentity(host, await loadFacts(host.system))
+}
+
+/** All of it, before any of it is stored: what a failed command leaves must not bind the next one. */
+async function resolveIdentity(
+  host: Host,
+  facts: SystemFacts,
+  defaultIssuer = 'http://localhost:3000',
+): Promise<Identity> {
+  const secrets = await resolveSecrets(host, facts)
+  return { secrets, issuer: resolveIssuer(host, facts, defaultIssuer), isDevelopment: facts.origin === 'development' }
+}
+
+function resolveIssuer(host: Host, facts: SystemFacts, defaultIssuer: string): string {
+  const given = readBaseUrl(variable(host.variables, 'WAYPOST_BASE_URL'))
+  const issuer = given ?? facts.issuer ?? (host.isEmbedded ? defaultIssuer : undefined)
+  if (issuer === undefined) throw errors.WP_SERVER_BASE_URL_MISSING({ target: host.system.target })
+  if (facts.issuer !== undefined && facts.origin !== 'development') assertIssuer(host, issuer, facts.issuer)
+  return issuer
+}
+
+async function keepSecret(host: Host, facts: SystemFacts, { secrets }: Identity): Promise<void> {
+  if (facts.secret_check !== undefined) return
+  assertSecret(host, secrets, await storeFact(host.system, 'secret_check', secrets.checkValue))
+}
+
+async function keepIssuer(host: Host, facts: SystemFacts, { issuer, isDevelopment }: Identity): Promise<void> {
+  if (facts.issuer === issuer) return
+  if (isDevelopment) return replaceFact(host.system, 'issuer', issuer)
+  assertIssuer(host, issuer, await storeFact(host.system, 'issuer', issuer))
+}
+
+function assertIssuer({ system }: Host, given: string, stored: string): void {
+  if (given !== stored) throw errors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
+}
+
+/** @throws WP_SERVER_BASE_URL */
+export function readBaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
+    throw errors.WP_SERVER_BASE_URL({ url: text })
+  }
+  return text.replace(/\/+$/, '')
+}
