@@ -61,5 +61,14 @@ function launch() {
     return
   }
   module.enableCompileCache()
+  hushSqlite()
   void import('../dist/bin/cli/launch.js').then((cli) => cli.launch(process.argv.slice(2), { root }))
+}
+
+// Node 24 calls node:sqlite experimental at each start; Waypost is tested on it.
+function hushSqlite() {
+  const { emitWarning } = process
+  process.emitWarning = function hushed(warning, ...rest) {
+    if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)
+  }
 }
