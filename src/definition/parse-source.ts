@@ -23,21 +23,26 @@ export interface ParseOptions {
 
 /** Parses YAML, or JSON if the file's name says so; what is wrong with it goes to the report. */
 export function parseSource(file: string, text: string, { includedAt, report }: ParseOptions): Source {
-  const lines = new LineCounter()
   const document = parseDocument(text, {
-    lineCounter: lines,
     prettyErrors: false,
     schema: 'core',
     uniqueKeys: false,
     logLevel: 'error',
     customTags: [{ tag: '!include', resolve: (target: string) => target }],
   })
-  if (lines.lineStarts.length === 0) lines.addNewLine(0)
-  const source = { file, text, lines, content: undefined, aliases: new Map() }
+  const source = { file, text, lines: countLines(text), content: undefined, aliases: new Map() }
   const place = { source, includedAt }
   if (file.endsWith('.json') && reportJsonError(place, report)) return source
   if (checkYaml(document, place, report)) return source
   return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
+}
+
+/** By ourselves: the parser forgets the line ends in what it cannot read. */
+function countLines(text: string): LineCounter {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) lines.addNewLine(end + 1)
+  return lines
 }
 
 /** YAML reads all JSON, and more; a JSON file must be read by everybody else too. */

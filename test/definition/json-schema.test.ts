@@ -97,7 +97,7 @@ function isAccepted(ajv: Ajv, schema: AnySchema): boolean {
   } catch {
     return false
   } finally {
-    ajv.removeSchema(schema)
+    if (typeof schema === 'object') ajv.removeSchema(schema)
   }
 }
 
