@@ -3,7 +3,6 @@
 export * as Args from '@oclif/core/args'
 export * as Flags from '@oclif/core/flags'
 export { WaypostCommand } from './base-command.ts'
-export { paint } from './paint.ts'
 export { confirm } from './confirm.ts'
 export { DevConsole } from './dev-console.ts'
 export { listFlag } from './list-flag.ts'
