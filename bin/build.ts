@@ -1,7 +1,7 @@
 // Builds the package: dist/ from the sources, each plugin against the published face, what an editor and the launcher
 // read beside them.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
@@ -16,13 +16,22 @@ writeBuildInfo()
 writeEditorSchema()
 await writeManifest()
 
+/** Compiles beside what is there and takes its place at the end: what runs meanwhile never finds half of it. */
 function compile(folder: string, config: string): void {
-  rmSync(path.join(root, folder, 'dist'), { recursive: true, force: true })
-  const { status } = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', path.join(root, folder, config)], {
+  const dist = path.join(root, folder, 'dist')
+  const [fresh, old] = [`${dist}.${process.pid}`, `${dist}.${process.pid}.old`]
+  const tsc = path.join(root, 'node_modules/.bin/tsc')
+  const { status } = spawnSync(tsc, ['-p', path.join(root, folder, config), '--outDir', fresh], {
     cwd: root,
     stdio: 'inherit',
   })
-  if (status !== 0) process.exit(1)
+  if (status !== 0) {
+    rmSync(fresh, { recursive: true, force: true })
+    process.exit(1)
+  }
+  if (existsSync(dist)) renameSync(dist, old)
+  renameSync(fresh, dist)
+  rmSync(old, { recursive: true, force: true })
 }
 
 /** Which sources these are: `waypost/<version>@<build>` in the User-Agent of deliveries. */
@@ -31,8 +40,8 @@ function writeBuildInfo(): void {
 }
 
 function commit(): string {
-  if (!existsSync(path.join(root, '.git'))) return 'unknown'
-  return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : 'unknown'
 }
 
 /** What an editor completes and checks waypost.yml with. */
