@@ -62,7 +62,9 @@ function writeEach(shapes: Readonly<Record<string, Shape>>): object {
 
 function writeBranches(branches: readonly Shape[]): object[] {
   const written = branches.map(writeParts)
-  const takesText = branches.some(({ type, $ref }) => type === 'string' || $ref !== undefined)
+  const takesText = branches.some(
+    ({ type, $ref, enum: choices }) => type === 'string' || $ref !== undefined || choices !== undefined,
+  )
   const mayBeIncluded = branches.some(({ type }) => type === 'object' || type === 'array')
   return mayBeIncluded && !takesText ? [...written, included] : written
 }

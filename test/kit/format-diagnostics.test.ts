@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { formatDiagnostics, type Diagnostic } from '../../src/kit/index.ts'
+
+const plain = { colour: false, width: 100 }
+
+function makeDiagnostic(changes: Partial<Diagnostic> = {}): Diagnostic {
+  return {
+    code: 'WP_ROOM_WHAT',
+    severity: 'error',
+    message: 'There is no "b"',
+    file: 'a.yml',
+    range: { start: { line: 3, column: 4 }, end: { line: 3, column: 5 } },
+    source: 'a: b',
+    ...changes,
+  }
+}
+
+/** The lines that are printed for one problem. */
+function format(changes: Partial<Diagnostic>, options = plain): string[] {
+  return formatDiagnostics([makeDiagnostic(changes)], options).split('\n')
+}
+
+suite('the text of diagnostics', () => {
+  test('underlines the source and puts the code behind the hint', () => {
+    const includedAt = [
+      { file: 'b.yml', line: 1, column: 2 },
+      { file: 'c.yml', line: 3, column: 4 },
+    ]
+    assert.deepEqual(format({ hint: 'Write a', includedAt }), [
+      'a.yml:3:4  There is no "b"',
+      '  a: b',
+      '     ^',
+      `  Write a${' '.repeat(62)}WP_ROOM_WHAT`,
+      '  included at b.yml:1:2',
+      '  included at c.yml:3:4',
+    ])
+  })
+
+  test('several stand apart by one empty line', () => {
+    assert.equal(formatDiagnostics([makeDiagnostic(), makeDiagnostic()], plain).split('\n\n').length, 2)
+    assert.equal(formatDiagnostics([], plain), '')
+  })
+
+  test('a long hint, or none, leaves the code a line of its own', () => {
+    const code = `${' '.repeat(71)}WP_ROOM_WHAT`
+    assert.deepEqual(format({ hint: 'x'.repeat(69) }).slice(3), [`  ${'x'.repeat(69)}`, code])
+    assert.deepEqual(format({}).slice(3), [code])
+  })
+
+  test('a mark over several lines ends with the first; one behind the line is one character wide', () => {
+    const range = { start: { line: 1, column: 4 }, end: { line: 9, column: 1 } }
+    assert.deepEqual(format({ source: 'a: bcd  ', range }).slice(1, 3), ['  a: bcd', '     ^^^'])
+    const behind = { start: { line: 1, column: 5 }, end: { line: 1, column: 5 } }
+    assert.deepEqual(format({ source: 'a: b', range: behind }).slice(1, 3), ['  a: b', '      ^'])
+  })
+
+  test('without a source there is no mark', () => {
+    assert.deepEqual(format({ source: '' }).length, 2)
+  })
+
+  test('a long line is cut around what is marked, to the width', () => {
+    const source = `${'a'.repeat(500)}HERE${'b'.repeat(500)}`
+    const range = { start: { line: 1, column: 501 }, end: { line: 1, column: 505 } }
+    const [, shown = '', marks = ''] = format({ source, range }, { colour: false, width: 60 })
+    assert.equal(shown.length, 60)
+    assert.match(shown, /^  …a+HEREb+…$/)
+    assert.equal(shown.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), 'HERE')
+  })
+
+  test('a narrow terminal moves the code to the left', () => {
+    assert.equal(format({}, { colour: false, width: 60 })[3]?.indexOf('WP_'), 31)
+    assert.equal(format({}, { colour: false, width: 10 })[3]?.indexOf('WP_'), 2)
+  })
+
+  test('colour marks the place and the word warning, and changes nothing else', () => {
+    const diagnostic = makeDiagnostic({ severity: 'warning', hint: 'Write a' })
+    const coloured = formatDiagnostics([diagnostic], { colour: true, width: 100 })
+    assert.match(coloured, /^\u001b\[36ma\.yml:3:4\u001b\[39m {2}\u001b\[33mwarning\u001b\[39m {2}There/)
+    assert.equal(stripVTControlCharacters(coloured), formatDiagnostics([diagnostic], plain))
+  })
+
+  test('nothing in a file or a name controls the terminal, and columns hold behind a tab', () => {
+    const text = formatDiagnostics([makeDiagnostic({ message: 'a\u001b[2Jb\nc', source: '\t: b\u0007' })], plain)
+    assert.deepEqual(text.split('\n').slice(0, 3), ['a.yml:3:4  a [2Jb c', '   : b', '     ^'])
+  })
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { defaultSettings, parseSettings, settingsTable } from '../../src/kit/index.ts'
+
+suite('settings', () => {
+  test('the defaults are in milliseconds and bytes', () => {
+    const { token_lifetime, delivery_delays, keep, body_limit, scopes_default, docs, registration } = defaultSettings
+    assert.equal(token_lifetime, 3_600_000)
+    assert.deepEqual(delivery_delays, [60_000, 600_000, 3_600_000])
+    assert.equal(keep.deliveries, 30 * 86_400_000)
+    assert.equal(body_limit, 1_048_576)
+    assert.deepEqual([scopes_default, docs, registration], [['consumer'], 'public', false])
+    assert.deepEqual(Object.keys(defaultSettings), Object.keys(settingsTable))
+  })
+
+  test('what is written wins over the defaults; of "keep" each name by itself', () => {
+    const { settings, problems } = parseSettings({
+      token_lifetime: '1h30m',
+      keep: { audit: '2d' },
+      cors: ['https://a.example', 'http://localhost:3000'],
+      delivery_allow: ['10.0.0.0/8', '::1', 'fd00::/8'],
+      subscription_limit: 5,
+      breaking_changes: 'forbid',
+      registration: true,
+    })
+    assert.deepEqual(problems, [])
+    const { token_lifetime, keep, subscription_limit, breaking_changes, registration } = settings
+    assert.deepEqual([token_lifetime, keep.audit, keep.deliveries], [5_400_000, 172_800_000, 2_592_000_000])
+    assert.deepEqual([subscription_limit, breaking_changes, registration], [5, 'forbid', true])
+  })
+
+  test('a variable is text: numbers, flags and lists are read from it', () => {
+    const { settings, problems } = parseSettings({
+      subscription_limit: '7',
+      registration: 'true',
+      cors: 'https://a.example, https://b.example',
+      delivery_delays: '1s,2s,3s',
+      scopes_default: '',
+    })
+    assert.deepEqual(problems, [])
+    assert.deepEqual(settings.cors, ['https://a.example', 'https://b.example'])
+    assert.deepEqual(settings.delivery_delays, [1000, 2000, 3000])
+    assert.deepEqual([settings.subscription_limit, settings.registration, settings.scopes_default], [7, true, []])
+  })
+
+  const wrong: readonly (readonly [string, unknown, (string | number)[]])[] = [
+    ['token_lifetime', '0s', []],
+    ['token_lifetime', '1y', []],
+    ['token_lifetime', '366d', []],
+    ['token_lifetime', null, []],
+    ['body_limit', '2tb', []],
+    ['registration', 'maybe', []],
+    ['subscription_limit', 0, []],
+    ['subscription_limit', 1.5, []],
+    ['delivery_delays', ['1m'], []],
+    ['delivery_delays', ['1m', 2, '3m'], [1]],
+    ['delivery_allow', ['10.0.0.0/33'], [0]],
+    ['delivery_allow', ['example.com'], [0]],
+    ['delivery_allow', ['fe80::1%eth0'], [0]],
+    ['cors', ['https://a.example/'], [0]],
+    ['cors', ['ftp://a.example'], [0]],
+    ['scopes_default', ['a b'], [0]],
+    ['keep', { deliveries: 'long' }, ['deliveries']],
+    ['keep', { nothing: '1d' }, ['nothing']],
+    ['keep', '1d', []],
+    ['docs', 'everybody', []],
+  ]
+  for (const [name, value, path] of wrong) {
+    test(`says what is wrong with ${name}: ${JSON.stringify(value)}, and keeps the default`, () => {
+      const { settings, problems } = parseSettings({ [name]: value })
+      assert.deepEqual(
+        problems.map((problem) => [problem.name, problem.path]),
+        [[name, path]],
+      )
+      assert.deepEqual(settings, defaultSettings)
+    })
+  }
+
+  test('an unknown setting names the nearest', () => {
+    const [problem] = parseSettings({ token_lifetme: '1h' }).problems
+    assert.deepEqual(
+      [problem?.message, problem?.hint],
+      ['There is no setting "token_lifetme"', 'Did you mean "token_lifetime"?'],
+    )
+  })
+
+  test('a lease must outlast the timeout by 5 s, whichever of the two is written', () => {
+    for (const [name, value] of [
+      ['delivery_lease', '19s'],
+      ['delivery_timeout', '56s'],
+    ] as const) {
+      assert.deepEqual(
+        parseSettings({ [name]: value }).problems.map((problem) => problem.name),
+        [name],
+      )
+    }
+    assert.deepEqual(parseSettings({ delivery_lease: '20s', delivery_timeout: '15s' }).problems, [])
+  })
+})
