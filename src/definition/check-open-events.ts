@@ -1,4 +1,4 @@
-import { entriesOf, valueOf, type Node } from './node.ts'
+import { entriesOf, isEmpty, valueOf, type Node } from './node.ts'
 import type { Making } from './making.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 
@@ -20,7 +20,7 @@ export function checkOpenEvents(making: Making, root: Node, { targets }: Resolve
 }
 
 function isOpen(event: Node): boolean {
-  return event.kind === 'map' && !event.entries.has('scopes')
+  return isEmpty(event) || (event.kind === 'map' && !event.entries.has('scopes'))
 }
 
 function hasBroken(routes: Node | undefined): boolean {

@@ -12,7 +12,10 @@ export interface Location {
 /** What the YAML of a project says: parsed, included, checked. Maps keep the order of the files. */
 export interface Definition {
   readonly routes: readonly Route[]
-  /** Named schemas; a reference to one is `{ $ref: 'schema:///NAME' }`. */
+  /**
+   * Named schemas, all of JSON Schema 2020-12; a reference to one is `{ $ref: 'schema:///NAME' }`. A file that a relative
+   * `$ref` reaches is one of them, named after its path.
+   */
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly connections: Readonly<Record<string, ClassUse>>
   readonly events: Readonly<Record<string, EventDefinition>>

@@ -137,9 +137,9 @@ const plugin = Type.Union(
   { title: 'the name of a package, or a name with a config' },
 )
 
-/** A section that is there but empty is as good as none. */
-const section = <Value extends TSchema>(value: Value, title: string) =>
-  Type.Optional(Type.Union([value, Type.Null()], { title }))
+/** Something of which nothing needs to be said may be there and empty. */
+const orEmpty = <Value extends TSchema>(value: Value, title: string) => Type.Union([value, Type.Null()], { title })
+const section = <Value extends TSchema>(value: Value, title: string) => Type.Optional(orEmpty(value, title))
 
 export const language: TSchema = closed('waypost.yml', {
   routes: section(Type.Record(Type.String(), route, { title: 'routes' }), 'a map of path to route'),
@@ -148,13 +148,13 @@ export const language: TSchema = closed('waypost.yml', {
     mapOf(classUse('An outside system'), { names: 'a connection', ...plainNames }),
     'a map of name to connection',
   ),
-  event: section(mapOf(event, { names: 'an event', ...eventNames }), 'a map of name to event'),
+  event: section(mapOf(orEmpty(event, 'an event'), { names: 'an event', ...eventNames }), 'a map of name to event'),
   action: section(
     mapOf(classUse('A class of a plugin'), { names: 'an action', ...plainNames }),
     'a map of name to action',
   ),
   scope: section(
-    mapOf(closed('a scope', { description }), { names: 'a scope', ...scopeKeys }),
+    mapOf(orEmpty(closed('a scope', { description }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
   ),
   cronjob: section(mapOf(cronjob, { names: 'a cronjob', ...plainNames }), 'a map of name to cronjob'),

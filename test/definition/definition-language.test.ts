@@ -351,6 +351,17 @@ cronjob: { nightly: { schedule: "\${env.WHEN:-0 4 * * *}", timezone: Europe/Berl
     await load({ 'waypost.yml': yaml }, { classes })
   })
 
+  test('an event and a scope of which nothing is said may be empty', async () => {
+    const { events, scopes } = await loadYaml('event:\n  made: { scopes: [todo] }\nscope:\n  todo:\n  other: {}\n')
+    assert.deepEqual([events, scopes], [{ made: { scopes: ['todo'] } }, { todo: {}, other: {} }])
+    const { definition, diagnostics } = await loadFiles({ 'waypost.yml': 'event:\n  made:\n' })
+    assert.deepEqual(definition?.events, { made: {} })
+    assert.deepEqual(
+      diagnostics.map(({ code, severity }) => [code, severity]),
+      [['WP_DEFINITION_EVENT_OPEN', 'warning']],
+    )
+  })
+
   test('plugins, by name or with a config', async () => {
     const { plugins } = await loadYaml('plugins:\n  - "@acme/mail"\n  - { name: acme-sms, config: { from: "+49" } }\n')
     assert.deepEqual(plugins, [

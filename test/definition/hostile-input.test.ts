@@ -276,7 +276,7 @@ suite('content that somebody is just typing', () => {
         }
         formatDiagnostics(diagnostics, { colour: false, width: 40 })
       }),
-      { numRuns: 400, seed: 20261120 },
+      { numRuns: 200, seed: 20261120 },
     )
   })
 })
