@@ -1,6 +1,6 @@
 // definition: what the YAML of a project says: parsed, included, checked; every problem with its file, line and column.
 // May import kit and contract. Pure: no database, no network, no code of the project. The only room that loads `yaml`.
-export type { ClassCatalog, ClassDescription } from './class-catalog.ts'
+export type { ClassCatalog } from './class-catalog.ts'
 export type {
   ActionUse,
   ClassUse,
@@ -15,5 +15,5 @@ export type {
   Route,
 } from './definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
-export { loadDefinition, type Counts, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
-export { makeSourceCache, type SourceCache } from './loading.ts'
+export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
+export { makeSourceCache } from './loading.ts'
