@@ -1,10 +1,13 @@
-import { isWaypostError, messageOf, version, type Diagnostic } from '../../src/kit/index.ts'
+import { formatDiagnostics, isWaypostError, messageOf, version, type Diagnostic } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted } from '../../src/project/index.ts'
-import { paint } from './paint.ts'
+import { hasColour, paint } from './paint.ts'
 import { plural } from './plural.ts'
-import { printDiagnostics } from './print-diagnostics.ts'
+import { widthOf } from './print-diagnostics.ts'
 
 type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
+
+/** As wide as the time in front of a line. */
+const margin = ' '.repeat(10)
 
 /** What `dev` prints while it runs: one line a request, a delivery or a reload. */
 export class DevConsole implements Console {
@@ -33,7 +36,7 @@ export class DevConsole implements Console {
   failed(error: unknown, request: { id: string; method: string; path: string }): void {
     line(`${paint('red', 'error')}  ${request.method} ${printable(request.path)}   request ${request.id}`)
     const text = isWaypostError(error) ? [error.message, error.hint].filter(Boolean).join('\n') : stackOf(error)
-    say(text.replaceAll(/^/gm, '          '))
+    say(text.replaceAll(/^/gm, margin))
   }
 
   delivered({ event, endpoint, outcome, result, attempt }: News<'delivered'>): void {
@@ -44,16 +47,21 @@ export class DevConsole implements Console {
     line(`event  ${event} → ${endpoint}   ${result.failure ?? result.status}   ${formatMs(result.latencyMs)}${end}`)
   }
 
-  reloaded({ files, ms, diagnostics, migration }: News<'reloaded'>): void {
-    const applied = migration?.applied.map((one) => `, ${one.name} applied`).join('') ?? ''
-    line(`reload ${listFiles(files)}   ${formatMs(ms)}${applied}`)
+  reloaded({ files, ms, diagnostics, migration, isMended }: News<'reloaded'>): void {
+    const done = [
+      ...migration.applied.map((one) => `${one.name} applied`),
+      ...migration.written.map((file) => `${file} written`),
+      ...(isMended ? ['mended'] : []),
+    ]
+    line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done].join(', ')}`)
     this.#list(diagnostics)
   }
 
-  refused({ files, diagnostics, error }: News<'refused'>): void {
+  refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
     const errors = diagnostics.filter((one) => one.severity === 'error').length
-    const what = error === undefined ? plural(errors, 'error') : describe(error)
-    line(`reload ${listFiles(files)}: ${what}, still serving the last good state`)
+    const what = error === undefined ? paint('red', plural(errors, 'error')) : describe(error)
+    const then = isServing ? 'still serving the last good state' : 'no route is served before it is mended'
+    line(`reload ${listFiles(files)}: ${what}, ${then}`)
     this.#list(diagnostics)
   }
 
@@ -61,8 +69,12 @@ export class DevConsole implements Console {
     line(`${paint('yellow', 'warning')}  ${message}`)
   }
 
+  /** Problems below the line that they belong to, as far in as its text. */
   #list(diagnostics: readonly Diagnostic[]): void {
-    printDiagnostics(diagnostics, process.stdout)
+    if (diagnostics.length === 0) return
+    const width = widthOf(process.stdout) - margin.length
+    const text = formatDiagnostics(diagnostics, { colour: hasColour(process.stdout), width }).trimEnd()
+    say(`${text.replaceAll(/^(?=.)/gm, margin)}\n`)
   }
 }
 

@@ -51,10 +51,22 @@ export const errors = defineErrors({
     message: 'The default export of {file} has no up function',
     hint: 'Its default export must be an object with the methods up and down, as in the type Migration of waypost.',
   },
+  WP_PROJECT_MIGRATION_LOAD: {
+    kind: 'user',
+    status: 500,
+    message: '{file} cannot be loaded: {reason}',
+    hint: 'Whatever a migration needs it does in up or down; loading it must not fail.',
+  },
   WP_PROJECT_MIGRATIONS_PENDING: {
     kind: 'user',
     status: 409,
     message: 'The release needs migrations that have not run on the target: {names}',
     hint: 'Run them first: waypost migrate',
+  },
+  WP_PROJECT_MIGRATIONS_EDITED: {
+    kind: 'user',
+    status: 409,
+    message: 'Migrations of the release were applied to the target with another text: {names}',
+    hint: 'Put the text back as it was, and write a new migration for the change.',
   },
 })

@@ -1,20 +1,28 @@
 import type { Migration } from '../contract/index.ts'
+import { messageOf } from '../kit/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { importArtifact, registerArtifacts } from '../runtime/index.ts'
 import type { ProjectMigration } from '../store/index.ts'
 import { errors } from './errors.ts'
 
-/** The migrations of a built release, by connection, loaded. @throws WP_PROJECT_MIGRATION_FORM */
+/** The migrations of a built release, by connection, loaded. @throws WP_PROJECT_MIGRATION_FORM, WP_PROJECT_MIGRATION_LOAD */
 export async function loadMigrationModules(release: BuiltRelease): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {
   registerArtifacts(release.artifacts)
   const byConnection = new Map<string, ProjectMigration[]>()
   for (const { connection, name, checksum, artifact } of release.manifest.migrations) {
-    const { default: migration } = (await importArtifact(artifact)) as { default?: Partial<Migration> }
-    if (typeof migration?.up !== 'function') {
-      throw errors.WP_PROJECT_MIGRATION_FORM({ file: `migrations/${connection}/${name}.ts` })
-    }
+    const file = `migrations/${connection}/${name}.ts`
+    const { default: migration } = await loadModule(file, artifact)
+    if (typeof migration?.up !== 'function') throw errors.WP_PROJECT_MIGRATION_FORM({ file })
     const list = byConnection.get(connection) ?? []
     byConnection.set(connection, [...list, { name, checksum, migration: migration as Migration }])
   }
   return byConnection
+}
+
+async function loadModule(file: string, artifact: string): Promise<{ default?: Partial<Migration> }> {
+  try {
+    return (await importArtifact(artifact)) as { default?: Partial<Migration> }
+  } catch (cause) {
+    throw errors.WP_PROJECT_MIGRATION_LOAD({ file, reason: messageOf(cause) }, { cause })
+  }
 }

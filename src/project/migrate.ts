@@ -75,6 +75,9 @@ async function buildForMigration(options: MigrateOptions): Promise<{ release: Bu
   try {
     const built = await buildProject(project, builder)
     const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
+    // Before anything is opened or made: what does not load or does not exist changes nothing.
+    const migrations = await loadMigrationModules(release)
+    if (options.connection !== undefined) checkName(options.connection, migrations)
     return { release, plugins: built.plugins }
   } finally {
     await builder.close()
@@ -124,14 +127,17 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
 
 const alreadyLocked: WithLock = (_name, work) => work()
 
-/** The migrations of a release that have not run on the target, as `Connection/name`. */
+/** The migrations of a release that have not run on the target, as `Connection/name`. @throws WP_PROJECT_MIGRATIONS_EDITED */
 export async function pendingMigrations(options: Omit<ConnectionsMigration, 'folder'>): Promise<readonly string[]> {
   const migrations = await loadMigrationModules(options.release)
   const pending: string[] = []
+  const edited: string[] = []
   await withDatabases(options, [...migrations.keys()], async (name, database) => {
     const plan = await planMigrations(database.db, migrations.get(name) ?? [])
     pending.push(...plan.pending.map((one: ProjectMigration) => `${name}/${one.name}`))
+    edited.push(...plan.edited.map((one) => `${name}/${one}`))
   })
+  if (edited.length > 0) throw errors.WP_PROJECT_MIGRATIONS_EDITED({ names: edited.join(', ') })
   return pending
 }
 

@@ -1,0 +1,48 @@
+import type { AttemptReport } from '../events/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
+import type { Answered } from '../runtime/index.ts'
+import type { DevelopmentUser } from './development-user.ts'
+import type { MigrationReport } from './migrate.ts'
+
+/** Where `dev` says what happens. */
+export interface DevConsole {
+  started(news: DevStarted): void
+  answered(answered: Answered): void
+  failed(error: unknown, request: { id: string; method: string; path: string }): void
+  delivered(attempt: AttemptReport): void
+  reloaded(news: DevReloaded): void
+  refused(news: DevRefused): void
+  warned(message: string): void
+}
+
+export interface DevStarted {
+  readonly project: string
+  readonly url: string
+  readonly target: string
+  readonly user: DevelopmentUser
+  readonly migration: MigrationReport
+  readonly delivers: boolean
+  /** The first public GET without parameters, to try. */
+  readonly tryPath: string | undefined
+  readonly ms: number
+}
+
+/** A save was taken over; `diagnostics` may hold warnings. */
+export interface DevReloaded {
+  readonly files: readonly string[]
+  readonly ms: number
+  readonly diagnostics: readonly Diagnostic[]
+  readonly migration: MigrationReport
+  /** The save before had errors. */
+  readonly isMended: boolean
+}
+
+/** A save has errors: what was served before stays. */
+export interface DevRefused {
+  readonly files: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** What failed although no file has an error, for example a migration. */
+  readonly error?: unknown
+  /** Whether anything was served before. */
+  readonly isServing: boolean
+}

@@ -1,0 +1,57 @@
+import path from 'node:path'
+import { watch } from 'chokidar'
+
+export interface Watching {
+  /** Works off what changed so far at once, even if that is nothing. */
+  flush(): Promise<void>
+  /** Stops, and waits for what is under way. */
+  close(): Promise<void>
+}
+
+export interface WatchOptions {
+  /** Called with the files that changed, relative to the root; never twice at once. Must not throw. */
+  onChange(files: readonly string[]): Promise<void>
+  onError(error: unknown): void
+}
+
+const settleMs = 15
+const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
+
+/** Follows the files below a folder; saves that come together are one change. */
+export function watchProject(root: string, options: WatchOptions): Watching {
+  const changed = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+
+  const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
+  const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
+  watcher.on('all', (_event, file) => {
+    changed.add(nameOf(file))
+    clearTimeout(timer)
+    timer = setTimeout(() => void work(), settleMs)
+  })
+  watcher.on('error', (error) => options.onError(error))
+
+  function work(isAsked = false): Promise<void> {
+    running = running.then(async () => {
+      const files = [...changed].toSorted()
+      changed.clear()
+      if (isAsked || files.length > 0) await options.onChange(files)
+    })
+    return running
+  }
+
+  return {
+    flush: () => work(true),
+    async close() {
+      clearTimeout(timer)
+      await watcher.close()
+      await running
+    },
+  }
+}
+
+/** `tables.ts` is written by the migrations that a change runs, a log perhaps by whoever watches this. */
+function isIgnored(name: string): boolean {
+  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name) || name.endsWith('.log')
+}
