@@ -1,10 +1,11 @@
+import { isMap } from 'yaml'
 import type { JsonSchema } from '../contract/index.ts'
 import { compose } from './compose.ts'
 import { openTarget, type Target } from './include.ts'
 import type { Loading } from './loading.ts'
 import { textOf, type Node } from './node.ts'
 import { checkName, type Section } from './section.ts'
-import type { Span } from './source.ts'
+import type { Source, Span } from './source.ts'
 import { walkName, walkSchema, type SchemaRoot, type Walking } from './walk-schema.ts'
 
 /** All schemas of a definition: the named ones, those in place, and those that a relative `$ref` reaches. */
@@ -33,14 +34,14 @@ export function makeSchemas(loading: Loading, section: Section): Schemas {
     byPlace: new Map(),
     queue: [],
   }
-  for (const { key, value } of section.entries.values()) addRoot(schemas, key, { node: value, file: undefined })
+  for (const { key, value } of section.entries.values()) addRoot(schemas, { name: key, node: value })
   for (const root of schemas.named.values()) schemas.outputs.set(root.name!, makePlace(schemas, root.node, root))
   return schemas
 }
 
 /** The schema of a place that names one, or holds one; `prefix` is where it is written to in a schema around it. */
 export function makeSchema(schemas: Schemas, node: Node, prefix = ''): JsonSchema {
-  return makePlace(schemas, node, { ...makeRoot(undefined, node, undefined), prefix })
+  return makePlace(schemas, node, makeRoot({ node, prefix }))
 }
 
 function makePlace({ loading, walking, section }: Schemas, node: Node, root: SchemaRoot): JsonSchema {
@@ -56,14 +57,31 @@ function makePlace({ loading, walking, section }: Schemas, node: Node, root: Sch
   return true
 }
 
-function makeRoot(name: string | undefined, node: Node, file: string | undefined): SchemaRoot {
-  return { name, node, file, prefix: '', pointers: new Map(), anchors: new Map() }
+interface RootOptions {
+  readonly name?: string
+  readonly node: Node
+  /** Where a relative `$ref` found it. */
+  readonly source?: Source
+  readonly prefix?: string
 }
 
-function addRoot(schemas: Schemas, name: string, { node, file }: { node: Node; file: string | undefined }): SchemaRoot {
-  const root = makeRoot(name, node, file)
-  schemas.named.set(name, root)
-  schemas.byPlace.set(placeOf(node), root)
+function makeRoot({ name, node, source, prefix = '' }: RootOptions): SchemaRoot {
+  const version = isMap(source?.content) ? source.content.get('$schema') : undefined
+  return {
+    name,
+    node,
+    file: source?.file,
+    version: typeof version === 'string' ? version : undefined,
+    prefix,
+    pointers: new Map(),
+    anchors: new Map(),
+  }
+}
+
+function addRoot(schemas: Schemas, options: RootOptions & { readonly name: string }): SchemaRoot {
+  const root = makeRoot(options)
+  schemas.named.set(options.name, root)
+  schemas.byPlace.set(placeOf(options.node), root)
   return root
 }
 
@@ -80,7 +98,7 @@ export function openSchema(schemas: Schemas, target: Target, at: Span): SchemaRo
   const known = byPlace.get(placeOf({ origin: located.origin, start, end }))
   if (known !== undefined) return known
   const node = compose(located.node, { loading, origin: located.origin, path: new Set() })
-  const root = addRoot(schemas, freeName(target, named), { node, file: located.origin.source.file })
+  const root = addRoot(schemas, { name: freeName(target, named), node, source: located.origin.source })
   queue.push(root)
   return root
 }

@@ -24,6 +24,8 @@ export interface SchemaRoot {
   readonly node: Node
   /** The file whose root `#` means in it; without, `#` means what was named, written in place or included. */
   readonly file: string | undefined
+  /** `$schema` of the file of which it is a part. */
+  readonly version?: string | undefined
   /** JSON pointer to where it stands in what it is written into; mostly empty. */
   readonly prefix: string
   /** Where each of its sub-schemas stands in the output. */
@@ -79,7 +81,8 @@ interface Spot {
 
 /** Checks a schema with all that stands in it, and makes it JSON Schema 2020-12 without `$schema`, `$id` and anchors. */
 export function walkSchema(walking: Walking, root: SchemaRoot): JsonSchema {
-  const spot = { root, base: root.node, dialect: '2020-12', pointer: root.prefix, types: undefined } as const
+  const dialect = parseDialect(root.version ?? '') ?? '2020-12'
+  const spot = { root, base: root.node, dialect, pointer: root.prefix, types: undefined } as const
   return walk(walking, root.node, { ...spot, level: makeLevel() })
 }
 
@@ -131,6 +134,10 @@ const dialects: Readonly<Record<string, Dialect>> = {
   'https://json-schema.org/draft-07/schema': 'draft-07',
 }
 
+function parseDialect(text: string): Dialect | undefined {
+  return dialects[text.replace(/#$/, '')]
+}
+
 function readDialect(
   { loading }: Walking,
   node: MapNode,
@@ -139,7 +146,7 @@ function readDialect(
   const at = node.entries.get('$schema')?.value
   const text = textOf(at)
   if (at === undefined || text === undefined) return dialect
-  const found = dialects[text.replace(/#$/, '')]
+  const found = parseDialect(text)
   if (isBase && found !== undefined) return found
   const problem = isBase
     ? `"${text}" is no known version of JSON Schema`

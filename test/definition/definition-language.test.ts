@@ -278,6 +278,18 @@ suite('schemas', () => {
     })
   })
 
+  test('a part of a draft-07 file is draft-07', async () => {
+    const { schemas } = await load({
+      'waypost.yml': 'schema:\n  A: { type: array, items: { $ref: "pairs.json#/definitions/pair" } }\n',
+      'pairs.json': JSON.stringify({
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        definitions: { pair: { type: 'array', items: [true, true], minItems: 2, additionalItems: false } },
+      }),
+    })
+    const pair = { type: 'array', prefixItems: [true, true], minItems: 2, items: false }
+    assert.deepEqual(schemas['pairs.json.definitions.pair'], pair)
+  })
+
   test('schemas may refer to each other in circles, through properties, and by pointer and anchor', async () => {
     const definition = await loadYaml(`
 schema:

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { suite, test } from 'node:test'
@@ -53,7 +62,7 @@ suite('files that are not what they seem', () => {
     try {
       assert.deepEqual((await loadDefinition(link)).definition?.schemas, { A: true })
     } finally {
-      rmSync(link)
+      unlinkSync(link)
     }
   })
 
