@@ -59,9 +59,10 @@ export class DevConsole implements Console {
 
   refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
     const errors = diagnostics.filter((one) => one.severity === 'error').length
-    const what = error === undefined ? paint('red', plural(errors, 'error')) : describe(error)
+    const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last good state' : 'no route is served before it is mended'
     line(`reload ${listFiles(files)}: ${what}, ${then}`)
+    if (error !== undefined) say(describe(error).replaceAll(/^/gm, margin))
     this.#list(diagnostics)
   }
 
@@ -102,7 +103,7 @@ function listFiles(files: readonly string[]): string {
 
 function describe(error: unknown): string {
   if (!isWaypostError(error)) return messageOf(error)
-  return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`
+  return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
 }
 
 /** The stack as far as it is the project's: what runs below it is of no use to who wrote the action. */

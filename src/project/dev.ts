@@ -141,11 +141,13 @@ interface WatchedSession {
 function startWatching({ folder, console }: DevOptions, { first, takeOver, system }: WatchedSession): Watching {
   let last = first
   let isServing = !('refused' in first)
-  const reload = async (files: readonly string[]) => {
+  const reload = async (changed: readonly string[]) => {
     const began = performance.now()
     const before = last
     last = await takeOver()
-    if (last.state === before.state && files.length > 0 && !files.some(isSource)) return
+    const sources = changed.filter(isSource)
+    if (last.state === before.state && changed.length > 0 && sources.length === 0) return
+    const files = sources.length === 0 ? changed : sources
     if ('refused' in last) return console.refused({ ...last, files, isServing })
     isServing = true
     await ensureDevelopmentUser(folder, system, last.scopes)
