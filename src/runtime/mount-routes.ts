@@ -37,7 +37,11 @@ export function mountRoutes(app: FastifyInstance, sources: RouteSources): void {
   }
 }
 
-function mountMethod(app: FastifyInstance, sources: RouteSources, at: { route: ManifestRoute; method: ManifestMethod }): void {
+function mountMethod(
+  app: FastifyInstance,
+  sources: RouteSources,
+  at: { route: ManifestRoute; method: ManifestMethod },
+): void {
   const { method, route } = at
   const checks = makeChecks(sources, method)
   const send = makeSender(sources, at)
@@ -51,7 +55,11 @@ function mountMethod(app: FastifyInstance, sources: RouteSources, at: { route: M
     handler: async (request, reply) => {
       const input = checks(request)
       const aborter = new AbortController()
-      const context = makeActionContext(sources, { principal: request.principal, log: request.log, signal: aborter.signal })
+      const context = makeActionContext(sources, {
+        principal: request.principal,
+        log: request.log,
+        signal: aborter.signal,
+      })
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) aborter.abort()
       })
@@ -99,11 +107,13 @@ function makeChecks(sources: RouteSources, method: ManifestMethod): (request: Fa
     ['query', compile(method.query, 'query')],
     ['body', compile(method.request ?? (takesBody ? anyObject : undefined), 'body')],
   ]
+  const bodyOf = ({ body }: FastifyRequest) => {
+    if (method.request !== undefined) return body
+    if (!takesBody) return undefined
+    return body === undefined ? {} : body
+  }
   return (request) => {
-    const noBody = request.body === undefined || request.body === null
-    const emptyBody = takesBody && method.request === undefined ? {} : undefined
-    const body = method.request === undefined && noBody ? emptyBody : request.body
-    const input: Input = { params: request.params, query: request.query, body: takesBody || method.request !== undefined ? body : undefined }
+    const input: Input = { params: request.params, query: request.query, body: bodyOf(request) }
     const problems = parts.flatMap(([name, check]) => check?.(input[name]) ?? [])
     if (problems.length > 0) throw new InvalidRequest(problems)
     return input
@@ -122,7 +132,8 @@ function makeSender(sources: RouteSources, { route, method }: { route: ManifestR
   const validators = new Map<number, Validator>()
   for (const [status, schema] of Object.entries(method.responses)) {
     serializers.set(Number(status), sources.schemas.serializer(schema, sources.manifest.schemas))
-    if (sources.checkResults) validators.set(Number(status), sources.schemas.validator(schema, sources.manifest.schemas, 'result'))
+    if (sources.checkResults)
+      validators.set(Number(status), sources.schemas.validator(schema, sources.manifest.schemas, 'result'))
   }
   const success = [...serializers.keys()].filter((status) => status >= 200 && status < 300).sort((a, b) => a - b)
   const name = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
@@ -145,7 +156,8 @@ function makeSender(sources: RouteSources, { route, method }: { route: ManifestR
   return async ({ result, context, reply }: Sending) => {
     const response = result instanceof ActionResponse ? result : new ActionResponse(success[0] ?? 200, result)
     const { status, body, headers } = response
-    if (!Number.isInteger(status) || status < 200 || status > 599) throw errors.WP_RUNTIME_STATUS({ action: name, status: String(status) })
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw errors.WP_RUNTIME_STATUS({ action: name, status: String(status) })
     const isRaw = body instanceof Readable || body instanceof Uint8Array
     const text = isRaw ? undefined : write(status, body)
     if (method.dispatch !== undefined && status < 300) context.dispatchResult(method.dispatch, body)

@@ -35,7 +35,9 @@ export function makeSchemaCache(): SchemaCache {
   return {
     validator(schema, named, part) {
       const used = closure(schema, named)
-      return remember(validators, `${part} ${JSON.stringify([schema, used])}`, () => compileValidator(schema, used, part))
+      return remember(validators, `${part} ${JSON.stringify([schema, used])}`, () =>
+        compileValidator(schema, used, part),
+      )
     },
     serializer(schema, named) {
       const used = closure(schema, named)
@@ -82,7 +84,8 @@ function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): 
   const fast = compile(schema, named, { isCoerced, allErrors: false })
   let thorough: ValidateFunction | undefined
   return (value) => {
-    if (fast(value)) return undefined
+    if (fast(value)) return isCoerced ? checkNumbers(value, part) : undefined
+    if (value === undefined) return [{ path: part, message: 'is required' }]
     // Every problem is worth a second pass only where a hostile body cannot make millions of them.
     const isSmall = isCoerced || JSON.stringify(value ?? null).length <= 64 * 1024
     if (!isSmall) return describe(fast.errors, part)
@@ -91,7 +94,26 @@ function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): 
   }
 }
 
-function compile(schema: JsonSchema, named: NamedSchemas, options: { isCoerced: boolean; allErrors: boolean }): ValidateFunction {
+/** Ajv coerces `1e999` to an integer that is infinite, and digits that no number holds to one that is near. */
+function checkNumbers(values: unknown, part: Part): readonly SchemaProblem[] | undefined {
+  const wrong = Object.entries(values as object).filter(([, value]) => [value].flat().some(isInexact))
+  if (wrong.length === 0) return undefined
+  const limits = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+  return wrong.map(([name]) => ({ path: `${part}/${name}`, message: `must be a number ${limits}` }))
+}
+
+function isInexact(value: unknown): boolean {
+  return (
+    typeof value === 'number' &&
+    (Number.isFinite(value) ? Number.isInteger(value) && !Number.isSafeInteger(value) : true)
+  )
+}
+
+function compile(
+  schema: JsonSchema,
+  named: NamedSchemas,
+  options: { isCoerced: boolean; allErrors: boolean },
+): ValidateFunction {
   const ajv = new Ajv2020({
     strict: false, // `validate` has been strict already
     allErrors: options.allErrors,
@@ -116,18 +138,24 @@ function describe(found: readonly ErrorObject[] | null | undefined, part: Part):
   return (found ?? []).slice(0, mostProblems).map((problem) => {
     const at = part + problem.instancePath
     const parameters = problem.params as Record<string, unknown>
-    if (problem.keyword === 'required') return { path: `${at}/${String(parameters['missingProperty'])}`, message: 'is required' }
+    if (problem.keyword === 'required')
+      return { path: `${at}/${String(parameters['missingProperty'])}`, message: 'is required' }
     if (problem.keyword === 'additionalProperties') {
       return { path: `${at}/${String(parameters['additionalProperty'])}`, message: 'is not known here' }
     }
     if (problem.keyword === 'enum') {
-      return { path: at, message: `must be one of ${(parameters['allowedValues'] as unknown[]).map((one) => JSON.stringify(one)).join(', ')}` }
+      return {
+        path: at,
+        message: `must be one of ${(parameters['allowedValues'] as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`,
+      }
     }
     return { path: at, message: problem.message ?? 'does not fit its schema' }
   })
 }
 
 function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
-  const external = Object.fromEntries(Object.entries(named).map(([name, one]) => [schemaId(name), withoutDialect(one) as unknown as Schema]))
+  const external = Object.fromEntries(
+    Object.entries(named).map(([name, one]) => [schemaId(name), withoutDialect(one) as unknown as Schema]),
+  )
   return buildSerializer(withoutDialect(schema) as unknown as Schema, { schema: external })
 }

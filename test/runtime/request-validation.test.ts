@@ -1,0 +1,339 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { send, type Sent } from '../support/send.ts'
+
+const echo = 'return { url: request.url, params: request.params, query: request.query, body: request.body ?? null }'
+
+const yml = `
+routes:
+  /item/:id/:kind:
+    path: { id: { type: integer, minimum: 1 }, kind: { enum: [a, b] } }
+    methods:
+      GET:
+        public: true
+        parameters:
+          from: { type: integer, default: 0 }
+          ratio: { type: number }
+          open: { type: boolean, default: true }
+          tags: { type: array, items: { type: string }, maxItems: 2 }
+          since: { type: string, format: date-time }
+        action: src/echo.ts
+  /free:
+    methods:
+      GET: { public: true, action: src/echo.ts }
+      POST: { public: true, action: src/echo.ts }
+      PUT: { public: true, action: src/echo.ts }
+      DELETE: { public: true, action: src/echo.ts }
+  /todo:
+    methods:
+      POST: { public: true, request: Todo, action: src/echo.ts }
+      DELETE: { public: true, request: Todo, action: src/echo.ts }
+  /any:
+    methods:
+      POST: { public: true, request: {}, action: src/echo.ts }
+  /list:
+    methods:
+      POST: { public: true, request: { type: array, items: { type: integer }, maxItems: 3 }, action: src/echo.ts }
+  /range:
+    methods:
+      GET: { public: true, parameters: Range, action: src/echo.ts }
+schema:
+  Todo:
+    type: object
+    required: [title, content]
+    additionalProperties: false
+    properties:
+      title: { type: string, minLength: 1, maxLength: 64 }
+      content: { type: string }
+      priority: { type: integer, default: 3 }
+  Range:
+    type: object
+    required: [from, to]
+    additionalProperties: false
+    properties: { from: { $ref: schema:///Day }, to: { $ref: schema:///Day }, step: { type: integer, default: 1 } }
+  Day: { type: string, format: date }
+config: { body_limit: 2kb }
+`
+
+interface Case {
+  readonly what: string
+  readonly sent: Sent
+  readonly status: number
+  /** What the action got, as far as it is named here. */
+  readonly got?: Readonly<Record<string, unknown>>
+  /** \`path message\` of every problem, in any order. */
+  readonly problems?: readonly string[]
+  readonly detail?: RegExp
+}
+
+const todo = { title: 'Milk', content: 'Two' }
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+const cases: readonly Case[] = [
+  {
+    what: 'path and query come coerced, with defaults',
+    sent: { path: '/item/7/a?ratio=1.5&tags=x' },
+    status: 200,
+    got: { params: { id: 7, kind: 'a' }, query: { from: 0, ratio: 1.5, open: true, tags: ['x'] } },
+  },
+  {
+    what: 'repeated query parameters are a list',
+    sent: { path: '/item/7/a?tags=x&tags=y&open=false&from=-3' },
+    status: 200,
+    got: { query: { from: -3, open: false, tags: ['x', 'y'] } },
+  },
+  {
+    what: 'query parameters that no schema names pass as text',
+    sent: { path: '/item/7/a?utm=1' },
+    status: 200,
+    got: { query: { utm: '1', from: 0, open: true } },
+  },
+  {
+    what: 'all problems of path and query are told at once',
+    sent: { path: '/item/zero/c?from=x&ratio=&open=maybe&tags=1&tags=2&tags=3&since=yesterday' },
+    status: 400,
+    problems: [
+      'path/id must be integer',
+      'path/kind must be one of "a", "b"',
+      'query/from must be integer',
+      'query/ratio must be number',
+      'query/open must be boolean',
+      'query/tags must NOT have more than 2 items',
+      'query/since must match format "date-time"',
+    ],
+  },
+  ...['1.5', '0x1g', '%201x', 'NaN', '1,5'].map((id) => ({
+    what: `"${id}" is no integer`,
+    sent: { path: `/item/7/a?from=${id}` },
+    status: 400,
+    problems: ['query/from must be integer'],
+  })),
+  ...['from=1e999', 'from=Infinity', 'ratio=-Infinity', 'from=99999999999999999999', 'from=-9007199254740992'].map(
+    (query) => ({
+      what: `a number that JavaScript cannot hold is refused rather than rounded: ${query}`,
+      sent: { path: `/item/7/a?${query}` },
+      status: 400,
+      problems: [`query/${query.split('=')[0]} must be a number from -9007199254740991 to 9007199254740991`],
+    }),
+  ),
+  {
+    what: 'the largest integers pass',
+    sent: { path: '/item/9007199254740991/a?from=-9007199254740991' },
+    status: 200,
+    got: { params: { id: 9007199254740991, kind: 'a' } },
+  },
+  {
+    what: 'a twice given value for one is refused',
+    sent: { path: '/item/7/a?from=1&from=2' },
+    status: 400,
+    problems: ['query/from must be integer'],
+  },
+  {
+    what: 'parameters by the name of a schema are coerced and get its defaults',
+    sent: { path: '/range?from=2026-01-01&to=2026-02-01' },
+    status: 200,
+    got: { query: { from: '2026-01-01', to: '2026-02-01', step: 1 } },
+  },
+  {
+    what: 'what such a schema closes stays closed',
+    sent: { path: '/range?from=2026-13-01&steps=1' },
+    status: 400,
+    problems: ['query/to is required', 'query/steps is not known here', 'query/from must match format "date"'],
+  },
+  {
+    what: 'a name from the prototype is a parameter like others',
+    sent: { path: '/range?from=2026-01-01&to=2026-02-01&__proto__=1&constructor=2' },
+    status: 400,
+    problems: ['query/__proto__ is not known here', 'query/constructor is not known here'],
+  },
+  {
+    what: 'a parameter may come percent-encoded',
+    sent: { path: '/item/%37/%61' },
+    status: 200,
+    got: { params: { id: 7, kind: 'a' } },
+  },
+  { what: 'a body that fits', sent: { path: '/todo', body: todo }, status: 200, got: { body: todo } },
+  {
+    what: 'a body gets no defaults',
+    sent: { path: '/todo', body: { ...todo, priority: 1 } },
+    status: 200,
+    got: { body: { ...todo, priority: 1 } },
+  },
+  {
+    what: 'a body is not coerced, and all its problems are told',
+    sent: { path: '/todo', body: { title: 7, priority: '1', extra: true } },
+    status: 400,
+    problems: [
+      'body/content is required',
+      'body/title must be string',
+      'body/priority must be integer',
+      'body/extra is not known here',
+    ],
+  },
+  {
+    what: 'no body where one is needed',
+    sent: { method: 'POST', path: '/todo' },
+    status: 400,
+    problems: ['body is required'],
+  },
+  {
+    what: 'null for an object',
+    sent: { path: '/todo', headers: json, body: 'null' },
+    status: 400,
+    problems: ['body must be object'],
+  },
+  { what: 'a list for an object', sent: { path: '/todo', body: [] }, status: 400, problems: ['body must be object'] },
+  { what: 'a list where one is asked for', sent: { path: '/list', body: [1, 2] }, status: 200, got: { body: [1, 2] } },
+  {
+    what: 'problems inside a list',
+    sent: { path: '/list', body: [1, 'x'] },
+    status: 400,
+    problems: ['body/1 must be integer'],
+  },
+  {
+    what: 'any body by an empty schema',
+    sent: { path: '/any', headers: json, body: '"text"' },
+    status: 200,
+    got: { body: 'text' },
+  },
+  {
+    what: 'without a request any object passes',
+    sent: { path: '/free', body: { any: [1] } },
+    status: 200,
+    got: { body: { any: [1] } },
+  },
+  {
+    what: 'without a request and a body there is an empty object',
+    sent: { method: 'POST', path: '/free' },
+    status: 200,
+    got: { body: {} },
+  },
+  {
+    what: 'without a request a list is refused',
+    sent: { path: '/free', body: [1] },
+    status: 400,
+    problems: ['body must be object'],
+  },
+  {
+    what: 'without a request null is refused',
+    sent: { path: '/free', headers: json, body: 'null' },
+    status: 400,
+    problems: ['body must be object'],
+  },
+  {
+    what: 'a GET ignores a body',
+    sent: { method: 'GET', path: '/free', body: { a: 1 } },
+    status: 200,
+    got: { body: null },
+  },
+  {
+    what: 'a DELETE without a request ignores a body',
+    sent: { method: 'DELETE', path: '/free', body: { a: 1 } },
+    status: 200,
+    got: { body: null },
+  },
+  {
+    what: 'a DELETE with a request checks it',
+    sent: { method: 'DELETE', path: '/todo', body: todo },
+    status: 200,
+    got: { body: todo },
+  },
+  {
+    what: 'a DELETE with a request needs it',
+    sent: { method: 'DELETE', path: '/todo' },
+    status: 400,
+    problems: ['body is required'],
+  },
+  {
+    what: 'malformed JSON',
+    sent: { path: '/todo', headers: json, body: '{"title":' },
+    status: 400,
+    detail: /^The body is not JSON: it cannot be parsed$/,
+  },
+  {
+    what: 'an empty body that says it is JSON',
+    sent: { path: '/todo', headers: json, body: '' },
+    status: 400,
+    detail: /it is empty/,
+  },
+  {
+    what: 'a charset beside the type',
+    sent: { path: '/todo', headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(todo) },
+    status: 200,
+    got: { body: todo },
+  },
+  {
+    what: 'a form',
+    sent: { path: '/todo', headers: form, body: 'title=a&content=b' },
+    status: 415,
+    detail: /must be application\/json/,
+  },
+  { what: 'plain text', sent: { path: '/todo', headers: { 'content-type': 'text/plain' }, body: '{}' }, status: 415 },
+  { what: 'a body without a type', sent: { path: '/todo', body: Buffer.from('{}') }, status: 415 },
+  { what: 'a type that is none', sent: { path: '/todo', headers: { 'content-type': ';' }, body: '{}' }, status: 415 },
+  {
+    what: 'a body that is too large',
+    sent: { path: '/any', body: { text: 'x'.repeat(3000) } },
+    status: 413,
+    detail: /larger than 2048 bytes/,
+  },
+  {
+    what: 'one that is too large and does not say so',
+    sent: {
+      path: '/any',
+      headers: { ...json, 'transfer-encoding': 'chunked' },
+      body: JSON.stringify({ text: 'x'.repeat(3000) }),
+    },
+    status: 413,
+  },
+  ...['{"__proto__":{"admin":true}}', '{"a":{"__proto__":1}}', '{"constructor":{"prototype":{"admin":1}}}'].map(
+    (body) => ({
+      what: `${body} is not let through`,
+      sent: { path: '/any', headers: json, body },
+      status: 400,
+      detail: /The body is not JSON/,
+    }),
+  ),
+]
+
+describe('a request to a route', () => {
+  let server: ProjectServer
+  before(async () => {
+    const action = `export default class Echo {\n  handle(request: any) {\n    ${echo}\n  }\n}\n`
+    server = await openProjectServer({ files: { 'waypost.yml': yml, 'src/echo.ts': action } })
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  for (const { what, sent, status, got, problems, detail } of cases) {
+    test(what, async () => {
+      const answer = await send(server.port, sent)
+      assert.equal(answer.status, status, answer.text)
+      for (const [name, value] of Object.entries(got ?? {})) assert.deepEqual(answer.body[name], value)
+      if (status < 400) return
+      assert.equal(answer.headers['content-type'], 'application/problem+json')
+      assert.equal(answer.body.status, status)
+      assert.deepEqual(Object.keys(answer.body).slice(0, 4), ['type', 'title', 'status', 'detail'])
+      const found = (answer.body.errors as { path: string; message: string }[] | undefined)?.map(
+        (one) => `${one.path} ${one.message}`,
+      )
+      assert.deepEqual(found?.sort(), problems?.toSorted())
+      if (detail !== undefined) assert.match(answer.body.detail, detail)
+    })
+  }
+
+  test('a large body that does not fit is answered with one problem, not with millions', async () => {
+    await using large = await openProjectServer({
+      files: {
+        'waypost.yml': yml.replace('2kb', '1mb').replace(', maxItems: 3', ''),
+        'src/echo.ts': 'export default class Echo { handle() { return {} } }',
+      },
+    })
+    const answer = await send(large.port, { path: '/list', body: Array.from({ length: 100_000 }, () => 'x') })
+    assert.equal(answer.status, 400)
+    assert.deepEqual(answer.body.errors, [{ path: 'body/0', message: 'must be integer' }])
+    const smaller = await send(large.port, { path: '/list', body: Array.from({ length: 1000 }, () => 'x') })
+    assert.equal(smaller.body.errors.length, 50)
+  })
+})

@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe } from 'node:test'
+import pino from 'pino'
+import type { Clock } from '../../src/kit/index.ts'
+import { openTestProject } from '../../src/project/index.ts'
+import type { StoredRelease } from '../../src/release/index.ts'
+import {
+  ensureTestUser,
+  issueHostToken,
+  openHost,
+  openIdentity,
+  prepareTestHost,
+  startServer,
+  type Host,
+  type ServerOptions,
+  type WaypostServer,
+} from '../../src/server/index.ts'
+import { startPostgres, type TestPostgres } from './postgres.ts'
+
+export type Files = Readonly<Record<string, string>>
+
+export interface ProjectServerOptions {
+  /** Of the project: by path, `waypost.yml` among them. */
+  readonly files: Files
+  /** System; a new SQLite file by default. */
+  readonly systemUrl?: string
+  readonly variables?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  /** Check results, as in `dev`; false by default. */
+  readonly isDevelopment?: boolean
+  readonly onServerError?: NonNullable<ServerOptions['onServerError']>
+}
+
+/** A server that serves a project of files written for one test. */
+export interface ProjectServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly host: Host
+  readonly server: WaypostServer
+  readonly release: StoredRelease
+  /** What the server logged, from the level debug up. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[]
+  /** Replaces files of the project, deploys it and serves it. */
+  deploy(files: Files): Promise<StoredRelease>
+  /** An Authorization header for a user, who is made if need be. */
+  authorize(user: string, scopes: readonly string[]): Promise<{ authorization: string }>
+}
+
+/** Builds, migrates, activates and serves a project, all of it real; `await using` leaves nothing. */
+export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-server-'))
+  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const close = async () => {
+    for (const step of closers.splice(0).reverse()) await step()
+  }
+  const logs: Record<string, unknown>[] = []
+  const logger = pino(
+    { level: 'debug', serializers: { err: pino.stdSerializers.err } },
+    { write: (line) => void logs.push(JSON.parse(line)) },
+  )
+  try {
+    await writeFiles(folder, options.files)
+    const host = await openHost({
+      folder,
+      variables: {
+        WAYPOST_BASE_URL: 'http://localhost:3000',
+        ...options.variables,
+        WAYPOST_SYSTEM_URL: options.systemUrl ?? 'sqlite:system.db',
+      },
+      create: true,
+      unmigrated: true,
+      disposable: true,
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    })
+    closers.push(() => host.close())
+    await prepareTestHost(host)
+    const server = await startServer({
+      host,
+      identity: await openIdentity(host),
+      logger,
+      isDevelopment: options.isDevelopment ?? false,
+      address: { host: '127.0.0.1', port: 0 },
+      ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
+    })
+    closers.push(() => server.close())
+    const deploy = async (files: Files) => {
+      await writeFiles(folder, files)
+      const { stored, artifacts } = await (await openTestProject(folder, options.variables)).install(host)
+      await server.serveRelease(stored, artifacts)
+      return stored
+    }
+    return {
+      url: `http://127.0.0.1:${server.port}`,
+      port: server.port,
+      host,
+      server,
+      logs,
+      release: await deploy({}),
+      deploy,
+      async authorize(user, scopes) {
+        await ensureTestUser(server, user, scopes)
+        const { access_token: token } = await issueHostToken(host, { user, scopes, expires: undefined })
+        return { authorization: `Bearer ${token}` }
+      },
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export async function writeFiles(folder: string, files: Files): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.join(folder, path.dirname(file)), { recursive: true })
+    await writeFile(path.join(folder, file), text)
+  }
+}
+
+/** The source of an action whose `handle(request, context)` has this body. */
+export function actionFile(body: string, head = ''): string {
+  return `${head}\nexport default class Sample {\n  async handle(request: any, context: any): Promise<any> {\n${body}\n  }\n}\n`
+}
+
+interface Suite {
+  readonly kind: 'sqlite' | 'postgresql'
+  /** The address of a new, empty System; on SQLite a file in the server's folder. */
+  newSystem(): Promise<string>
+}
+
+/** Declares the same tests on SQLite and on PostgreSQL. */
+export function describeEachSystem(name: string, declare: (suite: Suite) => void): void {
+  describe(`${name}, sqlite`, () => declare({ kind: 'sqlite', newSystem: async () => 'sqlite:system.db' }))
+  describe(`${name}, postgresql`, () => {
+    let postgres: TestPostgres
+    before(async () => {
+      postgres = await startPostgres()
+    })
+    after(() => postgres.stop())
+    declare({ kind: 'postgresql', newSystem: () => postgres.createDatabase() })
+  })
+}

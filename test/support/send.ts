@@ -1,0 +1,56 @@
+import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
+
+export interface Sent {
+  readonly method?: string
+  /** As it goes out: nothing is normalised or encoded. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** Anything but text and bytes goes out as JSON. */
+  readonly body?: unknown
+  readonly agent?: Agent
+  readonly signal?: AbortSignal
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The parsed body where it is JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows what it asked for
+  readonly body: any
+}
+
+/** Sends one request as it stands and reads the whole answer. */
+export function send(port: number, { method, path, headers = {}, body, agent, signal }: Sent): Promise<Answer> {
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  const content = body === undefined ? undefined : isRaw ? body : JSON.stringify(body)
+  const type = body === undefined || isRaw ? {} : { 'content-type': 'application/json' }
+  const length =
+    content === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(content) }
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        headers: { ...type, ...length, ...headers },
+        ...(agent === undefined ? {} : { agent }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString('utf8')
+          const isJson = /[/+]json\b/.test(response.headers['content-type'] ?? '') && text !== ''
+          const { headers, statusCode } = response
+          resolve({ status: statusCode!, headers, text, body: isJson ? JSON.parse(text) : undefined })
+        })
+      },
+    )
+    call.on('error', reject)
+    call.end(content)
+  })
+}
