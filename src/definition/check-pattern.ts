@@ -1,3 +1,5 @@
+import { compilePattern, messageOf } from '../kit/index.ts'
+
 export interface PatternProblem {
   readonly message: string
   readonly hint?: string
@@ -16,9 +18,20 @@ export function checkPattern(pattern: string): PatternProblem | undefined {
     return { message: `${shorten(pattern)} is no valid pattern: ${reason}`, hint }
   }
   const found = findNonLinear(pattern)
-  if (found === undefined) return undefined
+  if (found === undefined) return checkCompiles(pattern)
   const hint = 'Patterns run in linear time; say it without, or by several schemas in allOf'
   return { message: `${found} cannot be used in a pattern`, hint }
+}
+
+/** Asked last: the engine that servers use knows best, but says least. */
+function checkCompiles(pattern: string): PatternProblem | undefined {
+  try {
+    compilePattern(pattern)
+    return undefined
+  } catch (error) {
+    const hint = 'Patterns run in linear time; what repeats may do so at most 1,000 times'
+    return { message: `${shorten(pattern)} cannot be used as a pattern: ${messageOf(error)}`, hint }
+  }
 }
 
 function findNonLinear(pattern: string): string | undefined {

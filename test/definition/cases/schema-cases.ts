@@ -121,6 +121,13 @@ export const schemaCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a pattern that repeats too often',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^a{2,5000}$'\n" },
+    problems: [
+      'waypost.yml:4:14 «\'^a{2,5000}$\'» WP_DEFINITION_SCHEMA_INVALID "^a{2,5000}$" cannot be used as a pattern: invalid repeat count: "{2,5000}" | Patterns run in linear time; what repeats may do so at most 1,000 times',
+    ],
+  },
+  {
     name: 'a property pattern that does not compile',
     files: { 'waypost.yml': "schema:\n  A:\n    type: object\n    patternProperties:\n      '(': true\n" },
     problems: [
