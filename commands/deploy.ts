@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os'
-import { Flags, WaypostCommand, confirm, printDiagnostics } from '../bin/cli/index.ts'
+import { Flags, WaypostCommand, confirm, paint, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { DeployPlan } from '../src/project/index.ts'
 
-const sign = { added: '+', changed: '~', removed: '-' } as const
+const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
 
 export default class Deploy extends WaypostCommand {
   static override description = 'Build the project and make it what System serves: all or nothing.'
@@ -25,9 +25,10 @@ export default class Deploy extends WaypostCommand {
     const deployment = await deployProject({
       folder,
       variables: readEnvironment(folder),
-      by: userInfo().username,
+      by: nameOfUser(),
       message: flags.message,
       against: flags.against,
+      onTarget: (target) => this.note(`  Target     ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
       confirm: async (plan) => {
         this.#show(plan)
@@ -46,10 +47,21 @@ export default class Deploy extends WaypostCommand {
   }
 
   #show(plan: DeployPlan): void {
-    this.note(`  Target     ${plan.target}`)
     this.note(`  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`)
     this.note(`  Project    ${plan.id.slice(0, 8)}\n`)
-    for (const { change, kind, name } of plan.changes) this.note(`  ${sign[change]} ${kind.padEnd(11)}${name}`)
+    for (const { change, kind, name } of plan.changes) {
+      const [sign, colour] = signs[change]
+      this.note(`  ${paint(colour, sign, process.stderr)} ${kind.padEnd(11)}${name}`)
+    }
     this.note('')
+  }
+}
+
+/** Who deploys. In a container the user of a pipeline may have no name. */
+function nameOfUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }

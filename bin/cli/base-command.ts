@@ -3,6 +3,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import { boolean } from '@oclif/core/flags'
 import { describeError, exitCodeOf } from './describe-error.ts'
 import { describeUsage } from './describe-usage.ts'
+import { errors } from './errors.ts'
 import { errorJson } from './report-error.ts'
 import { Signals } from './signals.ts'
 
@@ -44,6 +45,11 @@ export abstract class WaypostCommand extends Command {
    */
   protected stopSignal(): AbortSignal {
     return this.#signals.stop()
+  }
+
+  /** What to throw when flags or arguments do not go together: exit code 2. */
+  protected wrongUsage(problem: string): Error {
+    return errors.WP_CLI_USAGE({ problem, command: this.id ?? '' })
   }
 
   protected override async parse<

@@ -36,7 +36,8 @@ function inOneSentence(message: string): string {
     .replace(/\n?See more help with --help$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (\S+)\s+/, '$1: ')
+    .replace(/^\s*Missing required flag (\S+)/gm, 'The flag --$1 is missing')
     .split('\n')
     .map((line) => line.trim())
-    .join(' ')
+    .join('; ')
 }

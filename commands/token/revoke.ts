@@ -10,12 +10,14 @@ export default class TokenRevoke extends WaypostCommand {
   static override enableJsonFlag = true
   static override args = { jti: Args.string({ description: 'Id of the token' }) }
   static override flags = {
-    user: Flags.string({ description: 'Every token of this user', exclusive: ['client'] }),
-    client: Flags.string({ description: 'Every token of this client', exclusive: ['user'] }),
+    user: Flags.string({ description: 'Every token of this user' }),
+    client: Flags.string({ description: 'Every token of this client' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TokenRevoke)
+    const given = [args.jti, flags.user, flags.client].filter((one) => one !== undefined)
+    if (given.length !== 1) throw this.wrongUsage('One of JTI, --user and --client says which tokens to revoke')
     const { openHost, revokeHostTokens } = await import('../../src/server/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })

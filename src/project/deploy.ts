@@ -2,7 +2,7 @@ import { checkModules, openBuilder } from '../build/index.ts'
 import { hasErrors, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import { activateRelease, compareManifests, loadActiveRelease, predictId, type ReleaseChange } from '../release/index.ts'
 import { artifactLoader } from '../runtime/index.ts'
-import { listServers, openHost, openIdentity } from '../server/index.ts'
+import { checkIdentity, listServers, openHost, openIdentity } from '../server/index.ts'
 import { storeFact } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
@@ -15,14 +15,14 @@ export interface DeployOptions {
   readonly by: string
   readonly message?: string | undefined
   readonly against?: string | undefined
+  /** Called with System's address before anything else happens. */
+  onTarget?(target: string): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Called with what would change before anything does. @returns whether to go on */
   confirm?(plan: DeployPlan): Promise<boolean>
 }
 
 export interface DeployPlan {
-  /** System's address, without its password. */
-  readonly target: string
   readonly active: { readonly id: string; readonly activatedAt: number; readonly activatedBy: string } | undefined
   /** The id that the release will have. */
   readonly id: string
@@ -46,6 +46,8 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
     // The target first: a pipeline that reaches nothing should not wait for a build to hear of it.
     const host = await openHost(options)
     try {
+      options.onTarget?.(host.system.target)
+      await checkIdentity(host)
       const built = await buildProject(project, builder)
       const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
       const broken = await checkModules(release, { loader: artifactLoader })
@@ -56,7 +58,6 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
       const { system } = host
       const before = await loadActiveRelease(system)
       const plan: DeployPlan = {
-        target: system.target,
         active: before,
         id: await predictId(system, release),
         changes: compareManifests(before?.manifest, release.manifest),
@@ -64,8 +65,8 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
       const pending = await pendingMigrations({ host, release, plugins: built.plugins })
       if (pending.length > 0) throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: pending.join(', ') })
       if (plan.id !== before?.id && options.confirm !== undefined && !(await options.confirm(plan))) return undefined
-      await storeFact(system, 'origin', 'production')
       await openIdentity(host)
+      await storeFact(system, 'origin', 'production')
       const { id, activated } = await activateRelease(system, release, {
         by: options.by,
         message: options.message,
