@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { makeSecret, makeUuid, sha256 } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { checkScopes, intersect } from './scopes.ts'
+import { checkScopes, intersect, splitScopes } from './scopes.ts'
 import { findUser, loadUserScopes } from './users.ts'
 
 /** Every login token belongs to this public client; it stands in System from the start. */
@@ -36,7 +36,10 @@ export interface NewClient {
  * @returns its id and, this once, its secret
  * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_NAME
  */
-export async function addClient(system: System, client: NewClient): Promise<{ id: string; secret: string | undefined }> {
+export async function addClient(
+  system: System,
+  client: NewClient,
+): Promise<{ id: string; secret: string | undefined }> {
   if (!/^[^\p{Cc}]{1,64}$/u.test(client.name)) throw errors.WP_AUTH_NAME({ name: client.name })
   const unknown = client.grants.find((grant) => !(grantTypes as readonly string[]).includes(grant))
   if (unknown !== undefined) throw errors.WP_AUTH_GRANT_UNKNOWN({ grant: unknown })
@@ -62,25 +65,38 @@ export async function addClient(system: System, client: NewClient): Promise<{ id
       })
       .execute()
     if (scopes.length > 0) {
-      await trx.insertInto('waypost_client_scope').values(scopes.map((scope) => ({ client_id: id, scope }))).execute()
+      await trx
+        .insertInto('waypost_client_scope')
+        .values(scopes.map((scope) => ({ client_id: id, scope })))
+        .execute()
     }
   })
   return { id, secret }
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 export async function findClient(system: System, id: string): Promise<ClientRecord | undefined> {
+  if (!uuid.test(id)) return undefined // no database is asked for what cannot be an id
   const row = await system.db.selectFrom('waypost_client').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) return undefined
   const { name, status, user_id: userId, secret_hash: secretHash } = row
-  return { id, name, userId, secretHash, status, grants: row.grants.split(' ') }
+  return { id, name, userId, secretHash, status, grants: splitScopes(row.grants) }
 }
 
 /** What a client and a user share; the login client passes on all that its user has. */
 export async function loadSharedScopes(system: System, clientId: string, userId: string): Promise<readonly string[]> {
   const owned = await loadUserScopes(system.db, userId)
   if (clientId === loginClientId) return owned
-  const rows = await system.db.selectFrom('waypost_client_scope').select('scope').where('client_id', '=', clientId).execute()
-  return intersect(owned, rows.map((row) => row.scope))
+  const rows = await system.db
+    .selectFrom('waypost_client_scope')
+    .select('scope')
+    .where('client_id', '=', clientId)
+    .execute()
+  return intersect(
+    owned,
+    rows.map((row) => row.scope),
+  )
 }
 
 /** Whether a secret is the client's; takes as long for a client that there is not. */

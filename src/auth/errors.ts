@@ -101,11 +101,25 @@ export class OAuthError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(error: string, description: string, options: { status?: number; headers?: Record<string, string> } = {}) {
-    super(description)
+  constructor(
+    error: string,
+    description: string,
+    options: { status?: number; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(limitDescription(description), options.cause === undefined ? {} : { cause: options.cause })
     this.name = 'OAuthError'
     this.error = error
     this.status = options.status ?? 400
     this.headers = options.headers ?? {}
   }
+}
+
+const longestDescription = 300
+
+/** The characters that RFC 6749 §5.2 allows, whatever a caller put into the value that is named. */
+function limitDescription(text: string): string {
+  return text
+    .slice(0, longestDescription)
+    .replaceAll('"', "'")
+    .replace(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '?')
 }

@@ -1,9 +1,7 @@
-import { errors as joseErrors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import type { Principal } from '../contract/index.ts'
-import { isWaypostError, type Clock } from '../kit/index.ts'
 import { storeErrors, type Feed, type System } from '../store/index.ts'
+import { verifyAccessToken, type TokenSigner } from './access-token.ts'
 import { errors } from './errors.ts'
-import type { KeyRing } from './keys.ts'
 import { intersect, splitScopes } from './scopes.ts'
 
 /** Decides who calls and whether he may. */
@@ -17,12 +15,9 @@ export interface Guard {
   close(): void
 }
 
-export interface GuardOptions {
+export interface GuardOptions extends TokenSigner {
   readonly system: System
   readonly feed: Feed
-  readonly keys: KeyRing
-  readonly issuer: string
-  readonly clock: Clock
 }
 
 interface Verified {
@@ -35,6 +30,7 @@ interface Verified {
 }
 
 const cacheLimit = 10_000
+const answerLimitMs = 3000
 
 /** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
 export function makeGuard(options: GuardOptions): Guard {
@@ -44,13 +40,14 @@ export function makeGuard(options: GuardOptions): Guard {
 
   const stop = feed.listen((changes) => {
     epoch++
-    if (changes === 'reset') return cache.clear()
-    const touched = new Set(changes.map((change) => `${change.kind} ${change.subject}`))
-    if (changes.some((change) => change.kind === 'key')) {
+    if (changes === 'reset' || changes.some((change) => change.kind === 'key')) {
       cache.clear()
-      void keys.reload().catch(() => undefined) // a kid that is not known is looked up again when it is seen
+      return keys.markChanged()
     }
-    for (const [token, verified] of cache) if (subjectsOf(verified).some((subject) => touched.has(subject))) cache.delete(token)
+    const touched = new Set(changes.map((change) => `${change.kind} ${change.subject}`))
+    for (const [token, verified] of cache) {
+      if (subjectsOf(verified).some((subject) => touched.has(subject))) cache.delete(token)
+    }
   })
 
   async function verify(token: string): Promise<Verified> {
@@ -69,8 +66,9 @@ export function makeGuard(options: GuardOptions): Guard {
       const token = readBearer(header, needed)
       const cached = feed.isFresh() ? cache.get(token) : undefined
       if (cached === undefined) return verify(token).then((verified) => checkScopes(verified, needed))
-      if (cached.expiresAt <= clock.now()) throw refuse('has expired')
-      return checkScopes(cached, needed)
+      if (cached.expiresAt > clock.now()) return checkScopes(cached, needed)
+      cache.delete(token)
+      throw refuse('has expired')
     },
     close: stop,
   }
@@ -82,20 +80,24 @@ function subjectsOf(verified: Verified): string[] {
 }
 
 function readBearer(header: string | undefined, needed: readonly string[]): string {
-  if (header === undefined || header === '') {
+  // Whoever uses another scheme has not tried yet, and is told no error code (RFC 6750 §3.1).
+  if (header === undefined || !/^Bearer(?![^ ])/i.test(header)) {
     const need = needed.length === 0 ? '' : ` with the scope ${needed.join(' or ')}`
     throw errors.WP_AUTH_NO_TOKEN({ need }, { headers: { 'www-authenticate': 'Bearer realm="waypost"' } })
   }
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match !== null) return match[1]!
-  throw errors.WP_AUTH_TOKEN_FORM({}, { headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_request"' } })
+  const challenge = 'Bearer realm="waypost", error="invalid_request"'
+  throw errors.WP_AUTH_TOKEN_FORM({}, { headers: { 'www-authenticate': challenge } })
 }
 
 function checkScopes(verified: Verified, needed: readonly string[]): Principal {
   const { principal, carried } = verified
   if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
   const list = needed.join(' or ')
-  const headers = { 'www-authenticate': `Bearer realm="waypost", error="insufficient_scope", scope="${needed.join(' ')}"` }
+  const headers = {
+    'www-authenticate': `Bearer realm="waypost", error="insufficient_scope", scope="${needed.join(' ')}"`,
+  }
   if (needed.some((scope) => carried.includes(scope))) {
     throw errors.WP_AUTH_USER_SCOPE({ user: principal.user.name, needed: list }, { headers })
   }
@@ -111,10 +113,10 @@ function refuse(reason: string, cause?: unknown): Error {
 
 /** Checks the signature, then reads what System says of the token now. */
 async function loadVerified(options: GuardOptions, token: string): Promise<Verified> {
-  const jti = await verifySignature(options, token)
-  const found = await readToken(options.system, jti).catch((cause: unknown) => {
-    throw isWaypostError(cause) && cause.status !== 503 ? cause : storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })
-  })
+  const verification = await answered(verifyAccessToken(options, token))
+  if (!('jti' in verification)) throw refuse(verification.reason, verification.cause)
+  const { jti } = verification
+  const found = await answered(readToken(options.system, jti))
   if (found === undefined) throw refuse('is not known here')
   const { row, userScopes } = found
   if (row.revoked_at !== null) throw refuse('was revoked')
@@ -134,27 +136,18 @@ async function loadVerified(options: GuardOptions, token: string): Promise<Verif
   }
 }
 
-async function verifySignature(options: GuardOptions, token: string): Promise<string> {
-  const findKey: JWTVerifyGetKey = async ({ kid = '' }) => {
-    if (options.keys.verifier(kid) === undefined) await options.keys.reload()
-    const key = options.keys.verifier(kid)
-    if (key === undefined) throw new joseErrors.JWKSNoMatchingKey()
-    return key
-  }
+/** What System answers within the limit: whoever cannot know whether a token was revoked refuses it. */
+async function answered<Value>(work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`System did not answer within ${answerLimitMs} ms`)), answerLimitMs)
+  })
   try {
-    const { payload } = await jwtVerify(token, findKey, {
-      algorithms: ['ES256'],
-      typ: 'at+jwt',
-      issuer: options.issuer,
-      audience: options.issuer,
-      currentDate: new Date(options.clock.now()),
-      requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
-    })
-    return payload.jti!
+    return await Promise.race([work, late])
   } catch (cause) {
-    if (cause instanceof joseErrors.JWTExpired) throw refuse('has expired', cause)
-    if (cause instanceof joseErrors.JOSEError) throw refuse('is not valid here', cause)
     throw storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -164,8 +157,20 @@ async function readToken(system: System, jti: string) {
     .innerJoin('waypost_user as user', 'user.id', 'token.user_id')
     .innerJoin('waypost_client as client', 'client.id', 'token.client_id')
     .leftJoin('waypost_user_scope as granted', 'granted.user_id', 'token.user_id')
-    .select(['token.user_id', 'token.client_id', 'token.family_id', 'token.scope', 'token.expires_at', 'token.revoked_at'])
-    .select(['user.name as user_name', 'user.status as user_status', 'client.status as client_status', 'granted.scope as granted'])
+    .select([
+      'token.user_id',
+      'token.client_id',
+      'token.family_id',
+      'token.scope',
+      'token.expires_at',
+      'token.revoked_at',
+    ])
+    .select([
+      'user.name as user_name',
+      'user.status as user_status',
+      'client.status as client_status',
+      'granted.scope as granted',
+    ])
     .where('token.jti', '=', jti)
     .execute()
   const row = rows[0]

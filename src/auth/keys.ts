@@ -6,42 +6,68 @@ import { recordChanges, type Secrets, type System } from '../store/index.ts'
 export interface KeyRing {
   /** The newest key; tokens are signed with it. */
   readonly signer: { readonly kid: string; readonly key: KeyObject }
-  /** The public key of a `kid`, also of one that signs no more. */
-  verifier(kid: string): KeyObject | undefined
-  /** Reads the keys again. */
-  reload(): Promise<void>
+  /** The public key of a `kid`, also of one that signs no more; one that is not known here is looked for in System. */
+  verifier(kid: string): Promise<KeyObject | undefined>
+  /** Says that the keys in System changed: no key is given from now on before they were read again. */
+  markChanged(): void
 }
 
 const place = (row: string) => ({ table: 'waypost_key', row, column: 'private_jwk' })
+const keyId = /^key_[0-9A-Z]{1,32}$/
 
 /** Loads the signing keys of System, and makes the first one. @throws WP_STORE_SEALED */
 export async function openKeyRing(system: System, secrets: Secrets): Promise<KeyRing> {
-  let signer: KeyRing['signer']
-  let verifiers = new Map<string, KeyObject>()
+  let signer: KeyRing['signer'] | undefined
+  let verifiers: ReadonlyMap<string, KeyObject> = new Map()
+  let changes = 0
+  let changesLoaded = 0
+  let running: Promise<void> | undefined
 
-  async function reload(): Promise<boolean> {
-    const rows = await system.db.selectFrom('waypost_key').selectAll().orderBy('created_at', 'desc').orderBy('id').execute()
+  async function load(): Promise<void> {
+    const changesBefore = changes
+    const query = system.guardDb.selectFrom('waypost_key').selectAll() // not behind what actions do
+    const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
     const active = rows.find((row) => row.retired_at === null)
-    if (active === undefined) return false
-    const jwk = JSON.parse(secrets.unseal(active.private_jwk, place(active.id))) as JsonWebKey
-    signer = { kid: active.id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
-    verifiers = new Map(
-      rows.map((row) => [row.id, createPublicKey({ key: JSON.parse(row.public_jwk) as JsonWebKey, format: 'jwk' })]),
-    )
-    return true
+    if (active !== undefined && active.id !== signer?.kid) {
+      const jwk = JSON.parse(secrets.unseal(active.private_jwk, place(active.id))) as JsonWebKey
+      signer = { kid: active.id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
+    }
+    verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
+    changesLoaded = changesBefore
   }
 
-  if (!(await reload())) {
+  // One at a time, so that tokens with invented key ids cost one query after another and never many at once.
+  function reload(): Promise<void> {
+    running ??= load().finally(() => (running = undefined))
+    return running
+  }
+
+  await load()
+  if (signer === undefined) {
     await addKey(system, secrets)
-    await reload()
+    await load()
   }
   return {
     get signer() {
-      return signer
+      return signer!
     },
-    verifier: (kid) => verifiers.get(kid),
-    reload: async () => void (await reload()),
+    async verifier(kid) {
+      if (!keyId.test(kid)) return undefined
+      const isLoading = running !== undefined
+      if (changesLoaded !== changes || !verifiers.has(kid)) await reload()
+      // What ran already may have read before the key was stored, or withdrawn.
+      if (changesLoaded !== changes || (isLoading && !verifiers.has(kid))) await reload()
+      return verifiers.get(kid)
+    },
+    markChanged() {
+      changes++
+      reload().catch(() => undefined) // whoever needs a key tries again
+    },
   }
+}
+
+function parsePublicKey(jwk: string): KeyObject {
+  return createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
 }
 
 async function addKey(system: System, secrets: Secrets): Promise<void> {

@@ -2,18 +2,12 @@ import { createHmac } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { sha256 } from '../kit/index.ts'
 import type { SystemTables } from '../store/index.ts'
+import { signAccessToken, type SignedToken } from './access-token.ts'
 import { loadSharedScopes } from './clients.ts'
 import { OAuthError } from './errors.ts'
+import { revokeWithin } from './revoke.ts'
 import { intersect, splitScopes } from './scopes.ts'
-import {
-  revokeTokens,
-  signAccessToken,
-  storeAccessToken,
-  storeRefreshToken,
-  type IssuedTokens,
-  type SignedToken,
-  type TokenIssuer,
-} from './tokens.ts'
+import { storeAccessToken, storeRefreshToken, type IssuedTokens, type TokenIssuer } from './tokens.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
@@ -36,16 +30,20 @@ interface Family {
  * @throws OAuthError invalid_grant, invalid_scope
  */
 export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest): Promise<IssuedTokens> {
-  const found = await findFamily(issuer, request)
-  const scopes = await grantedScopes(issuer, found, request)
-  const grantee = { userId: found.user_id, clientId: request.clientId, scopes }
-  const token = await signAccessToken(issuer, grantee) // before the transaction, which holds the family's row
-  const rotated = await issuer.system.transaction((trx) => rotate(issuer, trx, { request, family: found, token, scopes }))
-  if (rotated === 'reused') {
-    await revokeTokens(issuer.system, { familyId: found.id }, issuer.clock.now())
-    throw new OAuthError('invalid_grant', 'This refresh token was used before; every token of this grant is now revoked')
+  const family = await findFamily(issuer, request)
+  const scopes = await grantedScopes(issuer, family, request)
+  const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
+  // Signed before the transaction, which holds the family's row.
+  const token = await signAccessToken(issuer, grantee, issuer.settings().token_lifetime)
+  const refreshToken = await issuer.system.transaction((trx) => rotate(issuer, trx, { request, family, token, scopes }))
+  if (refreshToken === undefined) {
+    await issuer.noticeChanges?.()
+    throw new OAuthError(
+      'invalid_grant',
+      'This refresh token was used before; every token of this grant is now revoked',
+    )
   }
-  return { accessToken: token.jwt, expiresIn: token.expiresIn, refreshToken: rotated, scopes }
+  return { accessToken: token.jwt, expiresIn: token.expiresIn, refreshToken, scopes }
 }
 
 /** The family of a token that belongs to the client: another client's token is not found, and its family untouched. */
@@ -55,6 +53,7 @@ async function findFamily(issuer: TokenIssuer, request: RefreshRequest): Promise
     .selectFrom('waypost_refresh_token as token')
     .innerJoin('waypost_token_family as family', 'family.id', 'token.family_id')
     .innerJoin('waypost_user as user', 'user.id', 'family.user_id')
+    .innerJoin('waypost_client as client', 'client.id', 'family.client_id')
     .select(['family.id', 'family.user_id', 'family.scope', 'family.expires_at'])
     .where('token.hash', '=', sha256(request.refreshToken))
     .where('token.expires_at', '>', now)
@@ -62,6 +61,7 @@ async function findFamily(issuer: TokenIssuer, request: RefreshRequest): Promise
     .where('family.expires_at', '>', now)
     .where('family.revoked_at', 'is', null)
     .where('user.status', '=', 'active')
+    .where('client.status', '=', 'active')
     .executeTakeFirst()
   if (family === undefined) throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked')
   return family
@@ -73,7 +73,8 @@ async function grantedScopes(issuer: TokenIssuer, family: Family, request: Refre
   if (wider.length > 0) throw new OAuthError('invalid_scope', `The grant does not include ${wider.join(', ')}`)
   const shared = await loadSharedScopes(issuer.system, request.clientId, family.user_id)
   const scopes = intersect(request.scopes ?? granted, shared)
-  if (scopes.length === 0 && granted.length > 0) throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
+  if (scopes.length === 0 && granted.length > 0)
+    throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
   return scopes
 }
 
@@ -84,11 +85,29 @@ interface Rotation {
   readonly scopes: readonly string[]
 }
 
-/** One compare-and-set under the family row's lock. @returns the successor, or that the token was used before */
-async function rotate(issuer: TokenIssuer, trx: Transaction<SystemTables>, rotation: Rotation): Promise<string | 'reused'> {
+/**
+ * One compare-and-set under the family row's lock.
+ * @returns the successor; undefined when the token was used before, and the family is revoked therefore
+ */
+async function rotate(
+  issuer: TokenIssuer,
+  trx: Transaction<SystemTables>,
+  rotation: Rotation,
+): Promise<string | undefined> {
   const { request, family, token, scopes } = rotation
   const now = issuer.clock.now()
-  const { refresh_grace: grace, refresh_lifetime: lifetime } = issuer.settings()
+  await lockFamily(issuer, trx, family)
+  const successor = await findSuccessor(issuer, trx, { request, family, now })
+  if (successor === undefined) {
+    await revokeWithin(issuer.system, trx, { which: { familyId: family.id }, now })
+    return undefined
+  }
+  const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
+  await storeAccessToken(trx, token, { grantee, familyId: family.id, now })
+  return successor
+}
+
+async function lockFamily(issuer: TokenIssuer, trx: Transaction<SystemTables>, family: Family): Promise<void> {
   const locked = await trx
     .selectFrom('waypost_token_family')
     .select('revoked_at')
@@ -98,29 +117,37 @@ async function rotate(issuer: TokenIssuer, trx: Transaction<SystemTables>, rotat
   if (locked === undefined || locked.revoked_at !== null) {
     throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked')
   }
+}
+
+interface Use {
+  readonly request: RefreshRequest
+  readonly family: Family
+  readonly now: number
+}
+
+/** The token to give out: a new one for the first use, the same again for a retry, none for a token that was used up. */
+async function findSuccessor(
+  issuer: TokenIssuer,
+  trx: Transaction<SystemTables>,
+  { request, family, now }: Use,
+): Promise<string | undefined> {
+  const { refresh_grace: grace, refresh_lifetime: lifetime } = issuer.settings()
   const hash = sha256(request.refreshToken)
+  const asked = request.scopes?.toSorted().join(' ') ?? ''
   const used = await trx
     .selectFrom('waypost_refresh_token')
     .select(['used_at', 'used_scope'])
     .where('hash', '=', hash)
     .executeTakeFirstOrThrow()
-  const asked = request.scopes?.join(' ') ?? ''
-
-  if (used.used_at === null) {
-    const successor = successorOf(request.refreshToken, issuer.refreshKeys[0]!)
-    await trx.updateTable('waypost_refresh_token').set({ used_at: now, used_scope: asked }).where('hash', '=', hash).execute()
-    await storeRefreshToken(trx, successor, {
-      familyId: family.id,
-      now,
-      expiresAt: Math.min(family.expires_at, now + lifetime),
-    })
-    await storeAccessToken(trx, token, { grantee: { userId: family.user_id, clientId: request.clientId, scopes }, familyId: family.id, now })
-    return successor
+  if (used.used_at !== null) {
+    const isRetry = now - used.used_at <= grace && used.used_scope === asked
+    return isRetry ? findUnusedSuccessor(trx, issuer, request.refreshToken) : undefined
   }
-  if (now - used.used_at > grace || used.used_scope !== asked) return 'reused'
-  const successor = await findUnusedSuccessor(trx, issuer, request.refreshToken)
-  if (successor === undefined) return 'reused'
-  await storeAccessToken(trx, token, { grantee: { userId: family.user_id, clientId: request.clientId, scopes }, familyId: family.id, now })
+  const successor = successorOf(request.refreshToken, issuer.refreshKeys[0]!)
+  const use = trx.updateTable('waypost_refresh_token').set({ used_at: now, used_scope: asked })
+  await use.where('hash', '=', hash).execute()
+  const expiresAt = Math.min(family.expires_at, now + lifetime)
+  await storeRefreshToken(trx, successor, { familyId: family.id, now, expiresAt })
   return successor
 }
 

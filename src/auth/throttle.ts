@@ -1,56 +1,132 @@
-import { sql } from 'kysely'
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { sql, type Transaction } from 'kysely'
 import type { Clock } from '../kit/index.ts'
-import type { System } from '../store/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
 import { errors } from './errors.ts'
 
+export interface Attempt {
+  readonly name: string
+  readonly address: string
+}
+
 const windowMs = 15 * 60_000
-const limits = { pair: 10, address: 100 }
+const knownMs = 30 * 86_400_000
+const limits = { pair: 10, address: 100, name: 50 }
 
 /**
- * Counts an attempt to log in before its password is looked at, per (name, address) and per address, over all servers
- * of one System. IPv6 addresses count by /64.
+ * Counts an attempt to log in before its password is looked at, over all servers of one System: per name and address,
+ * per address, and per name for addresses that it did not log in from within 30 days, so that nobody shuts a person out
+ * from where he always comes from. IPv6 addresses count by /64.
  * @throws WP_AUTH_THROTTLED
  */
-export async function countAttempt(system: System, clock: Clock, attempt: { name: string; address: string }): Promise<void> {
-  const address = network(attempt.address)
-  await hit(system, clock, { bucket: `login ${attempt.name.slice(0, 64)} ${address}`, limit: limits.pair })
-  await hit(system, clock, { bucket: `login ${address}`, limit: limits.address })
-}
-
-/** Forgets the attempts of a name from an address that turned out to be the right one. */
-export async function forgetAttempts(system: System, attempt: { name: string; address: string }): Promise<void> {
-  await system.db
-    .deleteFrom('waypost_throttle')
-    .where('bucket', '=', `login ${attempt.name.slice(0, 64)} ${network(attempt.address)}`)
-    .execute()
-}
-
-async function hit(system: System, clock: Clock, { bucket, limit }: { bucket: string; limit: number }): Promise<void> {
+export async function countAttempt(system: System, clock: Clock, attempt: Attempt): Promise<void> {
   const now = clock.now()
-  const over = sql<boolean>`waypost_throttle.expires_at <= ${now}`
-  const { count, expires_at } = await system.db
+  const waitMs = await system.transaction(async (trx) => {
+    for (const { bucket, limit } of await bucketsOf(trx, attempt, now)) {
+      const { count, expires_at: ends } = await hit(trx, bucket, now)
+      if (count > limit) return ends - now
+    }
+    return 0
+  })
+  if (waitMs === 0) return
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  throw errors.WP_AUTH_THROTTLED({ seconds }, { retryAfterSeconds: seconds })
+}
+
+/** Takes an attempt back that nobody looked at; one that was right also clears its name and address. */
+export async function takeBackAttempt(
+  system: System,
+  clock: Clock,
+  { wasRight, ...attempt }: Attempt & { wasRight: boolean },
+): Promise<void> {
+  const now = clock.now()
+  await system.transaction(async (trx) => {
+    for (const { bucket, isPair } of await bucketsOf(trx, attempt, now)) {
+      const count = isPair && wasRight ? sql<number>`0` : sql<number>`count - 1`
+      await trx
+        .updateTable('waypost_throttle')
+        .set({ count })
+        .where('bucket', '=', bucket)
+        .where('count', '>', 0)
+        .execute()
+    }
+    if (!wasRight) return
+    await trx
+      .insertInto('waypost_throttle')
+      .values({ bucket: knownBucket(attempt), count: 1, expires_at: now + knownMs })
+      .onConflict((on) => on.column('bucket').doUpdateSet({ expires_at: now + knownMs }))
+      .execute()
+  })
+}
+
+interface Bucket {
+  readonly bucket: string
+  readonly limit: number
+  readonly isPair?: true
+}
+
+/** Always in this order: who locks rows in another one may wait for somebody who waits for him. */
+async function bucketsOf(trx: Transaction<SystemTables>, attempt: Attempt, now: number): Promise<readonly Bucket[]> {
+  const { name, address } = attempt
+  const net = network(address)
+  const known = await trx
+    .selectFrom('waypost_throttle')
+    .select('bucket')
+    .where('bucket', '=', knownBucket(attempt))
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return [
+    ...(isPrivate(address) ? [] : [{ bucket: write('address', net), limit: limits.address }]),
+    { bucket: write('pair', name, net), limit: limits.pair, isPair: true },
+    ...(known === undefined ? [{ bucket: write('name', name), limit: limits.name }] : []),
+  ]
+}
+
+function knownBucket({ name, address }: Attempt): string {
+  return write('known', name, network(address))
+}
+
+/** As JSON, so that no name reads like two fields and none holds a zero, which PostgreSQL does not store. */
+function write(...parts: readonly string[]): string {
+  return JSON.stringify(['login', ...parts.map((part) => part.slice(0, 64))])
+}
+
+async function hit(trx: Transaction<SystemTables>, bucket: string, now: number) {
+  const isOver = sql<boolean>`waypost_throttle.expires_at <= ${now}`
+  return trx
     .insertInto('waypost_throttle')
     .values({ bucket, count: 1, expires_at: now + windowMs })
     .onConflict((on) =>
       on.column('bucket').doUpdateSet({
-        count: sql<number>`case when ${over} then 1 else waypost_throttle.count + 1 end`,
-        expires_at: sql<number>`case when ${over} then ${now + windowMs} else waypost_throttle.expires_at end`,
+        count: sql<number>`case when ${isOver} then 1 else waypost_throttle.count + 1 end`,
+        expires_at: sql<number>`case when ${isOver} then ${now + windowMs} else waypost_throttle.expires_at end`,
       }),
     )
     .returning(['count', 'expires_at'])
     .executeTakeFirstOrThrow()
-  if (count <= limit) return
-  const seconds = Math.max(1, Math.ceil((expires_at - now) / 1000))
-  throw errors.WP_AUTH_THROTTLED({ seconds }, { retryAfterSeconds: seconds })
 }
 
-function network(address: string): string {
-  if (!address.includes(':')) return address
+const privateNets = new BlockList()
+privateNets.addSubnet('10.0.0.0', 8)
+privateNets.addSubnet('127.0.0.0', 8)
+privateNets.addSubnet('172.16.0.0', 12)
+privateNets.addSubnet('192.168.0.0', 16)
+privateNets.addAddress('::1', 'ipv6')
+privateNets.addSubnet('fc00::', 7, 'ipv6')
+
+/** Most often a proxy that every caller comes through: a count for all of them would let one shut out everybody. */
+function isPrivate(address: string): boolean {
+  return isIP(address) !== 0 && privateNets.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+/** What counts as one address: an IPv6 one by its /64, since a caller has all of that. */
+export function network(address: string): string {
+  if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped !== null) return mapped[1]!
-  const [head = '', tail = ''] = address.split('::')
+  const [head = '', tail] = address.split('%')[0]!.split('::')
   const groups = head.split(':').filter(Boolean)
-  const rest = tail.split(':').filter(Boolean)
-  if (address.includes('::')) groups.push(...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest)
-  return groups.slice(0, 4).join(':')
+  const rest = tail?.split(':').filter(Boolean) ?? []
+  const zeros = Array<string>(8 - groups.length - rest.length).fill('0')
+  return [...groups, ...zeros, ...rest].slice(0, 4).join(':')
 }

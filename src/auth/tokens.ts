@@ -1,35 +1,17 @@
-import { SignJWT } from 'jose'
 import type { Kysely } from 'kysely'
-import { makeSecret, makeUuid, sha256, type Clock, type Settings } from '../kit/index.ts'
-import { recordChanges, type Change, type System, type SystemTables } from '../store/index.ts'
-import type { KeyRing } from './keys.ts'
+import { makeSecret, makeUuid, sha256, type Settings } from '../kit/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
+import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
 
 /** What issuing tokens needs of its server. */
-export interface TokenIssuer {
+export interface TokenIssuer extends TokenSigner {
   readonly system: System
-  readonly keys: KeyRing
-  readonly clock: Clock
-  /** `iss` and `aud` of every access token. */
-  readonly issuer: string
   /** The settings of the active release. */
   settings(): Settings
   /** 32 bytes from which successors of refresh tokens are derived, the newest first. */
   readonly refreshKeys: readonly Buffer[]
-}
-
-/** Whom a token speaks for. */
-export interface Grantee {
-  readonly userId: string
-  readonly clientId: string
-  readonly scopes: readonly string[]
-}
-
-export interface SignedToken {
-  readonly jwt: string
-  readonly jti: string
-  /** Lifetime in seconds. */
-  readonly expiresIn: number
-  readonly expiresAt: number
+  /** Makes this process notice at once what it changed; a command, which caches nothing, has no need of it. */
+  noticeChanges?(): Promise<void>
 }
 
 /** A token answer, before the separator of its scopes is chosen. */
@@ -38,28 +20,6 @@ export interface IssuedTokens {
   readonly expiresIn: number
   readonly refreshToken?: string
   readonly scopes: readonly string[]
-}
-
-/** Signs an access token after RFC 9068. It does not count before `storeAccessToken` has stored it. */
-export async function signAccessToken(
-  issuer: TokenIssuer,
-  grantee: Grantee,
-  lifetimeMs = issuer.settings().token_lifetime,
-): Promise<SignedToken> {
-  const issuedAt = Math.floor(issuer.clock.now() / 1000)
-  const expiresIn = Math.max(1, Math.floor(lifetimeMs / 1000))
-  const jti = makeUuid()
-  const { kid, key } = issuer.keys.signer
-  const jwt = await new SignJWT({ client_id: grantee.clientId, scope: grantee.scopes.join(' ') })
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
-    .setIssuer(issuer.issuer)
-    .setAudience(issuer.issuer)
-    .setSubject(grantee.userId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + expiresIn)
-    .setJti(jti)
-    .sign(key)
-  return { jwt, jti, expiresIn, expiresAt: (issuedAt + expiresIn) * 1000 }
 }
 
 export async function storeAccessToken(
@@ -88,7 +48,7 @@ export async function issueTokens(
   grantee: Grantee,
   options: { refresh: boolean; lifetimeMs?: number },
 ): Promise<IssuedTokens & { jti: string }> {
-  const token = await signAccessToken(issuer, grantee, options.lifetimeMs)
+  const token = await signAccessToken(issuer, grantee, options.lifetimeMs ?? issuer.settings().token_lifetime)
   const now = issuer.clock.now()
   const answer = { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
   if (!options.refresh) {
@@ -112,7 +72,11 @@ export async function issueTokens(
         revoked_at: null,
       })
       .execute()
-    await storeRefreshToken(trx, refreshToken, { familyId, now, expiresAt: Math.min(familyEnds, now + settings.refresh_lifetime) })
+    await storeRefreshToken(trx, refreshToken, {
+      familyId,
+      now,
+      expiresAt: Math.min(familyEnds, now + settings.refresh_lifetime),
+    })
     await storeAccessToken(trx, token, { grantee, familyId, now })
   })
   return { ...answer, refreshToken }
@@ -134,48 +98,4 @@ export async function storeRefreshToken(
       used_scope: null,
     })
     .execute()
-}
-
-/** Which tokens to revoke: exactly one of them is given. */
-export interface Revocation {
-  readonly jti?: string
-  readonly familyId?: string
-  readonly userId?: string
-  readonly clientId?: string
-}
-
-/**
- * Revokes access tokens and the families that could renew them, and tells every server.
- * @returns how many access tokens were still valid
- */
-export async function revokeTokens(system: System, which: Revocation, now: number): Promise<number> {
-  const { column, value, kind } = revocationTarget(which)
-  return system.transaction(async (trx) => {
-    const tokens = await trx
-      .updateTable('waypost_token')
-      .set({ revoked_at: now })
-      .where(column, '=', value)
-      .where('revoked_at', 'is', null)
-      .where('expires_at', '>', now)
-      .executeTakeFirstOrThrow()
-    if (column !== 'jti') {
-      await trx
-        .updateTable('waypost_token_family')
-        .set({ revoked_at: now })
-        .where(column === 'family_id' ? 'id' : column, '=', value)
-        .where('revoked_at', 'is', null)
-        .execute()
-    }
-    await recordChanges(system, trx, [{ kind, subject: value }])
-    return Number(tokens.numUpdatedRows)
-  })
-}
-
-type TokenColumn = 'jti' | 'family_id' | 'user_id' | 'client_id'
-
-function revocationTarget(which: Revocation): { column: TokenColumn; value: string; kind: Change['kind'] } {
-  if (which.jti !== undefined) return { column: 'jti', value: which.jti, kind: 'token' }
-  if (which.familyId !== undefined) return { column: 'family_id', value: which.familyId, kind: 'family' }
-  if (which.userId !== undefined) return { column: 'user_id', value: which.userId, kind: 'user' }
-  return { column: 'client_id', value: which.clientId ?? '', kind: 'client' }
 }

@@ -19,9 +19,11 @@ export interface NewUser {
   readonly scopes: readonly string[]
 }
 
+const userName = /^[\w.@+-]{1,64}$/
+
 /** Adds a user. @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_SCOPE_NAME */
 export async function addUser(system: System, user: NewUser): Promise<UserRecord> {
-  if (!/^[\w.@+-]{1,64}$/.test(user.name)) throw errors.WP_AUTH_NAME({ name: user.name })
+  if (!userName.test(user.name)) throw errors.WP_AUTH_NAME({ name: user.name })
   const scopes = checkScopes(user.scopes)
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
   const password_hash = user.password === undefined ? null : await hashPassword(user.password)
@@ -33,7 +35,10 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows !== 1n) throw errors.WP_AUTH_USER_EXISTS({ name: user.name })
     if (scopes.length > 0) {
-      await trx.insertInto('waypost_user_scope').values(scopes.map((scope) => ({ user_id: record.id, scope }))).execute()
+      await trx
+        .insertInto('waypost_user_scope')
+        .values(scopes.map((scope) => ({ user_id: record.id, scope })))
+        .execute()
     }
   })
   return record
@@ -48,7 +53,10 @@ export async function findUser(system: System, name: string): Promise<UserRecord
     .executeTakeFirst()
   if (user !== undefined) return user
   const names = await system.db.selectFrom('waypost_user').select('name').limit(1000).execute()
-  const guess = nearest(name, names.map((row) => row.name))
+  const guess = nearest(
+    name,
+    names.map((row) => row.name),
+  )
   throw errors.WP_AUTH_USER_UNKNOWN({
     name,
     hint: guess === undefined ? `Add it: waypost user:add ${name}` : `Did you mean "${guess}"?`,
@@ -56,7 +64,12 @@ export async function findUser(system: System, name: string): Promise<UserRecord
 }
 
 export async function loadUserScopes(db: Kysely<SystemTables>, userId: string): Promise<readonly string[]> {
-  const rows = await db.selectFrom('waypost_user_scope').select('scope').where('user_id', '=', userId).orderBy('scope').execute()
+  const rows = await db
+    .selectFrom('waypost_user_scope')
+    .select('scope')
+    .where('user_id', '=', userId)
+    .orderBy('scope')
+    .execute()
   return rows.map((row) => row.scope)
 }
 
@@ -78,7 +91,7 @@ export async function verifyLogin(system: System, name: string, password: string
   const user = await system.db
     .selectFrom('waypost_user')
     .select(['id', 'name', 'status', 'password_hash'])
-    .where('name', '=', name)
+    .where('name', '=', userName.test(name) ? name : '') // PostgreSQL fails on a text that holds a zero
     .executeTakeFirst()
   const matches = await isPassword(password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()

@@ -63,12 +63,11 @@ function assertIssuer({ system }: Host, given: string, stored: string): void {
   if (given !== stored) throw errors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
 }
 
-/** @throws WP_SERVER_BASE_URL */
+/** A base address in its one form: two ways to write the same one are the same issuer. @throws WP_SERVER_BASE_URL */
 export function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw errors.WP_SERVER_BASE_URL({ url: text })
-  }
-  return text.replace(/\/+$/, '')
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`
+  if (!isPlain) throw errors.WP_SERVER_BASE_URL({ url: text })
+  return url.href.replace(/\/+$/, '')
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { makeSecret, variable } from '../kit/index.ts'
+import { makeSecret, makeUuid, variable } from '../kit/index.ts'
 import { makeSecrets, storeErrors, type Secrets, type SystemFacts } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
@@ -27,9 +28,19 @@ export function assertSecret({ system }: Host, secrets: Secrets, stored: string)
 async function readOrMakeFile(folder: string): Promise<string> {
   const file = path.join(folder, '.waypost', 'secret')
   await mkdir(path.dirname(file), { recursive: true })
-  // The first to create it wins; everybody reads what stands there.
-  await writeFile(file, `${makeSecret()}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  if (!existsSync(file)) await makeFile(file)
   return (await readFile(file, 'utf8')).trim()
+}
+
+/** Of several commands at once the first makes it, and nobody reads it half written. */
+async function makeFile(file: string): Promise<void> {
+  const draft = `${file}.${makeUuid()}`
+  await writeFile(draft, `${makeSecret()}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    await link(draft, file).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') await rename(draft, file) // a file system without hard links
+    })
+  } finally {
+    await rm(draft, { force: true })
+  }
 }

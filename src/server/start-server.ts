@@ -121,6 +121,7 @@ async function openShared(options: ServerOptions, { feed, outbound, terms }: Liv
     issuer: identity.issuer,
     settings: () => terms().settings,
     refreshKeys: identity.secrets.deriveKeys('refresh'),
+    noticeChanges: () => feed.catchUp().catch(() => undefined), // nothing cached counts while it cannot be read
   }
   const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
   const plugins = await loadPlugins(host.folder)
@@ -146,7 +147,7 @@ async function openShared(options: ServerOptions, { feed, outbound, terms }: Liv
     }),
     endpoints: [
       mountHealth(() => checkSystem(system)),
-      mountAuthorization(issuer, feed),
+      mountAuthorization(issuer),
       mountLogin(makeLogin(issuer)),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
       ...plugins.plugins.flatMap((plugin) => plugin.routes ?? []),

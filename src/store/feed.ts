@@ -1,9 +1,7 @@
-import type { QueryConfig } from 'pg'
 import { systemClock, type Clock } from '../kit/index.ts'
-import type { Change, ChangeKind } from './changes.ts'
+import type { Change } from './changes.ts'
+import { openFeedSource, type FeedRead, type FeedSource } from './feed-sources.ts'
 import type { System } from './system.ts'
-import type { PostgresDatabase } from './sql/postgres-dialect.ts'
-import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
 
 /** Called with what changed, in order; `reset` when changes may have been missed and nothing cached counts. */
 export type FeedListener = (changes: readonly Change[] | 'reset') => void
@@ -14,7 +12,10 @@ export interface Feed {
   position(): number
   /** Whether the last successful poll began less than a second ago, by the monotonic clock. */
   isFresh(): boolean
-  /** Reads the feed now; afterwards everything that was committed before the call has reached the listeners. */
+  /**
+   * Reads the feed now; afterwards everything that was committed before the call has reached the listeners. When it
+   * cannot be read it throws, and the feed is not fresh before it could be read.
+   */
   catchUp(): Promise<void>
   /** @returns the way to stop listening */
   listen(listener: FeedListener): () => void
@@ -23,168 +24,148 @@ export interface Feed {
 
 export interface StartFeedOptions {
   readonly clock?: Clock
+  /** Called when the feed cannot be read, once until it can be read again, and with what a listener throws. */
   readonly onError?: (error: unknown) => void
 }
 
 const trustedMs = 1000
-const postgresPollMs = 250
-const sqlitePollMs = 20
-const batch = 1000
-const queryTimeoutMs = 1000
-
-interface Read {
-  readonly head: number
-  readonly changes: readonly (Change & { position: number })[]
-}
-
-interface Row {
-  readonly head: string
-  readonly position: string | null
-  readonly kind: ChangeKind
-  readonly subject: string
-}
-
-/** How the feed is read on one kind of database. */
-interface Source {
-  /** Whether anything may have changed since the last read; cheap. */
-  mayHaveChanged(): boolean
-  read(after: number): Promise<Read>
-  readonly pollMs: number
-  close(): Promise<void>
-}
 
 /** Starts to follow the change feed; resolves when the first poll has succeeded. */
 export async function startFeed(system: System, options: StartFeedOptions = {}): Promise<Feed> {
-  const clock = options.clock ?? systemClock
-  const listeners = new Set<FeedListener>()
-  let position = 0
-  let lastBegan = -Infinity
-  let running: Promise<void> | undefined
-  let again: Promise<void> | undefined
-  const wake = () => void catchUp().catch((error: unknown) => options.onError?.(error))
-  const source = system.kind === 'sqlite' ? sqliteSource(system) : postgresSource(system, wake)
+  const feed = new PolledFeed(system, options)
+  try {
+    await feed.start()
+    return feed
+  } catch (error) {
+    await feed.close()
+    throw error
+  }
+}
 
-  async function poll(): Promise<void> {
-    const began = clock.monotonic()
-    for (;;) {
-      const { head, changes } = await source.read(position)
-      const reset = head < position || (head > position && changes[0]?.position !== position + 1)
-      position = reset ? head : (changes.at(-1)?.position ?? position)
-      if (reset) for (const listener of listeners) listener('reset')
-      else if (changes.length > 0) for (const listener of listeners) listener(changes)
-      if (position >= head) break
-    }
-    lastBegan = began
+class PolledFeed implements Feed {
+  readonly #source: FeedSource
+  readonly #clock: Clock
+  readonly #onError: (error: unknown) => void
+  readonly #listeners = new Set<FeedListener>()
+  #timer: NodeJS.Timeout | undefined
+  #position = 0
+  #lastBegan = -Infinity
+  #running: Promise<void> | undefined
+  #again: Promise<void> | undefined
+  #isFailing = false
+  #isClosed = false
+
+  constructor(system: System, options: StartFeedOptions) {
+    this.#clock = options.clock ?? systemClock
+    this.#onError = options.onError ?? (() => undefined)
+    this.#source = openFeedSource(system, () => this.#wake())
   }
 
-  // A poll under way may have read before the caller's commit: what is asked for meanwhile is a second one, shared by all who ask.
-  function catchUp(): Promise<void> {
-    if (running === undefined) {
-      running = poll().finally(() => (running = undefined))
-      return running
+  async start(): Promise<void> {
+    const began = this.#clock.monotonic()
+    const { head } = await this.#source.read(Number.MAX_SAFE_INTEGER)
+    this.#position = head
+    this.#lastBegan = began
+    this.#timer = setInterval(() => this.#tick(), this.#source.pollMs).unref()
+  }
+
+  position(): number {
+    return this.#position
+  }
+
+  isFresh(): boolean {
+    return this.#clock.monotonic() - this.#lastBegan < trustedMs
+  }
+
+  async catchUp(): Promise<void> {
+    try {
+      await this.#pollSoon()
+    } catch (error) {
+      this.#lastBegan = -Infinity // the caller knows of a change that what is cached does not
+      throw error
     }
-    again ??= running
+  }
+
+  listen(listener: FeedListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    this.#listeners.clear()
+    await this.#source.close()
+    await Promise.allSettled([this.#running, this.#again])
+  }
+
+  async #poll(): Promise<void> {
+    const began = this.#clock.monotonic()
+    let read: FeedRead
+    do {
+      read = await this.#source.read(this.#position)
+      if (this.#isClosed) return
+      if (read.isReconnected || !follows(read, this.#position)) {
+        this.#position = read.head
+        this.#tell('reset')
+      } else if (read.changes.length > 0) {
+        this.#position += read.changes.length
+        this.#tell(read.changes)
+      }
+    } while (this.#position < read.head)
+    this.#lastBegan = began
+    this.#isFailing = false
+  }
+
+  #tell(news: Parameters<FeedListener>[0]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(news)
+      } catch (error) {
+        this.#onError(error) // the others have to hear of it all the same
+      }
+    }
+  }
+
+  // A poll under way may have read before the caller's commit: what is asked for meanwhile is a second one, which all
+  // who ask share.
+  #pollSoon(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    if (this.#running === undefined) {
+      this.#running = this.#poll().finally(() => (this.#running = undefined))
+      return this.#running
+    }
+    this.#again ??= this.#running
       .catch(() => undefined)
       .then(() => {
-        again = undefined
-        return catchUp()
+        this.#again = undefined
+        return this.#pollSoon()
       })
-    return again
+    return this.#again
   }
 
-  const { head } = await source.read(Number.MAX_SAFE_INTEGER)
-  position = head
-  lastBegan = clock.monotonic()
-  const timer = setInterval(() => {
-    const began = clock.monotonic()
+  #wake(): void {
+    this.#pollSoon().catch((error: unknown) => this.#fail(error))
+  }
+
+  #tick(): void {
+    const began = this.#clock.monotonic()
     try {
-      if (source.mayHaveChanged()) wake()
-      else lastBegan = began
+      if (this.#source.mayHaveChanged()) this.#wake()
+      else this.#lastBegan = began
     } catch (error) {
-      options.onError?.(error)
+      this.#fail(error)
     }
-  }, source.pollMs)
-  timer.unref()
+  }
 
-  return {
-    position: () => position,
-    isFresh: () => clock.monotonic() - lastBegan < trustedMs,
-    catchUp,
-    listen(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    async close() {
-      clearInterval(timer)
-      listeners.clear()
-      await running?.catch(() => undefined)
-      await source.close()
-    },
+  #fail(error: unknown): void {
+    if (!this.#isFailing && !this.#isClosed) this.#onError(error)
+    this.#isFailing = true
   }
 }
 
-/** `PRAGMA data_version` tells for a microsecond whether another handle committed anything. */
-function sqliteSource(system: System): Source {
-  const handle = (system.database as SqliteDatabase).openHandle(true)
-  const version = handle.prepare('pragma data_version')
-  let seen: unknown
-  return {
-    pollMs: sqlitePollMs,
-    mayHaveChanged: () => version.get()?.['data_version'] !== seen,
-    async read(after) {
-      const before = version.get()?.['data_version']
-      const head = handle.prepare('select position from waypost_feed_head').get()?.['position'] as number
-      const changes = handle
-        .prepare('select position, kind, subject from waypost_feed where position > ? order by position limit ?')
-        .all(after, batch)
-      seen = before
-      return { head, changes: changes as never }
-    },
-    async close() {
-      handle.close()
-    },
-  }
-}
-
-/** A client outside every pool, so that an application that uses up its pool does not make the server blind. */
-function postgresSource(system: System, wake: () => void): Source {
-  const database = system.database as PostgresDatabase
-  type Client = Awaited<ReturnType<PostgresDatabase['openClient']>>
-  let client: Promise<Client> | undefined
-
-  function connect(): Promise<Client> {
-    client ??= database.openClient().then(async (opened) => {
-      const forget = () => (client = undefined)
-      opened.on('error', forget)
-      opened.on('end', forget)
-      opened.on('notification', wake)
-      await opened.query('listen waypost_feed')
-      return opened
-    })
-    client.catch(() => (client = undefined))
-    return client
-  }
-
-  return {
-    pollMs: postgresPollMs,
-    mayHaveChanged: () => true,
-    async read(after) {
-      const { rows } = await (await connect()).query<Row>({
-        text: `select h.position as head, f.position, f.kind, f.subject from waypost_feed_head h
-         left join (select position, kind, subject from waypost_feed where position > $1 order by position limit ${batch}) f on true
-         order by f.position`,
-        values: [after],
-        query_timeout: queryTimeoutMs,
-      } as QueryConfig)
-      return {
-        head: Number(rows[0]!.head),
-        changes: rows.flatMap((row) =>
-          row.position === null ? [] : [{ position: Number(row.position), kind: row.kind, subject: row.subject }],
-        ),
-      }
-    },
-    async close() {
-      await (await client?.catch(() => undefined))?.end()
-    },
-  }
+/** Whether what was read goes on where the last read ended: a lower head or a gap means that changes were missed. */
+function follows({ head, changes }: FeedRead, position: number): boolean {
+  if (changes.length === 0) return head === position
+  return head >= position && changes.every((change, index) => change.position === position + 1 + index)
 }

@@ -45,6 +45,8 @@ export function makeSecrets(text: string): Secrets {
   }
 }
 
+const tagBytes = 16
+
 function derive(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'waypost', purpose, 32))
 }
@@ -60,10 +62,11 @@ function unseal(key: Buffer, sealed: string, place: SealedPlace): string {
   const [, id = '', nonce = '', text = ''] = sealed.split('.')
   try {
     const body = Buffer.from(text, 'base64url')
-    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'))
+    // The length is named because Node takes shorter tags too, which are quickly guessed.
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: tagBytes })
       .setAAD(additionalData(id, place))
-      .setAuthTag(body.subarray(-16))
-    return Buffer.concat([decipher.update(body.subarray(0, -16)), decipher.final()]).toString('utf8')
+      .setAuthTag(body.subarray(-tagBytes))
+    return Buffer.concat([decipher.update(body.subarray(0, -tagBytes)), decipher.final()]).toString('utf8')
   } catch (cause) {
     throw errors.WP_STORE_SEALED({}, { cause })
   }

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { isWaypostError } from '../kit/index.ts'
+import { OAuthError } from './errors.ts'
+
+/** Answers of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
+export function speakOAuth(app: FastifyInstance): void {
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  })
+  app.setErrorHandler((error: unknown, request, reply) => {
+    if (error instanceof OAuthError) return send(reply, error)
+    const status = statusOf(error)
+    if (status < 500) return send(reply, new OAuthError('invalid_request', describe(error, status), { cause: error }))
+    request.log.error({ err: error }, 'an authorization request failed')
+    const description = `The server could not answer; request ${request.id}`
+    if (status !== 503) return send(reply, new OAuthError('server_error', description, { status: 500 }))
+    const seconds = isWaypostError(error) ? error.retryAfterSeconds : undefined
+    const headers = { 'retry-after': String(seconds ?? 1) }
+    return send(reply, new OAuthError('temporarily_unavailable', description, { status, headers }))
+  })
+}
+
+function send(reply: FastifyReply, { status, headers, error, message }: OAuthError) {
+  return reply.code(status).headers(headers).send({ error, error_description: message })
+}
+
+/** Of errors of Waypost and of Fastify; 500 for all others. */
+function statusOf(error: unknown): number {
+  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
+  const known = isWaypostError(error) ? status : statusCode
+  return typeof known === 'number' && known >= 400 ? known : 500
+}
+
+function describe(error: unknown, status: number): string {
+  return status === 415 ? 'The body must be application/x-www-form-urlencoded' : (error as Error).message
+}

@@ -1,0 +1,125 @@
+import type { Client, QueryConfig } from 'pg'
+import type { Change, ChangeKind } from './changes.ts'
+import type { System } from './system.ts'
+import type { PostgresDatabase } from './sql/postgres-dialect.ts'
+import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
+
+/** One look at the change feed. */
+export interface FeedRead {
+  /** The last position that was given out. */
+  readonly head: number
+  /** What stands behind the position that was asked for, in order, a batch at most. */
+  readonly changes: readonly (Change & { readonly position: number })[]
+  /** The first look through a new connection: who knows which database answers now. */
+  readonly isReconnected: boolean
+}
+
+/** How the feed is read on one kind of database. */
+export interface FeedSource {
+  readonly pollMs: number
+  /** Whether anything may have changed since the last read that reached the head; cheap. */
+  mayHaveChanged(): boolean
+  read(after: number): Promise<FeedRead>
+  close(): Promise<void>
+}
+
+const batch = 1000
+const postgresPollMs = 250
+const sqlitePollMs = 20
+const queryTimeoutMs = 1000
+const endLimitMs = 1000
+
+/** @param wake called when PostgreSQL says that something changed, before the next poll is due */
+export function openFeedSource(system: System, wake: () => void): FeedSource {
+  return system.kind === 'sqlite'
+    ? openSqliteSource(system.database as SqliteDatabase)
+    : openPostgresSource(system.database as PostgresDatabase, wake)
+}
+
+/** `PRAGMA data_version` tells for a microsecond whether another handle committed anything. */
+function openSqliteSource(database: SqliteDatabase): FeedSource {
+  const handle = database.openHandle(true)
+  const version = handle.prepare('pragma data_version')
+  let seen: unknown
+  return {
+    pollMs: sqlitePollMs,
+    mayHaveChanged: () => version.get()?.['data_version'] !== seen,
+    async read(after) {
+      const before = version.get()?.['data_version']
+      const head = handle.prepare('select position from waypost_feed_head').get()?.['position'] as number
+      const changes = handle
+        .prepare('select position, kind, subject from waypost_feed where position > ? order by position limit ?')
+        .all(after, batch) as never as FeedRead['changes']
+      if ((changes.at(-1)?.position ?? after) >= head) seen = before // else there is more, whoever else commits
+      return { head, changes, isReconnected: false }
+    },
+    async close() {
+      handle.close()
+    },
+  }
+}
+
+interface Row {
+  readonly head: string
+  readonly position: string | null
+  readonly kind: ChangeKind
+  readonly subject: string
+}
+
+/** A client outside every pool, so that an application that uses up its pool does not make the server blind. */
+function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedSource {
+  let current: Promise<Client> | undefined
+
+  async function connect(): Promise<Client> {
+    const client = await database.openClient()
+    try {
+      client.on('notification', wake)
+      await client.query(limited('listen waypost_feed'))
+      return client
+    } catch (error) {
+      await endClient(client)
+      throw error
+    }
+  }
+
+  return {
+    pollMs: postgresPollMs,
+    mayHaveChanged: () => true,
+    async read(after) {
+      const isReconnected = current === undefined
+      const connecting = (current ??= connect())
+      try {
+        const client = await connecting
+        const { rows } = await client.query<Row>({ ...limited(readSql), values: [after] })
+        return { head: Number(rows[0]!.head), changes: rows.flatMap(toChange), isReconnected }
+      } catch (error) {
+        // A connection that failed once may be half open: nothing would ever answer on it again.
+        current = undefined
+        await connecting.then(endClient, () => undefined)
+        throw error
+      }
+    },
+    async close() {
+      await current?.then(endClient, () => undefined)
+    },
+  }
+}
+
+const readSql = `select h.position as head, f.position, f.kind, f.subject from waypost_feed_head h
+  left join (select position, kind, subject from waypost_feed where position > $1 order by position limit ${batch}) f on true
+  order by f.position`
+
+function limited(text: string): QueryConfig {
+  return { text, query_timeout: queryTimeoutMs } as QueryConfig // which pg knows and its types do not
+}
+
+function toChange({ position, kind, subject }: Row) {
+  return position === null ? [] : [{ position: Number(position), kind, subject }]
+}
+
+/** Ends a client; one whose other side does not answer is cut off. */
+async function endClient(client: Client): Promise<void> {
+  const cut = setTimeout(() => client.connection.stream.destroy(), endLimitMs)
+  await client.end().catch(() => undefined)
+  clearTimeout(cut)
+}

@@ -1,0 +1,246 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pino from 'pino'
+import { sha256, version, type Clock } from '../../src/kit/index.ts'
+import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
+import { openHost, openIdentity, startServer, type Host, type WaypostServer } from '../../src/server/index.ts'
+import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
+import { startPostgres } from './postgres.ts'
+
+/** The issuer of every token of a test server. */
+export const issuer = 'https://api.example.com'
+export const systemKinds = ['sqlite', 'postgresql'] as const
+
+/** A server on a socket, with a System of its own: what `serve` starts, without a project. */
+export interface TestServer extends AsyncDisposable {
+  readonly url: string
+  readonly host: Host
+  readonly server: WaypostServer
+  /** Everything that was logged, a JSON line each; the level is `warn`. */
+  readonly log: readonly string[]
+  readonly clock: TestClock
+  /** Another server on the same System: connections, change feed and caches of its own, as in another process. */
+  startSecond(): Promise<TestServer>
+  /** Sends a request, without a body that is compressed or a redirect that is followed. */
+  send(line: string, request?: TestRequest): Promise<TestAnswer>
+  close(): Promise<void>
+}
+
+export interface TestRequest {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as `application/x-www-form-urlencoded`; a text goes out as it is. */
+  readonly form?: Readonly<Record<string, string>> | string
+  /** Sent as it is; `headers` say what it is. */
+  readonly body?: string
+}
+
+export interface TestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed text; an empty object where it is no JSON. */
+  readonly body: any // oxlint-disable-line typescript/no-explicit-any -- tests look into it as they like
+}
+
+/** The real clock, and how far it was turned. */
+export interface TestClock extends Clock {
+  forward(ms: number): void
+}
+
+export interface TestServerOptions {
+  readonly kind: SystemKind
+  /** Routes to serve; `testRoutes` by default. */
+  readonly routes?: readonly ManifestRoute[]
+  /** The release's settings, as under `config:`. */
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly events?: Manifest['events']
+  /** Stands between the server and PostgreSQL, to break the line for example. */
+  readonly rewriteUrl?: (url: string) => string
+}
+
+const actionSource = `export default class TellCaller {
+  async handle(request, context) {
+    const { principal } = context
+    return principal === undefined ? {} : { user: principal.user.name, scopes: principal.scopes }
+  }
+}
+`
+const action: Artifact = { hash: sha256(actionSource), content: actionSource }
+
+/** A route whose action says who calls. */
+export function makeTestRoute(routePath: string, method: Partial<ManifestMethod>): ManifestRoute {
+  return {
+    path: routePath,
+    methods: [
+      {
+        method: 'GET',
+        public: false,
+        scopes: [],
+        responses: { 200: { type: 'object', additionalProperties: true } },
+        action: { artifact: action.hash, file: 'src/tell-caller.ts' },
+        source: 'waypost.yml:1',
+        ...method,
+      },
+    ],
+  }
+}
+
+/** `/open` for everybody, `/any` for any token, `/todo` for the scope todo, `/either` for one of todo and note. */
+export const testRoutes = [
+  makeTestRoute('/open', { public: true }),
+  makeTestRoute('/any', {}),
+  makeTestRoute('/todo', { scopes: ['todo'] }),
+  makeTestRoute('/either', { scopes: ['todo', 'note'] }),
+]
+
+/** Starts a server; without WAYPOST_TEST_POSTGRES a PostgreSQL of its own, which takes half a second. */
+export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-server-'))
+  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const close = async () => {
+    for (const step of closers.splice(0).toReversed()) await step()
+  }
+  try {
+    const url = options.kind === 'sqlite' ? 'sqlite:system.db' : await makeDatabase(closers)
+    const clock = makeTestClock()
+    const host = await openTestHost({ folder, url: options.rewriteUrl?.(url) ?? url, clock })
+    closers.push(() => host.close())
+    await migrateSystem(host.system)
+    return await serveHost({ options, folder, url, host, clock, closers })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Serving {
+  readonly options: TestServerOptions
+  readonly folder: string
+  readonly url: string
+  readonly host: Host
+  readonly clock: TestClock
+  readonly closers: (() => Promise<unknown>)[]
+}
+
+async function serveHost(serving: Serving): Promise<TestServer> {
+  const { options, folder, host, clock, closers } = serving
+  const log: string[] = []
+  const server = await startServer({
+    host,
+    identity: await openIdentity(host),
+    logger: pino({ level: 'warn' }, { write: (line: string) => void log.push(line) }),
+    isDevelopment: false,
+    address: { host: '127.0.0.1', port: 0 },
+  })
+  closers.push(() => server.close())
+  await server.serveRelease(makeTestRelease(options), [action])
+  const url = `http://127.0.0.1:${server.port}`
+  const close = async () => {
+    for (const step of closers.splice(0).toReversed()) await step()
+  }
+  return {
+    url,
+    host,
+    server,
+    log,
+    clock,
+    async startSecond() {
+      const second = await openTestHost({ folder, url: options.rewriteUrl?.(serving.url) ?? serving.url, clock })
+      return serveHost({ ...serving, host: second, closers: [() => second.close()] })
+    },
+    send: (line, request) => send(url, line, request),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function makeDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
+  const postgres = await startPostgres()
+  closers.push(() => postgres.stop())
+  return postgres.createDatabase()
+}
+
+function openTestHost({ folder, url, clock }: { folder: string; url: string; clock: Clock }): Promise<Host> {
+  return openHost({
+    folder,
+    variables: { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: issuer, WAYPOST_SECRET: 'only for tests '.repeat(3) },
+    create: true,
+    unmigrated: true,
+    disposable: true,
+    clock,
+  })
+}
+
+/** A clock that tests turn. */
+export function makeTestClock(): TestClock {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    monotonic: () => performance.now(),
+    forward(ms) {
+      offset += ms
+    },
+  }
+}
+
+function makeTestRelease({ routes = testRoutes, config = {}, events = {} }: TestServerOptions) {
+  const manifest: Manifest = {
+    format: 1,
+    waypost: version,
+    name: 'test',
+    routes,
+    schemas: {},
+    connections: {},
+    events,
+    scopes: {},
+    cronjobs: {},
+    rates: {},
+    config,
+    plugins: [],
+    variables: {},
+    migrations: [],
+    artifacts: { [action.hash]: Buffer.byteLength(action.content) },
+  }
+  return { id: sha256(JSON.stringify(manifest)), manifest, activatedAt: 0, activatedBy: 'test' }
+}
+
+async function send(url: string, line: string, request: TestRequest = {}): Promise<TestAnswer> {
+  const [method = '', target = ''] = line.split(' ')
+  const [type, body] = writeBody(request)
+  const response = await fetch(url + target, {
+    method,
+    redirect: 'manual',
+    headers: { ...(type === undefined ? {} : { 'content-type': type }), ...request.headers },
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parseJson(text) }
+}
+
+function writeBody({ json, form, body }: TestRequest): [type: string | undefined, body: string | undefined] {
+  if (json !== undefined) return ['application/json', JSON.stringify(json)]
+  if (form === undefined) return [undefined, body]
+  const text = typeof form === 'string' ? form : new URLSearchParams(form).toString()
+  return ['application/x-www-form-urlencoded', text]
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+/** An Authorization header of the scheme Basic, each half form-encoded. */
+export function basic(id: string, secret: string): { authorization: string } {
+  const text = [id, secret].map((half) => encodeURIComponent(half)).join(':')
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` }
+}
+
+export function bearer(token: string): { authorization: string } {
+  return { authorization: `Bearer ${token}` }
+}
