@@ -1,6 +1,9 @@
 import { Flags, WaypostCommand } from '../../bin/cli/index.ts'
-import { parseDuration, readEnvironment } from '../../src/kit/index.ts'
+import { messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
 import type { AttemptReport, Execution } from '../../src/server/index.ts'
+
+const shownFailures = 20
+const longestTimerMs = 2 ** 31 - 1
 
 export default class EventExecute extends WaypostCommand {
   static override description =
@@ -25,9 +28,11 @@ export default class EventExecute extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(EventExecute)
+    const began = performance.now()
     const limitMs = parseDuration(flags['time-limit'] ?? '')
     const stop = this.stopSignal()
-    const signal = limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(limitMs)])
+    const signal =
+      limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(Math.min(limitMs, longestTimerMs))])
     const { executeHostEvents, openHost } = await import('../../src/server/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
@@ -37,11 +42,10 @@ export default class EventExecute extends WaypostCommand {
         signal,
         watch: flags.watch,
         concurrency: flags.concurrency,
-        onAttempt: (attempt) => {
-          if (attempt.outcome !== 'delivered' && failures.length < 100) failures.push(attempt)
-        },
+        onAttempt: (attempt) => this.#attempted(attempt, failures),
+        onError: (error) => this.note(`${messageOf(error)}. It is tried again.`),
       })
-      if (!this.jsonEnabled()) this.#show(execution, failures)
+      if (process.stdout.isTTY) this.#show(execution, { failures, seconds: (performance.now() - began) / 1000 })
       const { attempted, delivered, retrying, dead } = execution
       return { attempted, delivered, retrying, dead }
     } finally {
@@ -49,28 +53,36 @@ export default class EventExecute extends WaypostCommand {
     }
   }
 
-  #show(execution: Execution, failures: readonly AttemptReport[]): void {
-    const isTerminal = process.stdout.isTTY
-    if (!isTerminal) {
-      for (const failure of failures) if (failure.outcome === 'dead') this.print(describeFailure(failure).trim())
-      return
+  /** On a terminal failures follow the numbers; for cron the dead ones are printed as they come. */
+  #attempted(attempt: AttemptReport, failures: AttemptReport[]): void {
+    if (attempt.outcome === 'delivered') return
+    if (process.stdout.isTTY) {
+      if (failures.length < shownFailures) failures.push(attempt)
+    } else if (attempt.outcome === 'dead') {
+      this.print(describeFailure(attempt).trim())
     }
+  }
+
+  #show(execution: Execution, { failures, seconds }: { failures: readonly AttemptReport[]; seconds: number }): void {
     const { attempted, delivered, retrying, dead, waiting, nextDueAt } = execution
-    if (attempted === 0) {
-      const next = waiting === 0 ? '' : ` ${waiting} wait${waiting === 1 ? 's' : ''}, the next at ${clockTime(nextDueAt!)}.`
+    if (attempted + dead === 0) {
+      const next =
+        nextDueAt === null ? '' : ` ${waiting} wait${waiting === 1 ? 's' : ''}, the next at ${clockTime(nextDueAt)}.`
       this.print(`  Nothing is due.${next}`)
       return
     }
-    this.print(`  ${attempted} attempted   ${delivered} delivered   ${retrying} retrying   ${dead} dead`)
+    const counts = `${attempted} attempted   ${delivered} delivered   ${retrying} retrying   ${dead} dead`
+    this.print(`  ${counts}     ${seconds.toFixed(1)} s`)
     if (failures.length > 0) this.print()
     for (const failure of failures) this.print(describeFailure(failure))
+    const more = retrying + dead - failures.length
+    if (more > 0) this.print(`  and ${more} more`)
   }
 }
 
 function describeFailure({ outcome, event, endpoint, attempt, result, delayMs, delivery }: AttemptReport): string {
   const reason = result.failure ?? String(result.status)
-  const next =
-    outcome === 'dead' ? delivery : `next ${clockTime(Date.now() + delayMs)} (attempt ${attempt + 1} of 4)`
+  const next = outcome === 'dead' ? delivery : `next ${clockTime(Date.now() + delayMs)} (attempt ${attempt + 1} of 4)`
   return `  ${outcome.padEnd(8)}  ${event} → ${endpoint}   ${reason}   ${next}`
 }
 

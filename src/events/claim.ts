@@ -1,64 +1,132 @@
-import { sql } from 'kysely'
-import { makeId, type Settings } from '../kit/index.ts'
-import type { System } from '../store/index.ts'
+import { sql, type Transaction } from 'kysely'
+import { makeId, makeSortedId, type Clock, type Settings } from '../kit/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
+import { loadClaimed, type ClaimedRow, type TakenRow } from './claimed.ts'
+import { dueDeliveries, isDue, type Capacity } from './work.ts'
 
 /** A delivery that this worker, and no other, posts now. */
-export interface ClaimedDelivery {
-  readonly id: string
-  readonly claim_id: string
-  readonly failures: number
-  readonly event: string
-  readonly data: string
-  readonly subscription_id: string
-  readonly endpoint: string
-  readonly revision: number
-  /** Sealed. */
-  readonly secret: string
+export interface ClaimedDelivery extends ClaimedRow {
+  readonly claimId: string
+  /** The worker's monotonic time just before the claim: from there the lease runs. */
+  readonly claimedMonotonic: number
+  readonly leaseMs: number
 }
 
-const mostLost = 5
+export interface Claims {
+  readonly deliveries: readonly ClaimedDelivery[]
+  /** Deliveries that ended here, because their workers were lost too often. */
+  readonly lost: readonly ClaimedRow[]
+  /** How many rows were taken, whatever became of them. */
+  readonly taken: number
+}
+
+export const mostLost = 5
 const lookAhead = 1000
 
-/**
- * Claims deliveries that are due, under a lease: at most `count`, and at most the per-endpoint cap for each
- * subscription less what is under way there already.
- */
-export async function claimDeliveries(system: System, settings: Settings, count: number): Promise<readonly ClaimedDelivery[]> {
-  const claimId = makeId('clm_', 16)
-  const now = system.now()
-  const claimed = await system.transaction(async (trx) => {
-    const due = sql<boolean>`status = 'pending' and due_at <= ${now} and (lease_until is null or lease_until <= ${now})`
-    const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
-    // The ranking is materialised: locks are taken on a plain join only, and a planner may not run it again.
-    await sql`
-      with ranked as materialized (
-        select id, row_number() over (partition by subscription_id order by due_at, id) as place
-        from (select id, subscription_id, due_at from waypost_delivery where ${due} order by due_at, id limit ${lookAhead}) candidates
-      ), picked as materialized (
-        select d.id from waypost_delivery d join ranked on ranked.id = d.id
-        where ranked.place <= ${settings.delivery_concurrency_per_endpoint} and ${due}
-        order by d.due_at, d.id limit ${count} ${lock}
-      )
-      update waypost_delivery set
-        lost = lost + case when claim_id is null then 0 else 1 end,
-        claim_id = ${claimId},
-        lease_until = ${now} + ${settings.delivery_lease}
-      where id in (select id from picked)`.execute(trx)
-    await trx
-      .updateTable('waypost_delivery')
-      .set({ status: 'dead', claim_id: null, lease_until: null, finished_at: now })
-      .where('claim_id', '=', claimId)
-      .where('lost', '>=', mostLost)
-      .execute()
-    return trx
-      .selectFrom('waypost_delivery as delivery')
-      .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-      .innerJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
-      .select(['delivery.id', 'delivery.failures', 'message.event', 'message.data'])
-      .select(['subscription.id as subscription_id', 'subscription.endpoint', 'subscription.revision', 'subscription.secret'])
-      .where('delivery.claim_id', '=', claimId)
-      .where('delivery.status', '=', 'pending')
-      .execute()
+/** Claims deliveries that are due, under a lease, within the capacity of the worker. */
+export async function claimDeliveries(
+  system: System,
+  { capacity, settings, clock }: { capacity: Capacity; settings: Settings; clock: Clock },
+): Promise<Claims> {
+  const claim = {
+    claimId: makeId('clm_', 16),
+    claimedMonotonic: clock.monotonic(),
+    leaseMs: settings.delivery_lease,
+  }
+  return system.transaction(async (trx) => {
+    const taken = await takeRows(system, trx, { ...claim, capacity })
+    if (taken.length === 0) return { deliveries: [], lost: [], taken: 0 }
+    const { toPost, toKeep, toCancel } = await loadClaimed(trx, taken, capacity.catalog)
+    const lost = toPost.filter((row) => row.lost >= mostLost)
+    await giveBack(trx, toKeep)
+    await end(system, trx, { rows: toCancel, status: 'cancelled' })
+    await end(system, trx, { rows: lost, status: 'dead' })
+    await logLost(trx, lost)
+    const deliveries = toPost.filter((row) => row.lost < mostLost).map((row) => ({ ...row, ...claim }))
+    return { deliveries, lost, taken: taken.length }
   })
-  return claimed.map((delivery) => ({ ...delivery, claim_id: claimId }))
+}
+
+/** Gives up a claim before anything was posted. */
+export async function releaseDelivery(system: System, { id, claimId }: ClaimedDelivery): Promise<void> {
+  await system.db
+    .updateTable('waypost_delivery')
+    .set({ claim_id: null, lease_until: null })
+    .where('id', '=', id)
+    .where('claim_id', '=', claimId)
+    .execute()
+}
+
+async function takeRows(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { capacity, claimId, leaseMs }: { capacity: Capacity; claimId: string; leaseMs: number },
+): Promise<readonly TakenRow[]> {
+  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
+  // Materialised, or a planner may choose again while it updates. Ranks come from what everybody sees, locks only from
+  // what is taken; whether a row still is due is asked again once it is locked.
+  const { rows } = await sql<TakenRow>`
+    with due as materialized (
+      select d.id, d.due_at, s.endpoint, coalesce(cast(busy.value as integer), 0) as busy
+      from ${dueDeliveries(system, capacity)}
+      order by d.due_at, d.id limit ${lookAhead}
+    ), ranked as materialized (
+      select id, busy + row_number() over (partition by endpoint order by due_at, id) as place from due
+    ), picked as materialized (
+      select d.id from waypost_delivery d join ranked on ranked.id = d.id
+      where ranked.place <= ${capacity.perEndpoint} and ${isDue(system)}
+      order by d.due_at, d.id limit ${capacity.free} ${lock}
+    )
+    update waypost_delivery set
+      lost = lost + case when claim_id is null then 0 else 1 end,
+      claim_id = ${claimId},
+      lease_until = ${system.now()} + ${leaseMs}
+    where id in (select id from picked)
+    returning id, ${system.now()} as claimed_at`.execute(trx)
+  return rows
+}
+
+async function giveBack(trx: Transaction<SystemTables>, rows: readonly ClaimedRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await trx
+    .updateTable('waypost_delivery')
+    .set({ claim_id: null, lease_until: null })
+    .where('id', 'in', idsOf(rows))
+    .execute()
+}
+
+async function end(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { rows, status }: { rows: readonly ClaimedRow[]; status: 'cancelled' | 'dead' },
+): Promise<void> {
+  if (rows.length === 0) return
+  await trx
+    .updateTable('waypost_delivery')
+    .set({ status, claim_id: null, lease_until: null, finished_at: system.now() })
+    .where('id', 'in', idsOf(rows))
+    .execute()
+}
+
+/** A delivery whose workers ended five times without a word probably ends them: the log of attempts says so. */
+async function logLost(trx: Transaction<SystemTables>, rows: readonly ClaimedRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await trx
+    .insertInto('waypost_attempt')
+    .values(
+      rows.map(({ id, claimedAt }) => ({
+        id: makeSortedId('att_', claimedAt),
+        delivery_id: id,
+        started_at: claimedAt,
+        latency_ms: 0,
+        status: null,
+        outcome: 'lost',
+        answer: null,
+      })),
+    )
+    .execute()
+}
+
+function idsOf(rows: readonly ClaimedRow[]): string[] {
+  return rows.map((row) => row.id)
 }

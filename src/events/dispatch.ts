@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { makeSortedId } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { hintForEvent, type EventCatalog } from './catalog.ts'
+import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from './errors.ts'
 
 /** A dispatch that was checked and not yet stored. */
@@ -20,7 +20,7 @@ export interface Dispatch {
 
 /** Stores what actions dispatch. */
 export interface Dispatcher {
-  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA */
+  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_USERS */
   prepare(dispatch: Dispatch): PreparedMessage
   /** Stores messages by themselves, or in a transaction of System. One row each, however many subscribe. */
   store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void>
@@ -30,35 +30,46 @@ export interface Dispatcher {
 export function makeDispatcher(system: System, catalog: EventCatalog): Dispatcher {
   return {
     prepare: (dispatch) => prepareMessage(catalog, dispatch),
-    store: (messages, transaction) => storeMessages(system, (transaction as Kysely<SystemTables> | undefined) ?? system.db, messages),
+    store: (messages, transaction) => {
+      if (transaction !== undefined) return storeMessages(system, transaction as Kysely<SystemTables>, messages)
+      // One statement is a transaction by itself.
+      if (messages.length <= rowsAtOnce) return storeMessages(system, system.db, messages)
+      return system.transaction((trx) => storeMessages(system, trx, messages))
+    },
   }
 }
 
 function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMessage {
   const { event, users } = dispatch
-  if (!Object.hasOwn(catalog, event)) {
+  if (findEvent(catalog, event) === undefined) {
     throw errors.WP_EVENTS_DISPATCH_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
   }
-  const data = toJson(event, dispatch.data)
-  return { event, data, users }
+  if (users !== undefined && !(Array.isArray(users) && users.every((id) => typeof id === 'string'))) {
+    throw errors.WP_EVENTS_USERS({ event })
+  }
+  return { event, data: toJson(event, dispatch.data), users: users && [...users] }
 }
 
-async function storeMessages(system: System, db: Kysely<SystemTables>, messages: readonly PreparedMessage[]): Promise<void> {
-  if (messages.length === 0) return
-  await db
-    .insertInto('waypost_message')
-    .values(
-      messages.map((message) => ({
-        id: makeSortedId('msg_', Date.now()),
-        event: message.event,
-        data: message.data,
-        users: message.users === undefined ? null : JSON.stringify(message.users),
-        created_at: system.now(),
-        fanned_out_at: null,
-        fan_cursor: null,
-      })),
-    )
-    .execute()
+/** A statement takes a limited number of parameters. */
+const rowsAtOnce = 500
+
+async function storeMessages(
+  system: System,
+  db: Kysely<SystemTables>,
+  messages: readonly PreparedMessage[],
+): Promise<void> {
+  for (let start = 0; start < messages.length; start += rowsAtOnce) {
+    const rows = messages.slice(start, start + rowsAtOnce).map((message) => ({
+      id: makeSortedId('msg_', Date.now()), // orders the index only; what counts is created_at
+      event: message.event,
+      data: message.data,
+      users: message.users === undefined ? null : JSON.stringify(message.users),
+      created_at: system.now(),
+      fanned_out_at: null,
+      fan_cursor: null,
+    }))
+    await db.insertInto('waypost_message').values(rows).execute()
+  }
 }
 
 function toJson(event: string, data: unknown): string {

@@ -25,4 +25,10 @@ export const errors = defineErrors({
     status: 500,
     message: 'The data dispatched with the event "{event}" cannot be written as JSON',
   },
+  WP_EVENTS_USERS: {
+    kind: 'bug',
+    status: 500,
+    message: 'The event "{event}" was dispatched to users that are no list of ids',
+    hint: 'Pass the ids of users as a list of texts.',
+  },
 })

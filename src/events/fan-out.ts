@@ -1,51 +1,68 @@
 import type { Transaction } from 'kysely'
 import { makeSortedId } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import type { EventCatalog } from './catalog.ts'
+import { findEvent, type EventCatalog } from './catalog.ts'
+import { texts } from './work.ts'
 
+/** Deliveries at most that one transaction makes. */
 const chunkSize = 1000
+const mostMessages = 100
 
 /**
- * Turns the oldest message that is not fanned out into deliveries, one chunk of subscriptions at a time; each chunk is
- * one transaction and the next goes on behind it, whoever does it.
- * @returns whether there was anything to do
+ * Turns the oldest messages into deliveries, a chunk in one transaction; what is left of a message goes on behind the
+ * last subscription of the chunk, whoever does it.
+ * @returns whether there was anything to do that nobody else has in hand
  */
 export async function fanOutChunk(system: System, catalog: EventCatalog): Promise<boolean> {
   return system.transaction(async (trx) => {
-    const message = await trx
-      .selectFrom('waypost_message')
-      .select(['id', 'event', 'users', 'created_at', 'fan_cursor'])
-      .where('fanned_out_at', 'is', null)
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(1)
-      .$if(system.kind === 'postgresql', (query) => query.forUpdate().skipLocked())
-      .executeTakeFirst()
-    if (message === undefined) return false
-    const subscriptions = await selectSubscribers(trx, message, catalog[message.event]?.scopes)
-    if (subscriptions.length > 0) await insertDeliveries(system, trx, message.id, subscriptions)
-    const done = subscriptions.length < chunkSize
-    await trx
-      .updateTable('waypost_message')
-      .set(done ? { fanned_out_at: system.now() } : { fan_cursor: subscriptions.at(-1)! })
-      .where('id', '=', message.id)
-      .execute()
-    return true
+    const messages = await selectMessages(system, trx, catalog)
+    let room = chunkSize
+    for (const message of messages) {
+      if (room === 0) break
+      const subscriptions = await selectSubscribers(system, trx, { message, catalog, limit: room })
+      await insertDeliveries(system, trx, { message, subscriptions })
+      const done = subscriptions.length < room
+      await trx
+        .updateTable('waypost_message')
+        .set(done ? { fanned_out_at: system.now() } : { fan_cursor: subscriptions.at(-1)! })
+        .where('id', '=', message.id)
+        .execute()
+      room -= subscriptions.length
+    }
+    return messages.length > 0
   })
 }
 
-interface FannedMessage {
+interface WaitingMessage {
+  readonly id: string
   readonly event: string
   readonly users: string | null
   readonly created_at: number
   readonly fan_cursor: string | null
 }
 
+function selectMessages(
+  system: System,
+  trx: Transaction<SystemTables>,
+  catalog: EventCatalog,
+): Promise<readonly WaitingMessage[]> {
+  return trx
+    .selectFrom('waypost_message')
+    .select(['id', 'event', 'users', 'created_at', 'fan_cursor'])
+    .where('fanned_out_at', 'is', null)
+    .where('event', 'in', texts(system, JSON.stringify(Object.keys(catalog))))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(mostMessages)
+    .$if(system.kind === 'postgresql', (query) => query.forUpdate().skipLocked())
+    .execute()
+}
+
 /** Active subscriptions that are older than the message, of active users who may receive it. */
 async function selectSubscribers(
+  system: System,
   trx: Transaction<SystemTables>,
-  message: FannedMessage,
-  scopes: readonly string[] | undefined,
+  { message, catalog, limit }: { message: WaitingMessage; catalog: EventCatalog; limit: number },
 ): Promise<string[]> {
   let query = trx
     .selectFrom('waypost_subscription as subscription')
@@ -56,10 +73,11 @@ async function selectSubscribers(
     .where('subscription.created_at', '<=', message.created_at)
     .where('user.status', '=', 'active')
     .orderBy('subscription.id')
-    .limit(chunkSize)
+    .limit(limit)
   if (message.fan_cursor !== null) query = query.where('subscription.id', '>', message.fan_cursor)
-  if (message.users !== null) query = query.where('subscription.user_id', 'in', JSON.parse(message.users) as string[])
-  if (scopes !== undefined) {
+  if (message.users !== null) query = query.where('subscription.user_id', 'in', texts(system, message.users))
+  const { scopes = [] } = findEvent(catalog, message.event) ?? {}
+  if (scopes.length > 0) {
     query = query.where((where) =>
       where.exists(
         where
@@ -76,16 +94,15 @@ async function selectSubscribers(
 async function insertDeliveries(
   system: System,
   trx: Transaction<SystemTables>,
-  messageId: string,
-  subscriptions: readonly string[],
+  { message, subscriptions }: { message: WaitingMessage; subscriptions: readonly string[] },
 ): Promise<void> {
-  const now = Date.now()
+  if (subscriptions.length === 0) return
   await trx
     .insertInto('waypost_delivery')
     .values(
       subscriptions.map((subscription) => ({
-        id: makeSortedId('dlv_', now),
-        message_id: messageId,
+        id: makeSortedId('dlv_', message.created_at),
+        message_id: message.id,
         subscription_id: subscription,
         status: 'pending' as const,
         due_at: system.now(),

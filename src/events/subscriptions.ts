@@ -1,7 +1,8 @@
+import type { Transaction } from 'kysely'
 import { makeSortedId, type Settings } from '../kit/index.ts'
 import type { Outbound } from '../outbound/index.ts'
-import type { Secrets, System } from '../store/index.ts'
-import { hintForEvent, type EventCatalog } from './catalog.ts'
+import type { Secrets, System, SystemTables } from '../store/index.ts'
+import { findEvent, hintForEvent, mayReceive, type EventCatalog } from './catalog.ts'
 import { errors } from './errors.ts'
 import { makeWebhookSecret } from './signature.ts'
 
@@ -59,11 +60,10 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
       return (await query.orderBy('created_at').orderBy('id').execute()).map(view)
     },
     async remove(userId, id) {
-      await find(userId, id)
-      await system.transaction(async (trx) => {
-        await cancelDeliveries(system, trx, id)
-        await trx.deleteFrom('waypost_subscription').where('id', '=', id).where('user_id', '=', userId).execute()
-      })
+      const query = system.db.deleteFrom('waypost_subscription').where('id', '=', id).where('user_id', '=', userId)
+      const { numDeletedRows } = await query.executeTakeFirstOrThrow()
+      if (numDeletedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+      await cancelDeliveries(system, id)
     },
   }
 }
@@ -74,39 +74,40 @@ async function subscribe(
   request: { event: string; endpoint: string },
 ) {
   const { system, secrets } = options
-  const event = options.catalog()[request.event]
+  const event = findEvent(options.catalog(), request.event)
   if (event === undefined) {
     throw errors.WP_EVENTS_UNKNOWN({ event: request.event, hint: hintForEvent(options.catalog(), request.event) })
   }
-  if (event.scopes !== undefined && !event.scopes.some((scope) => owner.scopes.includes(scope))) {
-    throw errors.WP_EVENTS_SCOPE({ event: request.event, scopes: event.scopes.join(' or ') })
+  if (!mayReceive(event, owner.scopes)) {
+    throw errors.WP_EVENTS_SCOPE({ event: request.event, scopes: event.scopes!.join(' or ') })
   }
-  const existing = await findSame(system, owner.id, request)
+  const existing = await findSame(system.db, owner.id, request)
   if (existing !== undefined) return { created: false, subscription: view(existing) }
   await options.outbound.checkUrl(request.endpoint)
-  await assertBelowLimit(options, owner.id)
 
   const id = makeSortedId('sub_', Date.now())
   const secret = makeWebhookSecret()
-  const inserted = await system.db
-    .insertInto('waypost_subscription')
-    .values({
-      id,
-      user_id: owner.id,
-      event: request.event,
-      endpoint: request.endpoint,
-      status: 'active',
-      revision: 1,
-      secret: secrets.seal(secret, secretPlace(id)),
-      created_at: system.now(),
-    })
-    .onConflict((on) => on.columns(['user_id', 'event', 'endpoint']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
-  if (inserted !== undefined) return { created: true, subscription: view(inserted), secret }
-  const winner = await findSame(system, owner.id, request)
-  if (winner === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  return { created: false, subscription: view(winner) }
+  return system.transaction(async (trx) => {
+    await lockUser(system, trx, owner.id)
+    const same = await findSame(trx, owner.id, request)
+    if (same !== undefined) return { created: false, subscription: view(same) }
+    await assertBelowLimit(trx, owner.id, options.settings().subscription_limit)
+    const inserted = await trx
+      .insertInto('waypost_subscription')
+      .values({
+        id,
+        user_id: owner.id,
+        event: request.event,
+        endpoint: request.endpoint,
+        status: 'active',
+        revision: 1,
+        secret: secrets.seal(secret, secretPlace(id)),
+        created_at: system.now(),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return { created: true, subscription: view(inserted), secret }
+  })
 }
 
 /** Where the sealed secret of a subscription stands. */
@@ -114,8 +115,8 @@ export function secretPlace(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'secret' }
 }
 
-function findSame(system: System, userId: string, request: { event: string; endpoint: string }) {
-  return system.db
+function findSame(db: Pick<System['db'], 'selectFrom'>, userId: string, request: { event: string; endpoint: string }) {
+  return db
     .selectFrom('waypost_subscription')
     .selectAll()
     .where('user_id', '=', userId)
@@ -124,9 +125,14 @@ function findSame(system: System, userId: string, request: { event: string; endp
     .executeTakeFirst()
 }
 
-async function assertBelowLimit(options: SubscriptionsOptions, userId: string): Promise<void> {
-  const limit = options.settings().subscription_limit
-  const { count } = await options.system.db
+/** Of two requests at once the second sees what the first did. A transaction that writes is alone on SQLite anyway. */
+async function lockUser(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
+  if (system.kind === 'sqlite') return
+  await trx.selectFrom('waypost_user').select('id').where('id', '=', userId).forUpdate().execute()
+}
+
+async function assertBelowLimit(trx: Transaction<SystemTables>, userId: string, limit: number): Promise<void> {
+  const { count } = await trx
     .selectFrom('waypost_subscription')
     .select((query) => query.fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)
@@ -134,17 +140,14 @@ async function assertBelowLimit(options: SubscriptionsOptions, userId: string): 
   if (count >= limit) throw errors.WP_EVENTS_LIMIT({ limit })
 }
 
-/** Takes what waits for a subscription out of the queue. */
-export async function cancelDeliveries(
-  system: System,
-  db: Pick<System['db'], 'updateTable'>,
-  subscriptionId: string,
-): Promise<void> {
-  await db
+/** Takes what waits for a subscription out of the queue; what is being posted comes to its end. */
+export async function cancelDeliveries(system: System, subscriptionId: string): Promise<void> {
+  await system.db
     .updateTable('waypost_delivery')
     .set({ status: 'cancelled', finished_at: system.now() })
     .where('subscription_id', '=', subscriptionId)
     .where('status', '=', 'pending')
+    .where('claim_id', 'is', null)
     .execute()
 }
 

@@ -39,7 +39,9 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
       const family = version === 4 ? 'ipv4' : 'ipv6'
       if (allowed.check(address, family)) return true
       if (text !== address) return false // mapped addresses reach IPv4 by a side door
-      return version === 4 ? !refused.check(address, family) : global6.check(address, family) && !refused.check(address, family)
+      return version === 4
+        ? !refused.check(address, family)
+        : global6.check(address, family) && !refused.check(address, family)
     },
   }
 }

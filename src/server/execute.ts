@@ -1,15 +1,21 @@
-import { executeEvents, type AttemptReport, type Summary } from '../events/index.ts'
+import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
+import { userAgent } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
+import type { System } from '../store/index.ts'
 import { loadTerms } from './active-release.ts'
 import type { Host } from './host.ts'
 import { openIdentity } from './open-identity.ts'
-import { userAgent } from '../kit/index.ts'
 
 export interface ExecuteRequest {
-  readonly signal?: AbortSignal
+  /** Stops claiming; what is under way is finished. */
+  readonly signal?: AbortSignal | undefined
+  /** POSTs at once at most; the setting `delivery_concurrency` by default. */
   readonly concurrency?: number | undefined
-  readonly watch?: boolean
+  /** Go on when nothing is due, until the signal. */
+  readonly watch?: boolean | undefined
   onAttempt?(attempt: AttemptReport): void
+  /** With `watch`: called when System cannot be used, which is then tried again. */
+  onError?(error: unknown): void
 }
 
 /** What a run did, and what still waits. */
@@ -19,32 +25,50 @@ export interface Execution extends Summary {
   readonly nextDueAt: number | null
 }
 
-/** Delivers what is due, by the terms of the active release, until nothing is. */
+/** Delivers what is due, by the terms of whichever release is active, until nothing is. */
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
+  const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
-  const terms = await loadTerms(host.system, host.variables)
-  const outbound = openOutbound({ allow: () => terms.settings.delivery_allow, loopback: isDevelopment })
+  const terms = await followTerms(host)
+  const outbound = openOutbound({ clock, allow: () => terms.settings().delivery_allow, loopback: isDevelopment })
   try {
-    const summary = await executeEvents({
-      system: host.system,
-      secrets,
-      outbound,
-      clock: host.clock,
-      userAgent,
-      catalog: () => terms.catalog,
-      settings: () => terms.settings,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-      ...(request.concurrency === undefined ? {} : { concurrency: request.concurrency }),
-      ...(request.watch === undefined ? {} : { watch: request.watch }),
-      ...(request.onAttempt === undefined ? {} : { onAttempt: request.onAttempt }),
-    })
-    const { waiting, next_due_at: nextDueAt } = await host.system.db
-      .selectFrom('waypost_delivery')
-      .select((column) => [column.fn.countAll<number>().as('waiting'), column.fn.min('due_at').as('next_due_at')])
-      .where('status', '=', 'pending')
-      .executeTakeFirstOrThrow()
-    return { ...summary, waiting, nextDueAt }
+    const summary = await executeEvents({ ...terms, ...given(request), system, secrets, outbound, clock, userAgent })
+    return { ...summary, ...(await countWaiting(system)) }
   } finally {
     await outbound.close()
   }
+}
+
+/** The terms of the active release. A worker that watches outlives releases. */
+async function followTerms({ system, variables }: Host) {
+  let release = await findActive(system)
+  let terms = await loadTerms(system, variables)
+  return {
+    catalog: () => terms.catalog,
+    settings: () => terms.settings,
+    async refresh() {
+      const active = await findActive(system)
+      if (active === release) return
+      terms = await loadTerms(system, variables)
+      release = active
+    },
+  }
+}
+
+async function findActive(system: System): Promise<string | null> {
+  const row = await system.db.selectFrom('waypost_active').select('release_id').executeTakeFirst()
+  return row?.release_id ?? null
+}
+
+/** What the request says, without what it leaves open. */
+function given(request: ExecuteRequest): Partial<ExecuteOptions> {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
+}
+
+async function countWaiting(system: System): Promise<Pick<Execution, 'waiting' | 'nextDueAt'>> {
+  return system.db
+    .selectFrom('waypost_delivery')
+    .select((column) => [column.fn.countAll<number>().as('waiting'), column.fn.min('due_at').as('nextDueAt')])
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow()
 }

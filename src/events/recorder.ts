@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isWaypostError, type Clock } from '../kit/index.ts'
+import type { System } from '../store/index.ts'
+import { recordCompletions, type Completion } from './complete.ts'
+
+/** Writes what became of deliveries. */
+export interface Recorder {
+  /**
+   * Resolves when it is written: with what was recorded, or undefined if the claim was taken over meanwhile.
+   * @throws what the database says until the lease is over; the delivery is posted again then
+   */
+  record(completion: Completion): Promise<Completion | undefined>
+}
+
+interface Entry {
+  readonly completion: Completion
+  readonly done: PromiseWithResolvers<Completion | undefined>
+  failures: number
+}
+
+const batchSize = 100
+const longestPauseMs = 2000
+
+/** What comes while a batch is being written is the next batch: a transaction for each would cost more than a POST. */
+export function makeRecorder(system: System, clock: Clock): Recorder {
+  const waiting: Entry[] = []
+  let isWriting = false
+
+  async function writeAll(): Promise<void> {
+    if (isWriting) return
+    isWriting = true
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, batchSize))
+    isWriting = false
+  }
+
+  async function writeBatch(batch: readonly Entry[]): Promise<void> {
+    try {
+      const recorded = await recordCompletions(
+        system,
+        batch.map((entry) => entry.completion),
+      )
+      const byId = new Map(recorded.map((completion) => [completion.delivery.id, completion]))
+      for (const { completion, done } of batch) done.resolve(byId.get(completion.delivery.id))
+    } catch (error) {
+      const isAway = isWaypostError(error) && error.kind === 'external'
+      if (isAway || batch.length === 1) for (const entry of batch) void writeLater(entry, error)
+      else for (const entry of batch) await writeBatch([entry]) // one of them may be what the database refuses
+    }
+  }
+
+  /** Not in line with the others, which need not fail too. */
+  async function writeLater(entry: Entry, error: unknown): Promise<void> {
+    const { claimedMonotonic, leaseMs } = entry.completion.delivery
+    if (clock.monotonic() >= claimedMonotonic + leaseMs) return entry.done.reject(error)
+    await sleep(Math.min(100 * 2 ** entry.failures++, longestPauseMs))
+    waiting.push(entry)
+    await writeAll()
+  }
+
+  return {
+    record(completion) {
+      const done = Promise.withResolvers<Completion | undefined>()
+      waiting.push({ completion, done, failures: 0 })
+      void writeAll()
+      return done.promise
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { isIP } from 'node:net'
+import { buildConnector } from 'undici'
+import type { AddressPolicy } from './addresses.ts'
+import { errors } from './errors.ts'
+
+/** Finds all addresses of a name, as `dns.lookup` does. */
+export type Lookup = (
+  host: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: Error | null, found: LookupAddress[]) => void,
+) => void
+
+const connectTimeoutMs = 10_000
+
+type FoundOne = (error: Error | null, address: string | LookupAddress[], family?: number) => void
+
+/**
+ * Checks what is really connected to: literal addresses before the dial, since no lookup is asked for those, and names
+ * as they resolve for it.
+ */
+export function guardedConnector(policy: AddressPolicy, lookup: Lookup): buildConnector.connector {
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    lookup: (host: string, options: LookupOptions, done: FoundOne) => {
+      lookup(host, { ...options, all: true }, (error, found) => {
+        if (error !== null) return done(error, '')
+        const [first] = found
+        if (first === undefined || !found.every((one) => policy.isAllowed(one.address))) {
+          return done(errors.WP_OUTBOUND_ADDRESS({ host }), '')
+        }
+        return options.all === true ? done(null, found) : done(null, first.address, first.family)
+      })
+    },
+  })
+  return (options, done) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(host) !== 0 && !policy.isAllowed(host)) return done(errors.WP_OUTBOUND_ADDRESS({ host }), null)
+    return connect(options, done)
+  }
+}

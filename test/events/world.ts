@@ -1,0 +1,209 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, afterEach, before, beforeEach, describe } from 'node:test'
+import type { EventCatalog } from '../../src/events/catalog.ts'
+import {
+  executeEvents,
+  makeDispatcher,
+  makeSubscriptions,
+  type AttemptReport,
+  type ExecuteOptions,
+  type Summary,
+} from '../../src/events/index.ts'
+import { defaultSettings, makeUuid, userAgent, type Clock, type Settings } from '../../src/kit/index.ts'
+import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
+import { makeSecrets, migrateSystem, openSystem, type Secrets, type System } from '../../src/store/index.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { openReceiver, type Answer, type Receiver } from './receiver.ts'
+
+/** A clock that is the database's too. */
+export interface TurnableClock extends Clock {
+  forward(ms: number): void
+}
+
+export interface DeliveryRow {
+  readonly id: string
+  readonly subscription_id: string
+  readonly status: string
+  readonly due_at: number
+  readonly failures: number
+  readonly lost: number
+}
+
+/** A System with users, subscriptions and receivers, and time that a test turns. */
+export interface World {
+  readonly kind: System['kind']
+  readonly url: string
+  readonly system: System
+  readonly clock: TurnableClock
+  readonly secrets: Secrets
+  readonly outbound: Outbound
+  /** What `execute` reported in this test. */
+  readonly attempts: AttemptReport[]
+  catalog: EventCatalog
+  settings: Settings
+  /** @returns the user's id */
+  addUser(scopes?: readonly string[]): Promise<string>
+  openReceiver(answer?: Answer): Promise<Receiver>
+  subscribe(user: string, event: string, endpoint: string): Promise<{ id: string; secret: string }>
+  /** Subscriptions straight into the table, for when there are many. */
+  addSubscriptions(user: string, event: string, endpoints: readonly string[]): Promise<readonly string[]>
+  dispatch(event: string, data: unknown, users?: readonly string[]): Promise<void>
+  execute(options?: Partial<ExecuteOptions>): Promise<Summary>
+  deliveries(): Promise<readonly DeliveryRow[]>
+  attemptRows(): Promise<readonly { outcome: string; status: number | null; answer: string | null }[]>
+}
+
+export const day = 86_400_000
+
+/** Declares the same tests for SQLite and for PostgreSQL; each begins with an empty System. */
+export function onEachDatabase(name: string, declare: (world: () => World) => void): void {
+  for (const kind of ['sqlite', 'postgresql'] as const) {
+    describe(`${name}, ${kind}`, () => {
+      const receivers: Receiver[] = []
+      let opened: Awaited<ReturnType<typeof openWorld>>
+      before(async () => {
+        opened = await openWorld(kind, receivers)
+      })
+      beforeEach(() => empty(opened.world))
+      afterEach(async () => {
+        for (const receiver of receivers.splice(0)) await receiver.close()
+      })
+      after(() => opened.close())
+      declare(() => opened.world)
+    })
+  }
+}
+
+async function empty(world: World): Promise<void> {
+  for (const name of ['message', 'delivery', 'attempt', 'subscription', 'user_scope', 'user'] as const) {
+    await world.system.db.deleteFrom(`waypost_${name}`).execute()
+  }
+  world.attempts.length = 0
+  world.catalog = { note: {}, other_note: {}, guarded: { scopes: ['secret', 'other'] } }
+  world.settings = defaultSettings
+}
+
+async function openWorld(
+  kind: System['kind'],
+  receivers: Receiver[],
+): Promise<{ world: World; close(): Promise<void> }> {
+  const place = await (kind === 'sqlite' ? makeFile() : makeDatabase())
+  const clock = makeClock()
+  const system = await openSystem({ url: place.url, clock, create: true, disposable: true })
+  await migrateSystem(system)
+  const outbound = openOutbound({ allow: () => [], loopback: true, clock })
+  const secrets = makeSecrets('a secret that is long enough for a test')
+  const subscriptions = makeSubscriptions({
+    system,
+    secrets,
+    outbound,
+    catalog: () => world.catalog,
+    settings: () => world.settings,
+  })
+  const world: World = {
+    kind,
+    url: place.url,
+    system,
+    clock,
+    secrets,
+    outbound,
+    attempts: [],
+    catalog: {},
+    settings: defaultSettings,
+    addUser: (scopes = ['consumer']) => addUser(system, scopes),
+    async openReceiver(answer) {
+      const receiver = await openReceiver(answer)
+      receivers.push(receiver)
+      return receiver
+    },
+    async subscribe(user, event, endpoint) {
+      const made = await subscriptions.subscribe({ id: user, scopes: ['secret'] }, { event, endpoint })
+      return { id: made.subscription.id, secret: made.secret! }
+    },
+    addSubscriptions: (user, event, endpoints) => addSubscriptions(world, { user, event, endpoints }),
+    async dispatch(event, data, users) {
+      const dispatcher = makeDispatcher(system, world.catalog)
+      await dispatcher.store([dispatcher.prepare({ event, data, users })])
+    },
+    execute: (options = {}) =>
+      executeEvents({
+        system,
+        secrets,
+        outbound,
+        clock,
+        userAgent,
+        catalog: () => world.catalog,
+        settings: () => world.settings,
+        onAttempt: (attempt) => world.attempts.push(attempt),
+        ...options,
+      }),
+    deliveries: () => system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute(),
+    attemptRows: () => system.db.selectFrom('waypost_attempt').selectAll().orderBy('id').execute(),
+  }
+  return {
+    world,
+    async close() {
+      await outbound.close()
+      await system.close()
+      await place.remove()
+    },
+  }
+}
+
+async function makeFile() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-events-'))
+  return { url: `sqlite:${path.join(folder, 'system.db')}`, remove: () => rm(folder, { recursive: true }) }
+}
+
+async function makeDatabase() {
+  const server = await startPostgres()
+  return { url: await server.createDatabase(), remove: () => server.stop() }
+}
+
+function makeClock(): TurnableClock {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    monotonic: () => performance.now(),
+    forward: (ms) => (offset += ms),
+  }
+}
+
+async function addUser(system: System, scopes: readonly string[]): Promise<string> {
+  const id = makeUuid()
+  const user = { id, name: id, email: null, password_hash: null, status: 'active' as const, created_at: system.now() }
+  await system.db.insertInto('waypost_user').values(user).execute()
+  const rows = scopes.map((scope) => ({ user_id: id, scope }))
+  if (rows.length > 0) await system.db.insertInto('waypost_user_scope').values(rows).execute()
+  return id
+}
+
+async function addSubscriptions(
+  { system, secrets }: World,
+  { user, event, endpoints }: { user: string; event: string; endpoints: readonly string[] },
+): Promise<readonly string[]> {
+  const rows = endpoints.map((endpoint, index) => {
+    const id = `sub_${String(index).padStart(6, '0')}_${makeUuid()}`
+    const place = { table: 'waypost_subscription', row: id, column: 'secret' }
+    const secret = secrets.seal(`whsec_${Buffer.from(id).toString('base64')}`, place)
+    return {
+      id,
+      user_id: user,
+      event,
+      endpoint,
+      secret,
+      status: 'active' as const,
+      revision: 1,
+      created_at: system.now(),
+    }
+  })
+  for (let start = 0; start < rows.length; start += 500) {
+    await system.db
+      .insertInto('waypost_subscription')
+      .values(rows.slice(start, start + 500))
+      .execute()
+  }
+  return rows.map((row) => row.id)
+}
