@@ -8,7 +8,7 @@ import { makeUuid } from '../kit/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
-import { speakProblems } from './problem.ts'
+import { answerUnreadable, speakProblems } from './problem.ts'
 
 /** Endpoints that are mounted into each generation. */
 export type Endpoint = FastifyPluginAsync
@@ -62,6 +62,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     serverFactory: (handler) => neverListening(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 1024 },
     return503OnClosing: false,
+    frameworkErrors: answerUnreadable,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   })
   app.removeContentTypeParser('text/plain')

@@ -7,7 +7,7 @@ import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.t
 import { ActionResponse, makeActionContext, type ContextSources } from './action-context.ts'
 import { errors } from './errors.ts'
 import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
-import { InvalidRequest, pathOf } from './problem.ts'
+import { InvalidRequest, pathOf, refuseMethod } from './problem.ts'
 import type { SchemaCache, Serializer, Validator } from './schema-cache.ts'
 
 declare module 'fastify' {
@@ -176,21 +176,19 @@ function makeSender(sources: RouteSources, { route, method }: { route: ManifestR
   }
 }
 
-/** 405 with `Allow` for the methods that a path does not have. */
+/** 405 for the methods that a path does not have, also where a path with a parameter would answer them. */
 function mountOtherMethods(app: FastifyInstance, route: ManifestRoute): void {
   const own = route.methods.map((method) => method.method)
-  const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : [])].join(', ')
+  const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : [])]
   const others = methodNames.filter((method) => !own.includes(method))
   if (others.length === 0) return
   app.route({
     method: others as HTTPMethods[],
     url: route.path,
     exposeHeadRoute: false,
+    config: { refusesMethod: true },
     onRequest: async (request) => {
-      throw errors.WP_RUNTIME_METHOD(
-        { path: pathOf(request), method: request.method, allowed },
-        { headers: { allow: allowed } },
-      )
+      throw refuseMethod({ path: pathOf(request), method: request.method, allowed })
     },
     handler: async () => undefined,
   })

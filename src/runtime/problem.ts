@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isWaypostError, WaypostError } from '../kit/index.ts'
+import { collectAllowedMethods } from './allowed-methods.ts'
 import { errors } from './errors.ts'
 import type { SchemaProblem } from './schema-cache.ts'
 
@@ -50,14 +51,32 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
       return send(reply, { ...bodyOf(typeOf(known), 400, known.message), errors: problems })
     }
     const known = isWaypostError(error) ? error : translate(error, request)
-    if (known !== undefined && known.kind !== 'bug' && known.status !== 500) return sendKnown(reply, known)
+    if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
+      if (known.kind === 'external' && known.status >= 500) request.log.warn({ err: known }, 'another system failed')
+      return sendKnown(reply, known)
+    }
     options.onServerError?.(error, request)
     request.log.error({ err: error }, 'a request failed')
     return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
   })
+  const methods = collectAllowedMethods(app)
   app.setNotFoundHandler((request) => {
-    throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
+    const path = pathOf(request)
+    const allowed = methods.of(request.url.split('?')[0]!)
+    if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
+    throw refuseMethod({ path, method: request.method, allowed })
   })
+}
+
+/** Answers a path that the router cannot read: Fastify asks no error handler then. */
+export function answerUnreadable(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  return sendKnown(reply, translate(error, request) ?? errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) }))
+}
+
+/** 405, with the methods that the path answers in `Allow` (RFC 9110 §15.5.6). */
+export function refuseMethod(about: { path: string; method: string; allowed: readonly string[] }): WaypostError {
+  const allowed = about.allowed.join(', ')
+  return errors.WP_RUNTIME_METHOD({ ...about, allowed }, { headers: { allow: allowed } })
 }
 
 export function pathOf(request: FastifyRequest): string {
@@ -76,15 +95,16 @@ function send(reply: FastifyReply, body: ProblemBody) {
   return reply
     .code(body.status)
     .type('application/problem+json')
+    .header('cache-control', 'no-store') // browsers keep a 404, 405 or 410 otherwise
     .serializer((value: unknown) => JSON.stringify(value))
     .send(body)
 }
 
-function bodyOf(type: string, status: number, detail: string): ProblemBody {
+export function bodyOf(type: string, status: number, detail: string): ProblemBody {
   return { type, title: STATUS_CODES[status] ?? 'Error', status, detail }
 }
 
-function typeOf(error: WaypostError): string {
+export function typeOf(error: WaypostError): string {
   return `urn:waypost:errors#${error.code}`
 }
 
