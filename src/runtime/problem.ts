@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isWaypostError, WaypostError } from '../kit/index.ts'
+import { isWaypostError, type WaypostError } from '../kit/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { errors } from './errors.ts'
 import type { SchemaProblem } from './schema-cache.ts'
@@ -69,8 +69,8 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
 }
 
 /** Answers a path that the router cannot read: Fastify asks no error handler then. */
-export function answerUnreadable(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  return sendKnown(reply, translate(error, request) ?? errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) }))
+export function answerUnreadable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  void sendKnown(reply, translate(error, request) ?? errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) }))
 }
 
 /** 405, with the methods that the path answers in `Allow` (RFC 9110 §15.5.6). */
