@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createTestApp, type TestApp } from '../../src/testing/index.ts'
+
+const actions: Readonly<Record<string, string>> = {
+  returns: `await context.dispatch('noted', { from: 'returns' }); return { ok: true }`,
+  refuses: `await context.dispatch('noted', { from: 'refuses' }); return context.respond(409, { ok: false })`,
+  problem: `await context.dispatch('noted', { from: 'problem' }); throw context.problem(404, 'not here')`,
+  throws: `await context.dispatch('noted', { from: 'throws' }); throw new Error('no')`,
+  'rolls-back': `await context.transaction('System', async () => {
+      await context.dispatch('noted', { from: 'rolls-back' })
+      throw new Error('no')
+    }).catch(() => undefined)
+    return { ok: true }`,
+  commits: `await context.transaction('System', () => context.dispatch('noted', { from: 'commits' })); throw new Error('no')`,
+  unknown: `await context.dispatch('notde', {}); return { ok: true }`,
+  unwritable: `await context.dispatch('noted', 1n); return { ok: true }`,
+  result: `return { ok: true, from: 'result' }`,
+  'result-refused': `return context.respond(409, { ok: false })`,
+}
+
+describe('an action that dispatches', () => {
+  let folder: string
+  let app: TestApp
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'waypost-dispatch-'))
+    await mkdir(path.join(folder, 'src'))
+    await writeFile(path.join(folder, 'waypost.yml'), definition())
+    for (const [name, code] of Object.entries(actions)) {
+      const text = `export default class { async handle(_request, context) { ${code} } }\n`
+      await writeFile(path.join(folder, `src/${name}.js`), text)
+    }
+    app = await createTestApp({ folder })
+  })
+  after(async () => {
+    await app.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const cases: readonly { name: string; status: number; delivers: boolean }[] = [
+    { name: 'returns', status: 200, delivers: true },
+    { name: 'refuses', status: 409, delivers: false },
+    { name: 'problem', status: 404, delivers: false },
+    { name: 'throws', status: 500, delivers: false },
+    { name: 'rolls-back', status: 200, delivers: false },
+    { name: 'commits', status: 500, delivers: true },
+    { name: 'unknown', status: 500, delivers: false },
+    { name: 'unwritable', status: 500, delivers: false },
+    { name: 'result', status: 200, delivers: true },
+    { name: 'result-refused', status: 409, delivers: false },
+  ]
+  for (const { name, status, delivers } of cases) {
+    test(`and then ${name} answers ${status}, and ${delivers ? 'the' : 'no'} event goes out`, async () => {
+      const before = app.events.delivered('noted').length
+      const answer = await app.inject(`GET /${name}`)
+      assert.equal(answer.status, status)
+      const delivered = app.events.delivered('noted').slice(before) as { from: string }[]
+      assert.deepEqual(
+        delivered.map((event) => event.from),
+        delivers ? [name] : [],
+      )
+    })
+  }
+})
+
+function definition(): string {
+  const routes = Object.keys(actions).map((name) => {
+    const dispatch = name.startsWith('result') ? ', dispatch: noted' : ''
+    const responses = '{ 200: Answer, 409: Answer }'
+    return `  /${name}:\n    methods:\n      GET: { public: true, responses: ${responses}, action: src/${name}.js${dispatch} }`
+  })
+  return `routes:\n${routes.join('\n')}
+schema:
+  Answer: { type: object, properties: { ok: { type: boolean }, from: { type: string } } }
+event:
+  noted: { description: Something was noted, schema: Answer }
+`
+}

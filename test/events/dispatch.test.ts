@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import type { ConnectionSet } from '../../src/connection/index.ts'
+import type { OpenConnection } from '../../src/contract/index.ts'
+import { makeDispatcher } from '../../src/events/index.ts'
+import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
+import { quietLog } from '../../src/server/quiet-log.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+onEachDatabase('dispatch', (world) => {
+  test('in a transaction of System is stored with it', async () => {
+    const context = makeContext(world())
+    await context.transaction('System', async () => {
+      await context.dispatch('note', { n: 1 })
+      assert.equal(await countElsewhere(world()), 0, 'nobody sees it before the commit')
+    })
+    assert.deepEqual(await messages(world()), ['note {"n":1}'])
+    await context.storeDispatched()
+    assert.equal((await messages(world())).length, 1, 'and only once')
+  })
+
+  test('in a transaction that is rolled back is gone with it', async () => {
+    const context = makeContext(world())
+    const work = context.transaction('System', async () => {
+      await context.dispatch('note', 1)
+      throw new Error('no')
+    })
+    await assert.rejects(work, /^Error: no$/)
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), [])
+  })
+
+  test('outside of a transaction is stored when the action has succeeded', async () => {
+    const context = makeContext(world())
+    await context.dispatch('note', 1)
+    await context.dispatch('other_note', 2)
+    assert.deepEqual(await messages(world()), [])
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), ['note 1', 'other_note 2'])
+  })
+
+  test('of an action that threw comes to nothing', async () => {
+    const context = makeContext(world())
+    await context.dispatch('note', 1)
+    assert.deepEqual(await messages(world()), []) // whoever runs the action does not call storeDispatched then
+  })
+
+  test("in another connection's transaction waits for its commit and for the action", async () => {
+    const context = makeContext(world())
+    await context.transaction('Other' as 'System', async () => {
+      await context.dispatch('note', 'kept')
+      assert.deepEqual(await messages(world()), [])
+    })
+    await assert.rejects(
+      context.transaction('Other' as 'System', async () => {
+        await context.dispatch('note', 'lost')
+        throw new Error('no')
+      }),
+    )
+    assert.deepEqual(await messages(world()), [])
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), ['note "kept"'])
+  })
+
+  test('is frozen when it is dispatched', async () => {
+    const context = makeContext(world())
+    const data = { list: [1] }
+    await context.dispatch('note', data)
+    data.list.push(2)
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), ['note {"list":[1]}'])
+  })
+
+  test('of an event that nobody named throws inside the action and names the nearest', async () => {
+    const context = makeContext(world())
+    await assert.rejects(context.dispatch('notes', 1), {
+      code: 'WP_EVENTS_DISPATCH_UNKNOWN',
+      message: 'An action dispatched the event "notes", which waypost.yml does not name',
+      hint: 'Did you mean "note"?',
+    })
+    for (const name of ['constructor', '__proto__', 'toString', '']) {
+      await assert.rejects(context.dispatch(name, 1), { code: 'WP_EVENTS_DISPATCH_UNKNOWN' })
+    }
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), [])
+  })
+
+  test('of what cannot be written as JSON throws inside the action', async () => {
+    const context = makeContext(world())
+    const circle: { self?: unknown } = {}
+    circle.self = circle
+    const unwritable: readonly unknown[] = [undefined, () => 1, Symbol('s'), 1n, circle, { toJSON: () => undefined }]
+    for (const data of unwritable) {
+      await assert.rejects(context.dispatch('note', data), { code: 'WP_EVENTS_DATA' })
+    }
+    await context.storeDispatched()
+    assert.deepEqual(await messages(world()), [])
+  })
+
+  test('to users that are no list of ids throws inside the action', async () => {
+    const context = makeContext(world())
+    for (const users of ['ann', [1], [undefined], {}]) {
+      await assert.rejects(context.dispatch('note', 1, { users: users as string[] }), { code: 'WP_EVENTS_USERS' })
+    }
+  })
+
+  test('of more events than a statement has room for stores all of them or none', async () => {
+    const context = makeContext(world())
+    for (let n = 0; n < 6000; n++) await context.dispatch('note', n)
+    await context.storeDispatched()
+    const { rows } = await sql<{ n: number }>`select count(*) as n from waypost_message`.execute(world().system.db)
+    assert.equal(rows[0]!.n, 6000)
+  })
+})
+
+/** The context of an action with System and another connection, whose transactions only have a beginning and an end. */
+function makeContext({ system, catalog, clock }: World): ActionContext {
+  const open: Record<string, OpenConnection> = {
+    System: {
+      client: system.db,
+      check: async () => {},
+      transaction: (work) => system.transaction((trx) => work(trx)),
+      close: async () => {},
+    },
+    Other: { client: {}, check: async () => {}, transaction: (work) => work({}), close: async () => {} },
+  }
+  const connections = { get: (name: string) => open[name]! } as ConnectionSet
+  return makeActionContext(
+    { connections, clock, dispatcher: makeDispatcher(system, catalog) },
+    { principal: undefined, log: quietLog, signal: new AbortController().signal },
+  )
+}
+
+async function messages({ system }: World): Promise<string[]> {
+  const rows = await system.db.selectFrom('waypost_message').selectAll().execute()
+  return rows.map(({ event, data }) => `${event} ${data}`).toSorted()
+}
+
+async function countElsewhere({ system }: World): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*) as n from waypost_message`.execute(system.guardDb)
+  return rows[0]!.n
+}
