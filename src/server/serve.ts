@@ -30,7 +30,7 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
   try {
     const host = await openHost(options)
     closers.push(() => host.close())
-    const identity = await openIdentity(host, `http://localhost:${port}`)
+    const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
     const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port }
     const server = await startServer({ host, identity, logger, isDevelopment: false, address })
     closers.push(() => server.close())
