@@ -2,11 +2,11 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { consumerScope, type Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
-import type { Subscriptions } from '../events/index.ts'
+import { eventErrors, type Subscriptions } from '../events/index.ts'
 
 const SubscriptionBody = Type.Object({
   event: Type.String({ minLength: 1, maxLength: 256 }),
-  endpoint: Type.String({ minLength: 1, maxLength: 2048 }),
+  endpoint: Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' }),
 })
 
 /** `/consumer/subscription`: a user's own subscriptions; somebody else's look as if they were not there. */
@@ -22,6 +22,11 @@ export function mountSubscriptions(options: {
       callers.set(request, await guard.authorize(request.headers.authorization, [consumerScope]))
     })
     const callerOf = (request: FastifyRequest) => callers.get(request)!.user
+    app.addHook('preHandler', async ({ params }) => {
+      const { id } = params as { id?: string }
+      // What cannot be an id is nobody's; PostgreSQL would fail on a text that holds a zero.
+      if (id !== undefined && !/^\w{1,64}$/.test(id)) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+    })
 
     app.post<{ Body: Static<typeof SubscriptionBody> }>(
       '/consumer/subscription',
