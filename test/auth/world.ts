@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
+import { recordChanges, type Change, type System, type SystemKind } from '../../src/store/index.ts'
+import { basic, startTestServer, type TestAnswer, type TestRequest, type TestServer } from '../support/server.ts'
+
+export const password = 'correct horse battery'
+
+export interface Credentials {
+  readonly id: string
+  readonly secret: string
+}
+
+/** A server with the user ann, who has consumer, note and todo, and clients of hers. */
+export interface World extends TestServer {
+  readonly system: System
+  readonly annId: string
+  /** May use client_credentials and refresh_token, with note and todo. */
+  readonly app: Credentials
+  /** The same, for requests that must not reach the first one's tokens. */
+  readonly other: Credentials
+  /** Without a secret; may use refresh_token. */
+  readonly publicId: string
+  addClient(client: Partial<NewClient>): Promise<Credentials>
+  /** Asks the token endpoint as a client, by Basic. */
+  token(client: Credentials, form: Readonly<Record<string, string>> | string): Promise<TestAnswer>
+  logIn(request?: TestRequest): Promise<TestAnswer>
+}
+
+export async function openWorld(
+  kind: SystemKind,
+  options: Omit<Parameters<typeof startTestServer>[0], 'kind'> = {},
+): Promise<World> {
+  const server = await startTestServer({ kind, ...options })
+  try {
+    const { system } = server.host
+    const ann = await addUser(system, { name: 'ann', password, scopes: ['consumer', 'note', 'todo'] })
+    const add = async (client: Partial<NewClient>): Promise<Credentials> => {
+      const { id, secret = '' } = await addClient(system, {
+        name: 'app',
+        user: 'ann',
+        scopes: ['note', 'todo'],
+        grants: ['client_credentials', 'refresh_token'],
+        redirectUris: [],
+        public: false,
+        ...client,
+      })
+      return { id, secret }
+    }
+    const known: string[] = [password]
+    const send = async (line: string, request?: TestRequest) => {
+      const answer = await server.send(line, request)
+      assertDiscreet(answer, known)
+      return answer
+    }
+    const app = await add({})
+    const other = await add({ name: 'other' })
+    known.push(app.secret, other.secret)
+    return {
+      ...server,
+      system,
+      send,
+      annId: ann.id,
+      app,
+      other,
+      publicId: (await add({ name: 'spa', public: true })).id,
+      addClient: add,
+      token: (client, form) =>
+        send('POST /authorization/token', { headers: basic(client.id, client.secret), form }),
+      logIn: (request = { json: { username: 'ann', password } }) => send('POST /consumer/login', request),
+    }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+/** No answer carries a secret that the caller sent, a stack, SQL or a path of the server. */
+export function assertDiscreet({ text, headers }: TestAnswer, secrets: readonly string[]): void {
+  const everything = [text, ...[...headers].map(([name, value]) => `${name}: ${value}`)].join('\n')
+  for (const secret of secrets) assert.ok(!everything.includes(secret), `a secret in ${everything}`)
+  assert.doesNotMatch(everything, /\n\s+at |node_modules|\.ts\b|waypost_|argon2|SQLITE|file:\/\//, everything)
+}
+
+/** Changes rows and tells the feed, as a command of administration does. */
+export async function change(
+  system: System,
+  changes: readonly Change[],
+  work: (trx: Parameters<Parameters<System['transaction']>[0]>[0]) => Promise<unknown>,
+): Promise<void> {
+  await system.transaction(async (trx) => {
+    await work(trx)
+    await recordChanges(system, trx, changes)
+  })
+}
+
+/** Disables or enables a user or a client. */
+export function setStatus(
+  system: System,
+  what: 'user' | 'client',
+  { id, status }: { id: string; status: 'active' | 'disabled' },
+): Promise<void> {
+  return change(system, [{ kind: what, subject: id }], (trx) =>
+    trx
+      .updateTable(what === 'user' ? 'waypost_user' : 'waypost_client')
+      .set({ status })
+      .where('id', '=', id)
+      .execute(),
+  )
+}
+
+/** Milliseconds until something holds; fails when it does not within the limit. */
+export async function timeUntil(holds: () => Promise<boolean>, limitMs = 3000): Promise<number> {
+  const began = performance.now()
+  while (!(await holds())) {
+    assert.ok(performance.now() - began < limitMs, `it did not come to hold within ${limitMs} ms`)
+    await pause(5)
+  }
+  return performance.now() - began
+}
