@@ -58,7 +58,10 @@ async function findTemplate(name: string): Promise<string> {
 }
 
 async function assertUsable({ folder, force }: InitOptions): Promise<void> {
-  const found = await stat(folder).catch(() => undefined)
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: path.dirname(folder) })
+    return undefined
+  })
   if (found === undefined) return
   if (!found.isDirectory()) throw errors.WP_PROJECT_NO_FOLDER({ folder })
   const { length } = await readdir(folder)
@@ -72,6 +75,7 @@ async function listFiles(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
+    .filter((name) => !/^(\.waypost|node_modules)\//.test(name)) // what running a template in its place leaves
 }
 
 function fillPackage(text: string, folder: string): string {
