@@ -14,6 +14,8 @@ export type {
   Rate,
   Route,
 } from './definition.ts'
+export { addToDefinition, findKey, findMap, type Editing, type MapPlace } from './edit-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
-export { makeSourceCache } from './loading.ts'
+export { makeSourceCache, type Texts } from './loading.ts'
+export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

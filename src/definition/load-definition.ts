@@ -3,7 +3,7 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
 import type { Definition } from './definition.ts'
-import { loadSource, makeLoading, makeSourceCache, type Loading, type SourceCache } from './loading.ts'
+import { loadSource, makeLoading, makeSourceCache, type Loading, type SourceCache, type Texts } from './loading.ts'
 import { makeDefinition } from './make-definition.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkInside, openFolder } from './read-file.ts'
@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly variables?: Variables
   /** Files parsed by an earlier run, by `makeSourceCache`: those that did not change are not parsed again. */
   readonly cache?: SourceCache
+  /** Texts that count instead of what is on disk, also of files that are not there: what an edit would make. */
+  readonly texts?: Texts
 }
 
 export interface LoadedDefinition {
@@ -46,7 +48,7 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const report = makeReport()
   const folder = openFolder(root)
   if (folder === undefined) return reportMissing(report)
-  const loading = makeLoading({ folder, report, cache: options.cache ?? makeSourceCache() })
+  const loading = makeLoading({ folder, report, cache: options.cache ?? makeSourceCache(), texts: options.texts })
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.left < 0) return finish(loading)
   const { making, definition } = makeDefinition(loading, node, options.variables)
@@ -54,7 +56,7 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   return finish(loading, node, definition)
 }
 
-function loadRoot(loading: Loading): Node | undefined {
+export function loadRoot(loading: Loading): Node | undefined {
   const { report } = loading
   const source = loadSource(loading, rootFile, [])
   if (!('problem' in source)) {

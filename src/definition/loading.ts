@@ -14,6 +14,8 @@ export interface Loading {
   readonly files: Set<string>
   readonly sources: Map<string, Source | Refusal>
   readonly cache: SourceCache
+  /** Texts that count instead of what is on disk, by file. */
+  readonly texts?: Texts | undefined
   /** Texts and keys in which `${env.` occurs. */
   readonly references: TextWithReference[]
   /** Values that may still be made: aliases and includes multiply what stands in the files. */
@@ -31,7 +33,10 @@ export const maxValues = 1_000_000
 
 const maxCharacters = 32 * 1024 * 1024
 
-export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache'>): Loading {
+/** Texts by file, relative to the project's root with forward slashes. */
+export type Texts = ReadonlyMap<string, string>
+
+export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' | 'texts'>): Loading {
   return {
     ...given,
     files: new Set(),
@@ -55,7 +60,8 @@ export function loadSource(loading: Loading, file: string, includedAt: readonly 
   const known = loading.sources.get(file)
   if (known !== undefined) return known
   loading.files.add(file)
-  const content = readInside(loading.folder, file)
+  const given = loading.texts?.get(file)
+  const content = given === undefined ? readInside(loading.folder, file) : { text: given }
   const source = 'text' in content ? parse(loading, { file, text: content.text, includedAt }) : content
   loading.sources.set(file, source)
   return source

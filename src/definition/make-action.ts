@@ -4,7 +4,7 @@ import { nearest } from '../kit/index.ts'
 import type { ActionUse, ClassUse } from './definition.ts'
 import { locationOf, type Making } from './making.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
-import { checkInside } from './read-file.ts'
+import { checkInside, type Refusal } from './read-file.ts'
 import { checkName } from './section.ts'
 
 /** What an action place says: a file, the name of an action, or a class in place. */
@@ -45,12 +45,12 @@ function describeClassUse(node: MapNode): ClassUse | undefined {
 }
 
 function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse | undefined {
-  const { report, folder, files } = making.loading
+  const { report, files } = making.loading
   const file = path.posix.normalize(text)
   const isRelative = !path.posix.isAbsolute(text) && !text.includes('\\') && !/^[a-z][a-z0-9+.-]*:/i.test(text)
   const known = making.actionFiles.get(file)
   if (known === true) return { file, at: locationOf(node) }
-  const refusal = isRelative ? checkInside(folder, file) : ({ problem: 'outside' } as const)
+  const refusal = isRelative ? checkFile(making, file) : ({ problem: 'outside' } as const)
   making.actionFiles.set(file, refusal === undefined)
   if (refusal === undefined) return { file, at: locationOf(node) }
   if (refusal.problem === 'missing') {
@@ -65,6 +65,10 @@ function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse 
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem } })
   }
   return undefined
+}
+
+function checkFile({ loading }: Making, file: string): Refusal | undefined {
+  return loading.texts?.has(file) ? undefined : checkInside(loading.folder, file)
 }
 
 function suggestFile({ loading }: Making, file: string): string {

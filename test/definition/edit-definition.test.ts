@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addToDefinition, findKey, findMap, Include, writeYaml, type Writable } from '../../src/definition/index.ts'
+import { makeProject } from './project.ts'
+
+interface Case {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  readonly keys: readonly string[]
+  readonly value: Writable
+  /** The file that changes, and what it holds then. */
+  readonly file: string
+  readonly text: string
+}
+
+const route: Writable = { methods: { GET: { public: true, response: 'Order', action: 'src/order/collection.ts' } } }
+const order = new Include('resources/routes/order.yml')
+
+const cases: readonly Case[] = [
+  {
+    name: 'behind the last entry, before comments that follow it; nothing else changes',
+    files: {
+      'waypost.yml':
+        '# mine\nroutes:   # all\n    /a:   !include  "a.yml"   # the first\n    # /old: !include old.yml\n\n\nschema:  {}\n',
+      'a.yml': '{}',
+    },
+    keys: ['routes', '/order'],
+    value: order,
+    file: 'waypost.yml',
+    text: '# mine\nroutes:   # all\n    /a:   !include  "a.yml"   # the first\n    /order: !include resources/routes/order.yml\n    # /old: !include old.yml\n\n\nschema:  {}\n',
+  },
+  {
+    name: 'into the file that holds the map, relative to it',
+    files: {
+      'waypost.yml': 'routes: !include resources/routes.yml\n',
+      'resources/routes.yml': '/a: !include routes/a.yml',
+    },
+    keys: ['routes', '/order/:id'],
+    value: order,
+    file: 'resources/routes.yml',
+    text: '/a: !include routes/a.yml\n/order/:id: !include routes/order.yml',
+  },
+  {
+    name: 'into a part of a file',
+    files: {
+      'waypost.yml': 'routes: !include all.yml#/routes\n',
+      'all.yml': 'routes:\n  /a:\n    methods: {}\nother: 1\n',
+    },
+    keys: ['routes', '/order'],
+    value: route,
+    file: 'all.yml',
+    text: 'routes:\n  /a:\n    methods: {}\n  /order:\n    methods:\n      GET:\n        public: true\n        response: Order\n        action: src/order/collection.ts\nother: 1\n',
+  },
+  {
+    name: 'as a part that is missing',
+    files: { 'waypost.yml': 'routes:\n  /a: {}' },
+    keys: ['schema', 'Order'],
+    value: { type: 'object', properties: { id: { type: 'integer' } } },
+    file: 'waypost.yml',
+    text: 'routes:\n  /a: {}\nschema:\n  Order:\n    type: object\n    properties:\n      id: { type: integer }',
+  },
+  {
+    name: 'below a key without a value',
+    files: { 'waypost.yml': 'schema: # none yet\nroutes:\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema: # none yet\n  Id:\n    type: integer\nroutes:\n',
+  },
+  {
+    name: 'instead of an empty map',
+    files: { 'waypost.yml': 'schema: {} # none yet\nroutes: ~\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema: # none yet\n  Id:\n    type: integer\nroutes: ~\n',
+  },
+  {
+    name: 'instead of nothing that is written out',
+    files: { 'waypost.yml': 'schema: null\nroutes: {}\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema:\n  Id:\n    type: integer\nroutes: {}\n',
+  },
+  {
+    name: 'into a file that holds comments only',
+    files: { 'waypost.yml': 'schema: !include s.yml\n', 's.yml': '# schemas' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 's.yml',
+    text: '# schemas\nId:\n  type: integer\n',
+  },
+  {
+    name: 'into an empty waypost.yml',
+    files: { 'waypost.yml': '' },
+    keys: ['routes', '/order'],
+    value: order,
+    file: 'waypost.yml',
+    text: 'routes:\n  /order: !include resources/routes/order.yml\n',
+  },
+  {
+    name: 'between braces on one line',
+    files: { 'waypost.yml': 'routes: { /a: !include a.yml, /b: {} } # two\n', 'a.yml': '{}' },
+    keys: ['routes', '/order/:id'],
+    value: order,
+    file: 'waypost.yml',
+    text: 'routes: { /a: !include a.yml, /b: {}, /order/:id: !include resources/routes/order.yml } # two\n',
+  },
+  {
+    name: 'between braces over several lines, with comments and a last comma',
+    files: { 'waypost.yml': 'schema: {\n  A: { type: string }, # a\n  B: { type: string }, # b\n}\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer', enum: ['1', 'a, b'] },
+    file: 'waypost.yml',
+    text: 'schema: {\n  A: { type: string }, # a\n  B: { type: string }, # b\n  Id: { type: integer, enum: ["1", "a, b"] },\n}\n',
+  },
+  {
+    name: 'between braces over several lines, without a last comma',
+    files: { 'waypost.yml': 'schema: {\n  A: { type: string } # a\n}\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema: {\n  A: { type: string }, # a\n  Id: { type: integer }\n}\n',
+  },
+  {
+    name: 'into JSON',
+    files: { 'waypost.yml': 'schema: !include s.json\n', 's.json': '{\n    "A": { "type": "string" }\n}\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 's.json',
+    text: '{\n    "A": { "type": "string" },\n    "Id": {\n      "type": "integer"\n    }\n}\n',
+  },
+  {
+    name: 'into an empty object of JSON',
+    files: { 'waypost.yml': 'schema: !include s.json#/all\n', 's.json': '{\n  "all": {}\n}\n' },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 's.json',
+    text: '{\n  "all": {\n    "Id": {\n      "type": "integer"\n    }\n  }\n}\n',
+  },
+  {
+    name: 'a line apart where the others are, with the line ends of the file',
+    files: {
+      'waypost.yml':
+        'schema:\r\n  A: { type: string }\r\n\r\n  # the second\r\n  B:\r\n    type: string\r\n\r\nroutes: {}\r\n',
+    },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema:\r\n  A: { type: string }\r\n\r\n  # the second\r\n  B:\r\n    type: string\r\n\r\n  Id:\r\n    type: integer\r\n\r\nroutes: {}\r\n',
+  },
+  {
+    name: 'behind a text of several lines',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    type: string\n    description: |\n      one\n      two\n\nroutes: {}\n',
+    },
+    keys: ['schema', 'Id'],
+    value: { type: 'integer' },
+    file: 'waypost.yml',
+    text: 'schema:\n  A:\n    type: string\n    description: |\n      one\n      two\n  Id:\n    type: integer\n\nroutes: {}\n',
+  },
+  {
+    name: 'deep inside',
+    files: {
+      'waypost.yml': 'routes:\n  /a: !include a.yml\n',
+      'a.yml': 'scopes: [a]\nmethods:\n  GET: { public: true }\n',
+    },
+    keys: ['routes', '/a', 'methods', 'DELETE'],
+    value: { description: 'Removes: all, "now"', responses: { 204: null }, action: 'src/a/delete.ts' },
+    file: 'a.yml',
+    text: 'scopes: [a]\nmethods:\n  GET: { public: true }\n  DELETE:\n    description: \'Removes: all, "now"\'\n    responses: { 204: null }\n    action: src/a/delete.ts\n',
+  },
+]
+
+for (const { name, files, keys, value, file, text } of cases) {
+  test(`adds an entry ${name}`, () => {
+    using project = makeProject(files)
+    const texts = addToDefinition({ root: project.root, texts: new Map() }, keys, value)
+    assert.deepEqual([...(texts ?? [])], [[file, text]])
+    const place = findKey({ root: project.root, texts: texts! }, keys)
+    assert.ok(place !== undefined)
+    assert.equal(place.file, file, 'it is found where it was written')
+    assert.match(text.split('\n')[place.line - 1]!, /\w/)
+  })
+}
+
+test('a second edit goes on from the texts of the first', () => {
+  using project = makeProject({ 'waypost.yml': 'routes: {}\n' })
+  const first = addToDefinition({ root: project.root, texts: new Map() }, ['routes', '/a'], new Include('a.yml'))!
+  const second = addToDefinition(
+    { root: project.root, texts: new Map([...first, ['a.yml', 'methods:\n  GET: {}\n']]) },
+    ['routes', '/a', 'methods', 'POST'],
+    { action: 'src/a.ts' },
+  )
+  assert.deepEqual(
+    [...second!.entries()],
+    [
+      ['waypost.yml', 'routes:\n  /a: !include a.yml\n'],
+      ['a.yml', 'methods:\n  GET: {}\n  POST:\n    action: src/a.ts\n'],
+    ],
+  )
+})
+
+test('nothing is added where the key is there, where no map is, or to JSON that would have to include', () => {
+  const refuses = (files: Readonly<Record<string, string>>, keys: readonly string[], value: Writable = order) => {
+    using project = makeProject(files)
+    assert.equal(addToDefinition({ root: project.root, texts: new Map() }, keys, value), undefined)
+  }
+  refuses({ 'waypost.yml': 'routes:\n  /a: {}\n' }, ['routes', '/a'])
+  refuses({ 'waypost.yml': 'routes: [1]\n' }, ['routes', '/a'])
+  refuses({ 'waypost.yml': 'routes: text\n' }, ['routes', '/a'])
+  refuses({ 'waypost.yml': 'routes: [\n' }, ['routes', '/a'])
+  refuses({ 'waypost.yml': 'routes: !include none.yml\n' }, ['routes', '/a'])
+  refuses({ 'waypost.yml': 'routes: !include r.json\n', 'r.json': '{}' }, ['routes', '/a'])
+})
+
+test('a map says where it stands and how many of its entries have a file of their own', () => {
+  using project = makeProject({
+    'waypost.yml': 'routes: !include r.yml\n',
+    'r.yml': '/a: !include a.yml\n/b: {}\n',
+    'a.yml': '{}',
+  })
+  const editing = { root: project.root, texts: new Map<string, string>() }
+  assert.deepEqual(findMap(editing, ['routes']), { file: 'r.yml', included: 1, inPlace: 1 })
+  assert.equal(findMap(editing, ['schema']), undefined)
+})
+
+test('a new file is written the way the templates are', () => {
+  const text = writeYaml({
+    scopes: ['order', '12', 'a, b'],
+    path: { order_id: { type: 'integer' } },
+    methods: { GET: { public: true, responses: { 200: 'Order', 404: { type: 'null' } } } },
+    long: { $comment: 'a text that is longer than fits on a line beside others', list: [1, true, null] },
+  })
+  assert.equal(
+    text,
+    `scopes: [order, "12", "a, b"]
+path:
+  order_id: { type: integer }
+methods:
+  GET:
+    public: true
+    responses: { 200: Order, 404: { type: "null" } }
+long:
+  $comment: a text that is longer than fits on a line beside others
+  list: [1, true, null]
+`,
+  )
+})
