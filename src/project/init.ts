@@ -40,7 +40,10 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
     if (existsSync(file)) continue
     await mkdir(path.dirname(file), { recursive: true })
     const text = await readFile(path.join(source, name), 'utf8')
-    await writeFile(file, target === 'package.json' ? fillPackage(text, options.folder) : fillName(target, text, options.folder))
+    await writeFile(
+      file,
+      target === 'package.json' ? fillPackage(text, options.folder) : fillName(target, text, options.folder),
+    )
     files.push(target)
   }
   const report = { folder: options.folder, template: options.template, files: files.sort() }
@@ -48,7 +51,9 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
 }
 
 async function findTemplate(name: string): Promise<string> {
-  const names = (await readdir(templates, { withFileTypes: true })).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  const names = (await readdir(templates, { withFileTypes: true })).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  )
   if (names.includes(name)) return path.join(templates, name)
   const guess = nearest(name, names)
   throw errors.WP_PROJECT_TEMPLATE({
@@ -59,15 +64,23 @@ async function findTemplate(name: string): Promise<string> {
 
 async function assertUsable({ folder, force }: InitOptions): Promise<void> {
   const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: path.dirname(folder) })
+    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: nearestThere(folder) })
     return undefined
   })
   if (found === undefined) return
   if (!found.isDirectory()) throw errors.WP_PROJECT_NO_FOLDER({ folder })
   const { length } = await readdir(folder)
   if (length > 0 && !force) {
-    throw errors.WP_PROJECT_NOT_EMPTY({ folder: `${path.basename(folder)}/`, count: length === 1 ? '1 file' : `${length} files` })
+    throw errors.WP_PROJECT_NOT_EMPTY({
+      folder: `${path.basename(folder)}/`,
+      count: length === 1 ? '1 file' : `${length} files`,
+    })
   }
+}
+
+/** What stands on the way to a folder that is not there. */
+function nearestThere(folder: string): string {
+  return existsSync(folder) ? folder : nearestThere(path.dirname(folder))
 }
 
 async function listFiles(folder: string): Promise<string[]> {
@@ -79,7 +92,9 @@ async function listFiles(folder: string): Promise<string[]> {
 }
 
 function fillPackage(text: string, folder: string): string {
-  const packageJson = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string>> & { name: string }
+  const packageJson = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string>> & {
+    name: string
+  }
   packageJson.name = packageName(folder)
   packageJson.dependencies['waypost'] = isSourceCheckout ? linkTo(folder, installation) : `^${version}`
   const pinned = isSourceCheckout ? findPinnedNode() : undefined
@@ -108,7 +123,11 @@ function fillName(target: string, text: string, folder: string): string {
 
 /** The folder's name as npm accepts it. */
 function packageName(folder: string): string {
-  const name = path.basename(folder).toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-').replaceAll(/^[._-]+|-+$/g, '')
+  const name = path
+    .basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|-+$/g, '')
   return name === '' ? 'api' : name.slice(0, 214)
 }
 
