@@ -1,5 +1,6 @@
 import { decodeProtectedHeader, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
 import { makeUuid, type Clock } from '../kit/index.ts'
+import { isUuid } from './is-uuid.ts'
 import type { KeyRing } from './keys.ts'
 
 /** Who signs access tokens, and for whom: `issuer` is their `iss` and their `aud`. */
@@ -58,7 +59,8 @@ export async function verifyAccessToken(signer: TokenSigner, token: string): Pro
       currentDate: new Date(signer.clock.now()),
       requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
     })
-    return { jti: String(payload.jti) }
+    const { jti } = payload
+    return typeof jti === 'string' && isUuid(jti) ? { jti } : { reason: 'is not valid here' }
   } catch (cause) {
     return { reason: cause instanceof joseErrors.JWTExpired ? 'has expired' : 'is not valid here', cause }
   }

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { makeSecret, makeUuid, sha256 } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
+import { isUuid } from './is-uuid.ts'
 import { checkScopes, intersect, splitScopes } from './scopes.ts'
 import { findUser, loadUserScopes } from './users.ts'
 
@@ -74,10 +75,8 @@ export async function addClient(
   return { id, secret }
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 export async function findClient(system: System, id: string): Promise<ClientRecord | undefined> {
-  if (!uuid.test(id)) return undefined // no database is asked for what cannot be an id
+  if (!isUuid(id)) return undefined
   const row = await system.db.selectFrom('waypost_client').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) return undefined
   const { name, status, user_id: userId, secret_hash: secretHash } = row

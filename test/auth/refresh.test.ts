@@ -76,7 +76,10 @@ for (const kind of systemKinds) {
       const first = await begin()
       const narrow = (await refresh(first.refresh, { scope: 'todo' })).body
       assert.equal(narrow.scope, 'todo')
-      assert.equal((await world.send('GET /either', { headers: bearer(narrow.access_token) })).body.scopes.join(), 'todo')
+      assert.equal(
+        (await world.send('GET /either', { headers: bearer(narrow.access_token) })).body.scopes.join(),
+        'todo',
+      )
       const retried = (await refresh(first.refresh, { scope: 'todo' })).body
       assert.equal(retried.refresh_token, narrow.refresh_token)
       assert.equal((await refresh(narrow.refresh_token)).body.scope, 'note todo')
@@ -84,7 +87,10 @@ for (const kind of systemKinds) {
 
     test('take the same scopes in another order for the same retry', async () => {
       const first = await begin()
-      const [one, two] = [await refresh(first.refresh, { scope: 'todo note' }), await refresh(first.refresh, { scope: 'note,todo' })]
+      const [one, two] = [
+        await refresh(first.refresh, { scope: 'todo note' }),
+        await refresh(first.refresh, { scope: 'note,todo' }),
+      ]
       assert.equal(one.body.scope, 'todo note')
       assert.equal(two.body.scope, 'note,todo')
       assert.equal(one.body.refresh_token, two.body.refresh_token)
@@ -204,7 +210,10 @@ function assertInvalidGrant(answer: TestAnswer): void {
 }
 
 async function familyOf(world: World, token: string): Promise<string> {
-  const query = world.system.db.selectFrom('waypost_refresh_token').select('family_id').where('hash', '=', sha256(token))
+  const query = world.system.db
+    .selectFrom('waypost_refresh_token')
+    .select('family_id')
+    .where('hash', '=', sha256(token))
   return (await query.executeTakeFirstOrThrow()).family_id
 }
 

@@ -140,15 +140,13 @@ const refused: readonly Refused[] = [
     error: 'invalid_client',
     challenge: true,
   },
-  ...['\0', 'x', "' or 1=1 --", '\u{1F600}'.repeat(99)].map(
-    (id): Refused => ({
-      name: `the client id ${JSON.stringify(id.slice(0, 20))}`,
-      request: () => ({ form: { grant_type: grant, client_id: id, client_secret: id } }),
-      status: 401,
-      error: 'invalid_client',
-      challenge: true,
-    }),
-  ),
+  ...['\0', 'x', "' or 1=1 --", '\u{1F600}'.repeat(99)].map((id): Refused => ({
+    name: `the client id ${JSON.stringify(id.slice(0, 20))}`,
+    request: () => ({ form: { grant_type: grant, client_id: id, client_secret: id } }),
+    status: 401,
+    error: 'invalid_client',
+    challenge: true,
+  })),
   ...[
     'Basic',
     'Basic ',
@@ -162,15 +160,13 @@ const refused: readonly Refused[] = [
     raw(':').authorization,
     raw('%00:%00').authorization,
     `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`,
-  ].map(
-    (authorization): Refused => ({
-      name: `the header "${authorization}"`,
-      request: () => ({ headers: { authorization }, form: { grant_type: grant } }),
-      status: 401,
-      error: 'invalid_client',
-      challenge: true,
-    }),
-  ),
+  ].map((authorization): Refused => ({
+    name: `the header "${authorization}"`,
+    request: () => ({ headers: { authorization }, form: { grant_type: grant } }),
+    status: 401,
+    error: 'invalid_client',
+    challenge: true,
+  })),
   {
     name: 'client_credentials of a public client',
     request: ({ publicId }) => ({ form: { grant_type: grant, client_id: publicId } }),
@@ -221,7 +217,7 @@ for (const kind of systemKinds) {
       test(`refuses ${name}`, async () => {
         const answer = await world.send(`POST /authorization/token${query}`, request(world))
         assertOAuthError(answer, { status, error })
-        assert.equal(/^Basic realm=/.test(answer.headers.get('www-authenticate') ?? ''), challenge === true)
+        assert.equal(answer.headers.get('www-authenticate')?.startsWith('Basic realm=') ?? false, challenge === true)
       })
     }
 
@@ -242,7 +238,11 @@ for (const kind of systemKinds) {
       { name: 'scopes by comma and space', form: '&scope=todo%2C+note', scope: 'todo,note' },
       { name: 'each scope once', form: '&scope=todo+todo+note', scope: 'todo note' },
       { name: 'fewer scopes, without those that the client lacks', form: '&scope=todo,consumer,x', scope: 'todo' },
-      { name: 'the same whatever unknown parameters stand there', form: '&a=b&__proto__=c&resource=d', scope: 'note todo' },
+      {
+        name: 'the same whatever unknown parameters stand there',
+        form: '&a=b&__proto__=c&resource=d',
+        scope: 'note todo',
+      },
     ]
     for (const { name, form, scope } of given) {
       test(`gives ${name}`, async () => {
@@ -280,7 +280,10 @@ for (const kind of systemKinds) {
       },
       {
         name: 'by Basic, with - as %2D',
-        request: ({ app }) => ({ headers: raw(`${app.id.replaceAll('-', '%2D')}:${app.secret}`), form: { grant_type: grant } }),
+        request: ({ app }) => ({
+          headers: raw(`${app.id.replaceAll('-', '%2D')}:${app.secret}`),
+          form: { grant_type: grant },
+        }),
       },
       {
         name: 'by basic in lower case',

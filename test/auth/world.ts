@@ -65,8 +65,7 @@ export async function openWorld(
       other,
       publicId: (await add({ name: 'spa', public: true })).id,
       addClient: add,
-      token: (client, form) =>
-        send('POST /authorization/token', { headers: basic(client.id, client.secret), form }),
+      token: (client, form) => send('POST /authorization/token', { headers: basic(client.id, client.secret), form }),
       logIn: (request = { json: { username: 'ann', password } }) => send('POST /consumer/login', request),
     }
   } catch (error) {

@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { SignJWT, UnsecuredJWT, type JWTHeaderParameters } from 'jose'
+import { loginClientId, openKeyRing, type KeyRing } from '../../src/auth/index.ts'
+import { makeUuid } from '../../src/kit/index.ts'
+import { openIdentity } from '../../src/server/index.ts'
+import { basic, bearer, issuer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { change, openWorld, setStatus, timeUntil, type World } from './world.ts'
+
+const hour = 3_600_000
+
+interface Forgery {
+  readonly name: string
+  /** Changes to what a good token says. */
+  readonly header?: Partial<JWTHeaderParameters>
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly key?: KeyObject
+}
+
+const strangers = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const now = () => Math.floor(Date.now() / 1000)
+
+const forgeries: readonly Forgery[] = [
+  { name: 'signed by somebody else', key: strangers.privateKey },
+  {
+    name: 'signed by a key that it brings along',
+    key: strangers.privateKey,
+    header: { jwk: strangers.publicKey.export({ format: 'jwk' }) },
+  },
+  { name: 'signed by a key that nobody knows', header: { kid: 'key_000000000000' }, key: strangers.privateKey },
+  { name: 'with a key id that is a path', header: { kid: '../../../dev/null' }, key: strangers.privateKey },
+  { name: 'without a key id', header: { kid: undefined as never } },
+  { name: 'of another issuer', claims: { iss: 'https://evil.example' } },
+  { name: 'for another audience', claims: { aud: 'https://other.example' } },
+  { name: 'of another type', header: { typ: 'JWT' } },
+  { name: 'without a type', header: { typ: undefined as never } },
+  { name: 'without an end', claims: { exp: undefined } },
+  { name: 'without a client', claims: { client_id: undefined } },
+  { name: 'without an id', claims: { jti: undefined } },
+  { name: 'that has expired', claims: { exp: now() - 1 } },
+  { name: 'that is not valid yet', claims: { nbf: now() + 60 } },
+  { name: 'that was never stored', claims: { jti: makeUuid() } },
+  { name: 'with an id that no database can hold', claims: { jti: '\0' } },
+  { name: 'with an id that is no text', claims: { jti: { a: 1 } } },
+]
+
+const malformed = [
+  'x',
+  'a.b',
+  'a.b.c',
+  '....',
+  'e30.e30.e30',
+  'eyJhbGciOiJFUzI1NiJ9..',
+  '~',
+  'eyJraWQiOnt9fQ.e30.x',
+  'A'.repeat(8000),
+]
+
+for (const kind of systemKinds) {
+  describe(`the guard on ${kind}`, () => {
+    let world: World
+    let second: World
+    let keys: KeyRing
+    before(async () => {
+      world = await openWorld(kind)
+      second = { ...world, ...(await world.startSecond()) }
+      keys = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
+    })
+    after(async () => {
+      await second.close()
+      await world.close()
+    })
+
+    const issue = async (scope = '', client = world.app): Promise<string> =>
+      (await world.token(client, { grant_type: 'client_credentials', scope })).body.access_token
+    const get = (path: string, token: string, from = world) => from.send(`GET ${path}`, { headers: bearer(token) })
+    const status = async (path: string, token: string, from = world) => (await get(path, token, from)).status
+
+    async function forge({ header = {}, claims = {}, key = keys.signer.key }: Forgery): Promise<string> {
+      const jti = makeUuid()
+      const later = Date.now() + hour
+      await world.system.db
+        .insertInto('waypost_token')
+        .values({
+          jti,
+          user_id: world.annId,
+          client_id: world.app.id,
+          family_id: null,
+          scope: 'todo',
+          created_at: 0,
+          expires_at: later,
+          revoked_at: null,
+        })
+        .execute()
+      const good = { client_id: world.app.id, scope: 'todo', iss: issuer, aud: issuer, sub: world.annId, jti }
+      const all = { ...good, iat: now(), exp: Math.floor(later / 1000), ...claims }
+      const protectedHeader = { alg: 'ES256', typ: 'at+jwt', kid: keys.signer.kid, ...header }
+      return new SignJWT(all).setProtectedHeader(protectedHeader).sign(key)
+    }
+
+    test('lets in a token that was made as these tests make theirs', async () => {
+      const answer = await get('/todo', await forge({ name: 'good' }))
+      assert.deepEqual([answer.status, answer.body], [200, { user: 'ann', scopes: ['todo'] }])
+    })
+
+    for (const forgery of forgeries) {
+      test(`refuses a token ${forgery.name}`, async () => {
+        assertInvalidToken(await get('/todo', await forge(forgery)))
+      })
+    }
+
+    test('refuses a token without a signature, and one that is signed with the public key as a secret', async () => {
+      const good = await forge({ name: 'good' })
+      const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
+      assertInvalidToken(await get('/todo', new UnsecuredJWT(claims).encode()))
+      const [header, payload] = good.split('.')
+      assertInvalidToken(await get('/todo', `${header}.${payload}.`))
+      const secret = createPublicKey(keys.signer.key).export({ format: 'pem', type: 'spki' })
+      const hmac = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: keys.signer.kid })
+      assertInvalidToken(await get('/todo', await hmac.sign(Buffer.from(secret))))
+      const der = sign('sha256', Buffer.from(`${header}.${payload}`), keys.signer.key).toString('base64url')
+      assertInvalidToken(await get('/todo', `${header}.${payload}.${der}`)) // DER is no JWS signature
+    })
+
+    test('refuses what only looks like a token', async () => {
+      for (const token of malformed) assertInvalidToken(await get('/todo', token))
+    })
+
+    const headers: readonly { header: string; status: number; challenge: string }[] = [
+      { header: '', status: 401, challenge: 'Bearer realm="waypost"' },
+      { header: 'Basic eDp5', status: 401, challenge: 'Bearer realm="waypost"' },
+      { header: 'BearerX', status: 401, challenge: 'Bearer realm="waypost"' },
+      { header: 'Bearer', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
+      { header: 'Bearer a b', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
+      { header: 'Bearer "x"', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
+      { header: 'Bearer x, Bearer y', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
+    ]
+    for (const { header, status, challenge } of headers) {
+      test(`answers the header "${header}" with ${status}`, async () => {
+        const answer = await world.send('GET /todo', header === '' ? {} : { headers: { authorization: header } })
+        assert.equal(answer.status, status)
+        assert.equal(answer.headers.get('www-authenticate'), challenge)
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+      })
+    }
+
+    test('names the missing scope, with and without a token', async () => {
+      const without = await world.send('GET /either')
+      assert.match(without.body.detail, /with the scope todo or note$/)
+      const answer = await get('/todo', await issue('note'))
+      assert.equal(answer.status, 403)
+      assert.equal(
+        answer.headers.get('www-authenticate'),
+        'Bearer realm="waypost", error="insufficient_scope", scope="todo"',
+      )
+      assert.equal(answer.body.detail, 'This token carries note; the route needs todo')
+    })
+
+    test('lets in whoever has one of the scopes, and any token where no scope is named', async () => {
+      const token = await issue('note')
+      assert.deepEqual(await Promise.all(['/either', '/any'].map((path) => status(path, token))), [200, 200])
+    })
+
+    test('reads the scheme in any case, and takes no token from the query or from a form', async () => {
+      const token = await issue()
+      for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
+        assert.equal((await world.send('GET /any', { headers: { authorization: `${scheme} ${token}` } })).status, 200)
+      }
+      assert.equal((await world.send(`GET /any?access_token=${token}`)).status, 401)
+    })
+
+    test('leaves a public route open to a bad token, and tells it who came with a good one', async () => {
+      for (const header of ['Bearer x', 'Bearer', 'Basic eDp5', `Bearer ${await forge(forgeries[0]!)}`]) {
+        const answer = await world.send('GET /open', { headers: { authorization: header } })
+        assert.deepEqual([answer.status, answer.body], [200, {}])
+      }
+      assert.equal((await get('/open', await issue())).body.user, 'ann')
+    })
+
+    test('refuses a refresh token and the secret of a client', async () => {
+      const { body } = await world.logIn()
+      assertInvalidToken(await get('/any', body.refresh_token))
+      assert.equal((await world.send('GET /any', { headers: basic(world.app.id, world.app.secret) })).status, 401)
+    })
+
+    test('refuses a revoked token at once here, and within a second on another server', async () => {
+      const token = await issue()
+      assert.deepEqual(await Promise.all([status('/any', token), status('/any', token, second)]), [200, 200])
+      const headers = basic(world.app.id, world.app.secret)
+      const answer = await world.send('POST /authorization/revoke', { headers, form: { token } })
+      const began = performance.now()
+      assert.equal(answer.status, 200)
+      assertInvalidToken(await get('/any', token), 'was revoked')
+      await timeUntil(async () => (await status('/any', token, second)) === 401)
+      const ms = performance.now() - began
+      assert.ok(ms < 1000, `it took ${ms} ms`)
+    })
+
+    const changes: readonly {
+      name: string
+      path: string
+      status: number
+      detail: RegExp
+      undo(): Promise<unknown>
+      make(): Promise<unknown>
+    }[] = [
+      {
+        name: 'a user that lost a scope',
+        path: '/todo',
+        status: 403,
+        detail: /"ann" does not have the scope todo/,
+        make: () =>
+          change(world.system, [{ kind: 'user', subject: world.annId }], (trx) =>
+            trx.deleteFrom('waypost_user_scope').where('scope', '=', 'todo').execute(),
+          ),
+        undo: () =>
+          change(world.system, [{ kind: 'user', subject: world.annId }], (trx) =>
+            trx.insertInto('waypost_user_scope').values({ user_id: world.annId, scope: 'todo' }).execute(),
+          ),
+      },
+      {
+        name: 'a user that was disabled',
+        path: '/any',
+        status: 401,
+        detail: /a user that is disabled/,
+        make: () => setStatus(world.system, 'user', { id: world.annId, status: 'disabled' }),
+        undo: () => setStatus(world.system, 'user', { id: world.annId, status: 'active' }),
+      },
+      {
+        name: 'a client that was disabled',
+        path: '/any',
+        status: 401,
+        detail: /a client that is disabled/,
+        make: () => setStatus(world.system, 'client', { id: world.app.id, status: 'disabled' }),
+        undo: () => setStatus(world.system, 'client', { id: world.app.id, status: 'active' }),
+      },
+    ]
+    for (const { name, path, detail, make, undo, ...expected } of changes) {
+      test(`refuses ${name} within a second on every server, and lets it in again when that is undone`, async () => {
+        const token = await issue()
+        const everywhere = (wanted: number) => async () =>
+          (await status(path, token)) === wanted && (await status(path, token, second)) === wanted
+        await timeUntil(everywhere(200))
+        await make()
+        assert.ok((await timeUntil(everywhere(expected.status))) < 1000)
+        assert.match((await get(path, token)).body.detail, detail)
+        await undo()
+        assert.ok((await timeUntil(everywhere(200))) < 1000)
+      })
+    }
+
+    test('asks no database about a token that it knows', async () => {
+      await world.server.feed.catchUp() // past what the tests before this one changed
+      const token = await issue()
+      assert.equal(await status('/todo', token), 200)
+      // What no feed told of is not noticed: the proof that nothing was read.
+      await world.system.db
+        .updateTable('waypost_token')
+        .set({ revoked_at: 1 })
+        .where('scope', '=', 'note todo')
+        .execute()
+      assert.equal(await status('/todo', token), 200)
+      assert.equal(await status('/todo', token, second), 401)
+    })
+
+    test('verifies tokens of a key that another server has just made', async () => {
+      const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const kid = 'key_NEWNEWNEWNEW'
+      await world.system.db
+        .insertInto('waypost_key')
+        .values({
+          id: kid,
+          public_jwk: JSON.stringify(pair.publicKey.export({ format: 'jwk' })),
+          private_jwk: '',
+          created_at: 1,
+          retired_at: null,
+        })
+        .execute()
+      const token = await forge({ name: 'new', header: { kid }, key: pair.privateKey })
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => status('/any', token))), [200, 200, 200])
+      await change(world.system, [{ kind: 'key', subject: kid }], (trx) =>
+        trx.deleteFrom('waypost_key').where('id', '=', kid).execute(),
+      )
+      assert.ok((await timeUntil(async () => (await status('/any', token)) === 401)) < 1000)
+    })
+
+    test('refuses a token at its end, also one that it knows', async () => {
+      const token = await issue()
+      assert.equal(await status('/any', token), 200)
+      world.clock.forward(hour - 2000)
+      assert.equal(await status('/any', token), 200)
+      world.clock.forward(3000)
+      assertInvalidToken(await get('/any', token), 'has expired')
+      assertInvalidToken(await get('/any', token, second), 'has expired')
+    })
+
+    test('counts login tokens as those of the login client', async () => {
+      const { body } = await world.logIn()
+      assert.equal(await status('/any', body.token), 200)
+      await setStatus(world.system, 'client', { id: loginClientId, status: 'disabled' })
+      assert.ok((await timeUntil(async () => (await status('/any', body.token)) === 401)) < 1000)
+      const renewed = await world.send('PUT /consumer/login', { json: { refresh_token: body.refresh_token } })
+      assert.equal(renewed.status, 401)
+      await setStatus(world.system, 'client', { id: loginClientId, status: 'active' })
+    })
+  })
+}
+
+function assertInvalidToken(answer: TestAnswer, reason = ''): void {
+  assert.equal(answer.status, 401, answer.text)
+  assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="waypost", error="invalid_token"')
+  assert.equal(answer.body.status, 401)
+  assert.ok(answer.body.detail.includes(reason), answer.body.detail)
+}
