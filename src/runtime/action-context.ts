@@ -19,14 +19,6 @@ export interface RequestSources {
   readonly signal: AbortSignal
 }
 
-/** The context of one request, and what its action dispatched outside of a System transaction. */
-export interface ActionContext extends Context {
-  /** Stores what waits; called when the action succeeded, before the response goes out. */
-  storeDispatched(): Promise<void>
-  /** Dispatches the result of a method that names an event. */
-  dispatchResult(event: string, data: unknown): void
-}
-
 /** What `context.respond` makes: told from a plain result by its class. */
 export class ActionResponse implements Response {
   readonly status: number
@@ -44,58 +36,111 @@ interface OpenTransaction {
   readonly client: unknown
   /** Dispatches of a transaction that is not System's: they wait for its commit and the action's success. */
   readonly waiting: PreparedMessage[]
+  /** Of a part that failed: the whole cannot commit, whatever is made of the error. */
+  failure: { readonly error: unknown } | undefined
 }
 type OpenTransactions = ReadonlyMap<string, OpenTransaction>
 
 /** Which transactions the running code is inside of; found again after every await. */
 const open = new AsyncLocalStorage<OpenTransactions>()
 
-export function makeActionContext(sources: ContextSources, request: RequestSources): ActionContext {
-  const dispatched: PreparedMessage[] = []
-  const { connections, dispatcher, clock } = sources
+/**
+ * The context of one request, and what its action dispatched outside of a System transaction. Its functions are fields,
+ * so that an action may take them out of it; its getters are the class's: in an object literal each object would have a
+ * shape of its own, which V8 keeps until the next full collection.
+ */
+export class ActionContext implements Context {
+  readonly principal: Principal | undefined
+  readonly log: Log
+  readonly #sources: ContextSources
+  readonly #request: RequestSources
+  readonly #dispatched: PreparedMessage[] = []
 
-  async function transaction(name: string, work: (client: never) => Promise<unknown>): Promise<unknown> {
+  constructor(sources: ContextSources, request: RequestSources) {
+    this.principal = request.principal
+    this.log = request.log
+    this.#sources = sources
+    this.#request = request
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  readonly connection = (name: string): never =>
+    (open.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
+
+  readonly transaction: Context['transaction'] = async (name: string, work: Work): Promise<never> => {
     const outer = open.getStore()
     const inside = outer?.get(name)
-    if (inside !== undefined) return work(inside.client as never)
-    const connection = connections.get(name)
+    if (inside !== undefined) return join(inside, work)
+    const connection = this.#sources.connections.get(name)
     if (connection.transaction === undefined) throw connectionErrors.WP_CONNECTION_TRANSACTION({ name })
-    const waiting: PreparedMessage[] = []
+    let waiting: PreparedMessage[] = []
     const value = await connection.transaction((client) => {
-      waiting.length = 0
-      return open.run(new Map(outer).set(name, { client, waiting }), () => work(client as never))
+      waiting = [] // a connection may have tried before
+      const opened: OpenTransaction = { client, waiting, failure: undefined }
+      return open.run(new Map(outer).set(name, opened), () => complete(opened, work))
     })
-    hand(waiting, outer)
+    this.#hand(waiting, outer)
     return value
   }
 
-  /** What a committed transaction dispatched goes to the one around it, or waits for the action's success. */
-  function hand(messages: readonly PreparedMessage[], outer: OpenTransactions | undefined): void {
-    const around = outer === undefined ? undefined : [...outer.values()].at(-1)
-    ;(around?.waiting ?? dispatched).push(...messages)
-  }
-
-  async function dispatch(event: string, data: unknown, options: DispatchOptions = {}): Promise<void> {
+  readonly dispatch: Context['dispatch'] = async (event: string, data: unknown, options: DispatchOptions = {}) => {
+    const { dispatcher } = this.#sources
     const message = dispatcher.prepare({ event, data, users: options.users })
     const around = open.getStore()
     const inSystem = around?.get('System')
-    if (inSystem !== undefined) await dispatcher.store([message], inSystem.client)
-    else hand([message], around)
+    if (inSystem === undefined) this.#hand([message], around)
+    else await dispatcher.store([message], inSystem.client)
   }
 
-  return {
-    ...request,
-    connection: (name: string) => (open.getStore()?.get(name)?.client ?? connections.get(name).client) as never,
-    transaction: transaction as Context['transaction'],
-    dispatch: dispatch as Context['dispatch'],
-    problem: (status, detail) => new ActionProblem(status, detail),
-    respond: (status, body, headers) => new ActionResponse(status, body, headers) as never,
-    now: () => new Date(clock.now()),
-    async storeDispatched() {
-      await dispatcher.store(dispatched.splice(0))
-    },
-    dispatchResult(event, data) {
-      dispatched.push(dispatcher.prepare({ event, data }))
-    },
+  readonly problem = (status: number, detail: string): Error => new ActionProblem(status, detail)
+
+  readonly respond: Context['respond'] = (status, body, headers) => new ActionResponse(status, body, headers) as never
+
+  readonly now = (): Date => new Date(this.#sources.clock.now())
+
+  /** Whether anything waits to be stored. */
+  get hasDispatched(): boolean {
+    return this.#dispatched.length > 0
+  }
+
+  /** Stores what waits; called when the action succeeded, before the response goes out. */
+  async storeDispatched(): Promise<void> {
+    await this.#sources.dispatcher.store(this.#dispatched.splice(0))
+  }
+
+  /** Dispatches the result of a method that names an event. */
+  dispatchResult(event: string, data: unknown): void {
+    this.#dispatched.push(this.#sources.dispatcher.prepare({ event, data }))
+  }
+
+  /** What a committed transaction dispatched goes to the one around it, or waits for the action's success. */
+  #hand(messages: readonly PreparedMessage[], outer: OpenTransactions | undefined): void {
+    const around = outer === undefined ? undefined : [...outer.values()].at(-1)
+    ;(around?.waiting ?? this.#dispatched).push(...messages)
+  }
+}
+
+export function makeActionContext(sources: ContextSources, request: RequestSources): ActionContext {
+  return new ActionContext(sources, request)
+}
+
+type Work = (client: never) => Promise<never>
+
+async function complete(opened: OpenTransaction, work: Work): Promise<never> {
+  const value = await work(opened.client as never)
+  if (opened.failure !== undefined) throw opened.failure.error
+  return value
+}
+
+/** A transaction inside one of the same connection is a part of it. */
+async function join(inside: OpenTransaction, work: Work): Promise<never> {
+  try {
+    return await work(inside.client as never)
+  } catch (error) {
+    inside.failure ??= { error }
+    throw error
   }
 }

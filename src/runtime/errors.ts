@@ -2,7 +2,12 @@ import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
   WP_RUNTIME_NOT_FOUND: { kind: 'user', status: 404, message: 'There is nothing at {path}' },
-  WP_RUNTIME_METHOD: { kind: 'user', status: 405, message: '{path} does not answer {method}', hint: 'It answers {allowed}.' },
+  WP_RUNTIME_METHOD: {
+    kind: 'user',
+    status: 405,
+    message: '{path} does not answer {method}',
+    hint: 'It answers {allowed}.',
+  },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not fit its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The body is not JSON: {reason}' },
   WP_RUNTIME_BODY_SIZE: { kind: 'user', status: 413, message: 'The body is larger than {limit} bytes' },
@@ -25,6 +30,12 @@ export const errors = defineErrors({
     status: 500,
     message: 'The result of {action} does not fit the schema of {status}: {reason}',
     hint: 'Change the action, or the response in its route.',
+  },
+  WP_RUNTIME_DISPATCH: {
+    kind: 'bug',
+    status: 500,
+    message: 'The result of {action} is dispatched as "{event}", which only JSON can be',
+    hint: 'Dispatch the data by context.dispatch.',
   },
   WP_RUNTIME_STATUS: {
     kind: 'bug',

@@ -1,14 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import helmet from '@fastify/helmet'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify'
-import type { Action } from '../contract/index.ts'
-import { makeUuid } from '../kit/index.ts'
-import type { ManifestMethod } from '../release/index.ts'
-import { errors } from './errors.ts'
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type FastifyRequest,
+} from 'fastify'
+import { makeId } from '../kit/index.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, speakProblems } from './problem.ts'
+import { RunningActions } from './running-actions.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 
 /** Endpoints that are mounted into each generation. */
 export type Endpoint = FastifyPluginAsync
@@ -34,8 +38,7 @@ export interface GenerationOptions {
   /** Bytes of a request's body at most. */
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]
-  /** Callers reach it by https: browsers are told to keep to that. */
-  readonly isHttps: boolean
+  readonly securityHeaders: SecurityHeaders
   /** Allows pages from any port of this machine: in `dev`. */
   readonly corsLoopback: boolean
   /** Called after each request. */
@@ -58,7 +61,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit,
-    genReqId: () => makeUuid().replaceAll('-', '').slice(0, 12),
+    genReqId: makeRequestIds(),
     serverFactory: (handler) => neverListening(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 1024 },
     return503OnClosing: false,
@@ -68,51 +71,29 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.removeContentTypeParser('text/plain')
   app.decorateRequest('principal', undefined)
   speakProblems(app, {
-    onServerError: (error, request) => options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
+    onServerError: (error, request) =>
+      options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
   })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
-  await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: options.isHttps })
-  await app.register(cors, { origin: makeOriginCheck(options), exposedHeaders: ['WWW-Authenticate', 'Retry-After'] })
+  setHeaders(app, options.securityHeaders)
+  await allowOrigins(app, options)
   await app.register(rateLimit, { global: false })
   for (const endpoint of options.endpoints) await app.register(endpoint)
-  if (options.routes !== undefined) mountRoutes(app, options.routes)
+  const running = new RunningActions()
+  if (options.routes !== undefined) mountRoutes(app, options.routes, running)
   await app.ready()
-  return { releaseId: options.releaseId, handle: app.routing.bind(app), close: () => app.close() }
-}
-
-/** Finds the action of each method among the loaded artifacts and the classes of plugins; one instance a generation. */
-export function makeActionFinder(sources: {
-  /** Default exports of the action artifacts, by hash. */
-  readonly modules: ReadonlyMap<string, unknown>
-  readonly classes: ReadonlyMap<string, { make(config: never): Action }>
-  resolveConfig(config: Readonly<Record<string, unknown>>): unknown
-}): (method: ManifestMethod) => Action {
-  const instances = new Map<string, Action>()
-  const make = ({ action }: ManifestMethod): Action => {
-    if ('artifact' in action) {
-      const actionClass = sources.modules.get(action.artifact)
-      if (!isActionClass(actionClass)) throw errors.WP_RUNTIME_ACTION_CLASS({ file: action.file })
-      return new actionClass()
-    }
-    const known = sources.classes.get(action.class)
-    if (known === undefined) {
-      throw errors.WP_RUNTIME_ACTION_PLUGIN({ class: action.class, known: [...sources.classes.keys()].join(', ') || 'none' })
-    }
-    return known.make(sources.resolveConfig(action.config) as never)
-  }
-  return (method) => {
-    const key = JSON.stringify(method.action)
-    const known = instances.get(key)
-    if (known !== undefined) return known
-    const made = make(method)
-    instances.set(key, made)
-    return made
+  return {
+    releaseId: options.releaseId,
+    handle: app.routing.bind(app),
+    async close() {
+      await running.idle(longestActionMs)
+      await app.close()
+    },
   }
 }
 
-function isActionClass(value: unknown): value is new () => Action {
-  return typeof value === 'function' && typeof (value.prototype as Partial<Action> | undefined)?.handle === 'function'
-}
+/** How long an action whose caller has gone keeps what it uses. */
+const longestActionMs = 5000
 
 /** Fastify wants a server of its own; this one only carries its handler. */
 function neverListening(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
@@ -131,7 +112,28 @@ function reportAnswers(app: FastifyInstance, report: (answered: Answered) => voi
   })
 }
 
-function makeOriginCheck(options: GenerationOptions) {
-  const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
-  return [...options.corsOrigins, ...(options.corsLoopback ? [loopback] : [])]
+/** Ids that a person can read aloud, and that no other process gives. */
+function makeRequestIds(): () => string {
+  const prefix = makeId('', 5)
+  let count = 0
+  return () => prefix + (count++).toString(36).toUpperCase()
+}
+
+function setHeaders(app: FastifyInstance, headers: SecurityHeaders): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
+}
+
+const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
+
+async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }: GenerationOptions): Promise<void> {
+  const origin = [...corsOrigins, ...(corsLoopback ? [loopback] : [])]
+  if (origin.length === 0) return // or every answer would pay for it
+  await app.register(cors, {
+    origin,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
+  })
 }

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 
@@ -16,22 +16,28 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
       groupId: method.rate!,
       hook: 'preParsing', // the guard has told who calls, and no body was read yet
       keyGenerator: (request: FastifyRequest) =>
-        rate.by === 'principal' && request.principal !== undefined ? `user ${request.principal.user.id}` : `address ${request.ip}`,
+        rate.by === 'principal' && request.principal !== undefined
+          ? `user ${request.principal.user.id}`
+          : `address ${request.ip}`,
       errorResponseBuilder: (_request, { ttl }) => {
         const seconds = Math.max(1, Math.ceil(ttl / 1000))
-        return errors.WP_RUNTIME_RATE({ limit: rate.limit, window: rate.windowMs / 1000, seconds }, { retryAfterSeconds: seconds })
+        return errors.WP_RUNTIME_RATE(
+          { limit: rate.limit, window: rate.windowMs / 1000, seconds },
+          { retryAfterSeconds: seconds },
+        )
       },
     },
   }
 }
 
 /** Tells callers since when a route is deprecated (RFC 9745). */
-export function deprecationHook(deprecated: string | undefined) {
+export function deprecationHook(deprecated: string | undefined): onRequestHookHandler[] {
   if (deprecated === undefined) return []
   const since = `@${Math.floor(Date.parse(deprecated) / 1000)}`
   return [
-    async (_request: FastifyRequest, reply: FastifyReply) => {
+    (_request, reply, done) => {
       reply.header('deprecation', since)
+      done()
     },
   ]
 }
@@ -39,13 +45,12 @@ export function deprecationHook(deprecated: string | undefined) {
 /** Waits for work as long as the method's timeout allows; then the signal aborts and the caller is told. */
 export async function withTimeout<Value>(
   work: Promise<Value>,
-  { timeoutMs, abort }: { timeoutMs: number | undefined; abort(): void },
+  { timeoutMs, aborting }: { timeoutMs: number; aborting: { abort(): void } },
 ): Promise<Value> {
-  if (timeoutMs === undefined) return work
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      abort()
+      aborting.abort()
       reject(errors.WP_RUNTIME_TIMEOUT({ seconds: timeoutMs / 1000 }, { retryAfterSeconds: 1 }))
     }, timeoutMs)
   })

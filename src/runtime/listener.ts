@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
@@ -10,6 +10,11 @@ export interface Listener {
   readonly host: string
   /** Requests from now on go to this generation; the one before is closed when its last request has been answered. */
   swap(generation: Generation): void
+  /**
+   * Lets new requests wait, at most 10 s, until the given function is called: in `dev` none sees code that is already gone.
+   * Nested holds all have to be let go.
+   */
+  hold(): () => void
   /** Answers 503 to new requests, waits for those in flight up to a limit, then closes. */
   close(graceMs?: number): Promise<void>
 }
@@ -20,11 +25,14 @@ interface Current {
   retired: boolean
 }
 
+const longestHoldMs = 10_000
+
 /** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: { host: string; port: number; generation: Generation }): Promise<Listener> {
   let current: Current = { generation: options.generation, inFlight: 0, retired: false }
   let isClosing = false
   const closings = new Set<Promise<void>>()
+  const holds = new Set<Promise<void>>()
 
   function retireWhenIdle(one: Current): void {
     if (!one.retired || one.inFlight > 0) return
@@ -35,6 +43,10 @@ export async function openListener(options: { host: string; port: number; genera
 
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 }, (request, response) => {
     if (isClosing) return refuse(response)
+    if (holds.size > 0) void Promise.all(holds).then(() => answer(request, response))
+    else answer(request, response)
+  })
+  function answer(request: IncomingMessage, response: ServerResponse): void {
     const serving = current
     serving.inFlight++
     response.once('close', () => {
@@ -42,7 +54,7 @@ export async function openListener(options: { host: string; port: number; genera
       retireWhenIdle(serving)
     })
     serving.generation.handle(request, response)
-  })
+  }
   await listen(server, options)
   const { port } = server.address() as AddressInfo
 
@@ -54,6 +66,17 @@ export async function openListener(options: { host: string; port: number; genera
       current = { generation, inFlight: 0, retired: false }
       before.retired = true
       retireWhenIdle(before)
+    },
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(letGo, longestHoldMs)
+      holds.add(promise)
+      function letGo(): void {
+        clearTimeout(timer)
+        holds.delete(promise)
+        resolve()
+      }
+      return letGo
     },
     async close(graceMs = 10_000) {
       isClosing = true

@@ -1,14 +1,15 @@
-import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
-import type { Action, JsonSchema, Principal } from '../contract/index.ts'
-import { messageOf } from '../kit/index.ts'
-import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
-import { ActionResponse, makeActionContext, type ContextSources } from './action-context.ts'
-import { errors } from './errors.ts'
+import type { Action, Principal } from '../contract/index.ts'
+import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import { makeActionContext, type ContextSources } from './action-context.ts'
+import { makeRequestCheck } from './check-request.ts'
 import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
-import { InvalidRequest, pathOf, refuseMethod } from './problem.ts'
-import type { SchemaCache, Serializer, Validator } from './schema-cache.ts'
+import { ActionFailure, pathOf, refuseMethod } from './problem.ts'
+import { RequestScope } from './request-scope.ts'
+import type { RunningActions } from './running-actions.ts'
+import { makeSender } from './send-result.ts'
+import type { WriteSources } from './write-result.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,162 +18,94 @@ declare module 'fastify' {
   }
 }
 
-export interface RouteSources extends ContextSources {
-  readonly manifest: Manifest
-  readonly schemas: SchemaCache
+export interface RouteSources extends ContextSources, WriteSources {
   readonly guard: Guard
   /** Finds the action of a method; the same answer for the whole life of a generation. */
   actionFor(method: ManifestMethod): Action
-  /** Check results against their schemas before they are sent: in `dev` and in tests. */
-  readonly checkResults: boolean
 }
 
 const methodNames = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** Mounts the routes of a release. */
-export function mountRoutes(app: FastifyInstance, sources: RouteSources): void {
+export function mountRoutes(app: FastifyInstance, sources: RouteSources, running: RunningActions): void {
   for (const route of sources.manifest.routes) {
-    for (const method of route.methods) mountMethod(app, sources, { route, method })
+    for (const method of route.methods) {
+      app.route({
+        method: method.method as HTTPMethods,
+        url: route.path,
+        config: rateConfig(sources.manifest, method),
+        onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
+        handler: makeHandler(sources, { route, method, running }),
+      })
+    }
     mountOtherMethods(app, route)
   }
 }
 
-function mountMethod(
-  app: FastifyInstance,
-  sources: RouteSources,
-  at: { route: ManifestRoute; method: ManifestMethod },
-): void {
-  const { method, route } = at
-  const checks = makeChecks(sources, method)
-  const send = makeSender(sources, at)
-  const action = sources.actionFor(method)
+interface Mounting {
+  readonly route: ManifestRoute
+  readonly method: ManifestMethod
+  readonly running: RunningActions
+}
 
-  app.route({
-    method: method.method as HTTPMethods,
-    url: route.path,
-    config: rateConfig(sources.manifest, method),
-    onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
-    handler: async (request, reply) => {
-      const input = checks(request)
-      const aborter = new AbortController()
-      const context = makeActionContext(sources, {
-        principal: request.principal,
-        log: request.log,
-        signal: aborter.signal,
-      })
-      reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) aborter.abort()
-      })
-      const given = { method: request.method, url: request.url, headers: request.headers, ...input }
-      const work = Promise.resolve(action.handle(given as never, context))
-      const result = await withTimeout(work, { timeoutMs: method.timeoutMs, abort: () => aborter.abort() })
-      return send({ result, context, reply })
-    },
-  })
+/** A request's way: checked, handed to the action, its result sent. */
+function makeHandler(sources: RouteSources, { route, method, running }: Mounting) {
+  const check = makeRequestCheck(sources, method)
+  const send = makeSender(sources, { route, method })
+  const action = sources.actionFor(method)
+  const { timeoutMs } = method
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { params, query, body } = check(request)
+    const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
+    const scope = new RequestScope(request, reply)
+    const context = makeActionContext(sources, scope)
+    const run = async () => {
+      running.begin()
+      try {
+        return await action.handle(given as never, context)
+      } catch (error) {
+        throw ActionFailure.of(error)
+      } finally {
+        running.end()
+      }
+    }
+    const result = await (timeoutMs === undefined ? run() : withTimeout(run(), { timeoutMs, aborting: scope }))
+    return send({ result, context, reply })
+  }
 }
 
 /** The guard of a method. A public route answers whoever calls; a valid token only tells who it is. */
-function makeAuthorization(guard: Guard, method: ManifestMethod) {
-  if (!method.public) {
-    return async (request: FastifyRequest) => {
-      request.principal = await guard.authorize(request.headers.authorization, method.scopes)
+function makeAuthorization(guard: Guard, method: ManifestMethod): onRequestHookHandler {
+  if (method.public) return recognize(guard)
+  return (request, _reply, done) => {
+    const settle = (principal: Principal) => {
+      request.principal = principal
+      done()
     }
-  }
-  return async (request: FastifyRequest) => {
-    if (request.headers.authorization === undefined) return
+    // Callbacks, because a token that was seen before is judged at once: a promise would cost more than the judgement.
     try {
-      request.principal = await guard.authorize(request.headers.authorization, [])
-    } catch {
-      request.principal = undefined
+      const found = guard.authorize(request.headers.authorization, method.scopes)
+      if (found instanceof Promise) found.then(settle, done)
+      else settle(found)
+    } catch (error) {
+      done(error as Error)
     }
   }
 }
 
-interface Input {
-  readonly params: unknown
-  readonly query: unknown
-  readonly body: unknown
-}
-
-const anyObject: JsonSchema = { type: 'object' }
-
-/** Validation of all that came in; every part is checked before the caller is told. */
-function makeChecks(sources: RouteSources, method: ManifestMethod): (request: FastifyRequest) => Input {
-  const { schemas, manifest } = sources
-  const compile = (schema: JsonSchema | undefined, part: 'path' | 'query' | 'body') =>
-    schema === undefined ? undefined : schemas.validator(schema, manifest.schemas, part)
-  const takesBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
-  const parts: [keyof Input, Validator | undefined][] = [
-    ['params', compile(method.params, 'path')],
-    ['query', compile(method.query, 'query')],
-    ['body', compile(method.request ?? (takesBody ? anyObject : undefined), 'body')],
-  ]
-  const bodyOf = ({ body }: FastifyRequest) => {
-    if (method.request !== undefined) return body
-    if (!takesBody) return undefined
-    return body === undefined ? {} : body
-  }
-  return (request) => {
-    const input: Input = { params: request.params, query: request.query, body: bodyOf(request) }
-    const problems = parts.flatMap(([name, check]) => check?.(input[name]) ?? [])
-    if (problems.length > 0) throw new InvalidRequest(problems)
-    return input
-  }
-}
-
-interface Sending {
-  readonly result: unknown
-  readonly context: ReturnType<typeof makeActionContext>
-  readonly reply: FastifyReply
-}
-
-/** Turns what an action returned into the answer, once its events are stored. */
-function makeSender(sources: RouteSources, { route, method }: { route: ManifestRoute; method: ManifestMethod }) {
-  const serializers = new Map<number, Serializer>()
-  const validators = new Map<number, Validator>()
-  for (const [status, schema] of Object.entries(method.responses)) {
-    serializers.set(Number(status), sources.schemas.serializer(schema, sources.manifest.schemas))
-    if (sources.checkResults)
-      validators.set(Number(status), sources.schemas.validator(schema, sources.manifest.schemas, 'result'))
-  }
-  const success = [...serializers.keys()].filter((status) => status >= 200 && status < 300).sort((a, b) => a - b)
-  const name = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
-  const misfit = (status: number, reason: string, cause?: unknown) =>
-    errors.WP_RUNTIME_RESULT({ action: name, status, reason }, { cause })
-
-  function write(status: number, body: unknown): string | undefined {
-    const problems = validators.get(status)?.(body)
-    if (problems !== undefined) throw misfit(status, problems.map((one) => `${one.path} ${one.message}`).join('; '))
-    const serialize = serializers.get(status)
-    if (serialize === undefined) return body === undefined ? undefined : JSON.stringify(body)
-    if (body === undefined) throw misfit(status, 'there is none')
-    try {
-      return serialize(body)
-    } catch (cause) {
-      throw misfit(status, messageOf(cause), cause)
-    }
-  }
-
-  return async ({ result, context, reply }: Sending) => {
-    const response = result instanceof ActionResponse ? result : new ActionResponse(success[0] ?? 200, result)
-    const { status, body, headers } = response
-    if (!Number.isInteger(status) || status < 200 || status > 599)
-      throw errors.WP_RUNTIME_STATUS({ action: name, status: String(status) })
-    const isRaw = body instanceof Readable || body instanceof Uint8Array
-    const text = isRaw ? undefined : write(status, body)
-    if (method.dispatch !== undefined && status < 300) context.dispatchResult(method.dispatch, body)
-    if (status < 400) await context.storeDispatched()
-
-    reply.code(status).headers(headers as Record<string, string>)
-    if (!isRaw) {
-      if (text === undefined) return reply.code(status === 200 ? 204 : status).send()
-      return reply.header('content-type', 'application/json; charset=utf-8').send(text)
-    }
-    if (!reply.hasHeader('content-type')) reply.type('application/octet-stream')
-    if (method.html !== 'trusted') {
-      reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox')
-    }
-    return reply.send(body)
+function recognize(guard: Guard): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const { authorization } = request.headers
+    if (authorization === undefined) return done()
+    const authorize = async () => guard.authorize(authorization, [])
+    authorize().then(
+      (principal) => {
+        request.principal = principal
+        done()
+      },
+      () => done(),
+    )
   }
 }
 

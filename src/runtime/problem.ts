@@ -26,6 +26,15 @@ export class ActionProblem extends Error {
   }
 }
 
+/** Whatever else an action throws. Its words are the log's: they may come from a library, a database, another server. */
+export class ActionFailure extends Error {
+  /** What an action threw, as far as callers may hear of it, else wrapped. */
+  static of(thrown: unknown): unknown {
+    if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
+    return new ActionFailure('An action failed', { cause: thrown })
+  }
+}
+
 /** A request that does not fit its schema. */
 export class InvalidRequest extends Error {
   readonly problems: readonly SchemaProblem[]
@@ -43,8 +52,18 @@ export interface ProblemOptions {
 
 /** Answers every error of an app, its plugins included, as problem+json; a bug's words stay in the log. */
 export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}): void {
+  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (reply.raw.destroyed) return reply.send() // nobody is there to be told
+    options.onServerError?.(error, request)
+    request.log.error({ err: error }, 'a request failed')
+    return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
+  }
   app.setErrorHandler((error: unknown, request, reply) => {
-    if (error instanceof ActionProblem) return send(reply, bodyOf('about:blank', error.status, error.message))
+    if (error instanceof ActionFailure) return fail(error.cause, request, reply)
+    if (error instanceof ActionProblem) {
+      if (!isTold(error.status)) return fail(error, request, reply)
+      return send(reply, bodyOf('about:blank', error.status, error.message))
+    }
     const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
     if (problems !== undefined) {
       const known = errors.WP_RUNTIME_REQUEST_INVALID()
@@ -55,9 +74,7 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
       if (known.kind === 'external' && known.status >= 500) request.log.warn({ err: known }, 'another system failed')
       return sendKnown(reply, known)
     }
-    options.onServerError?.(error, request)
-    request.log.error({ err: error }, 'a request failed')
-    return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
+    return fail(error, request, reply)
   })
   const methods = collectAllowedMethods(app)
   app.setNotFoundHandler((request) => {
@@ -77,6 +94,11 @@ export function answerUnreadable(error: unknown, request: FastifyRequest, reply:
 export function refuseMethod(about: { path: string; method: string; allowed: readonly string[] }): WaypostError {
   const allowed = about.allowed.join(', ')
   return errors.WP_RUNTIME_METHOD({ ...about, allowed }, { headers: { allow: allowed } })
+}
+
+/** Statuses of `context.problem` whose words callers get: of a 500 they get an id. */
+function isTold(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599 && status !== 500
 }
 
 export function pathOf(request: FastifyRequest): string {
@@ -120,7 +142,8 @@ function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undef
 /** Errors that Fastify throws before a handler runs, in our words. */
 function translate(error: unknown, request: FastifyRequest): WaypostError | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return errors.WP_RUNTIME_BODY_TYPE()
   if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {

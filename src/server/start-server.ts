@@ -10,6 +10,7 @@ import { loadArtifacts, shortId, type Artifact, type StoredRelease } from '../re
 import {
   buildGeneration,
   importArtifact,
+  loadSecurityHeaders,
   makeActionFinder,
   makeSchemaCache,
   mountHealth,
@@ -20,6 +21,7 @@ import {
   type Generation,
   type Logger,
   type SchemaCache,
+  type SecurityHeaders,
 } from '../runtime/index.ts'
 import { startFeed, type Feed, type System } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
@@ -52,6 +54,8 @@ export interface WaypostServer {
    * @throws what kept it from coming up; the release before stays
    */
   serveRelease(release: StoredRelease, artifacts?: readonly Artifact[]): Promise<void>
+  /** Lets requests wait until the given function is called. */
+  hold(): () => void
   close(): Promise<void>
 }
 
@@ -62,6 +66,7 @@ interface Shared {
   readonly plugins: PluginSet
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
+  readonly securityHeaders: SecurityHeaders
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
 }
@@ -90,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       outbound,
       port: listener.port,
       terms: () => terms,
+      hold: () => listener.hold(),
       async serveRelease(release, artifacts) {
         const next = termsOf(release, host.variables)
         const generation = await buildFor(shared, { release, artifacts })
@@ -138,6 +144,7 @@ async function openShared(options: ServerOptions, { feed, outbound, terms }: Liv
     plugins,
     guard,
     schemas: makeSchemaCache(),
+    securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
     registry: makeConnectionRegistry({
       classes: plugins.connections,
       variables: host.variables,
@@ -165,7 +172,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
   const common = {
     endpoints: shared.endpoints,
     logger: options.logger,
-    isHttps: options.identity.issuer.startsWith('https:'),
+    securityHeaders: shared.securityHeaders,
     corsLoopback: options.isDevelopment,
     ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),

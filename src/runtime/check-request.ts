@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify'
+import type { JsonSchema } from '../contract/index.ts'
+import type { Manifest, ManifestMethod } from '../release/index.ts'
+import { InvalidRequest } from './problem.ts'
+import type { SchemaCache, SchemaProblem, Validator } from './schema-cache.ts'
+
+/** What came in, checked: path and query coerced, the body as it was sent. */
+export interface Input {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+const anyObject: JsonSchema = { type: 'object' }
+
+/** Makes the check of all that comes in to a method; every part is checked before the caller is told. */
+export function makeRequestCheck(
+  { schemas, manifest }: { readonly schemas: SchemaCache; readonly manifest: Manifest },
+  method: ManifestMethod,
+): (request: FastifyRequest) => Input {
+  const takesBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
+  const checkParams =
+    method.params === undefined ? undefined : schemas.validator(method.params, manifest.schemas, 'path')
+  const checkQuery = method.query === undefined ? undefined : schemas.validator(method.query, manifest.schemas, 'query')
+  const bodySchema = method.request ?? (takesBody ? anyObject : undefined)
+  const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
+
+  const bodyOf = ({ body }: FastifyRequest): unknown => {
+    if (method.request !== undefined) return body
+    if (!takesBody) return undefined
+    return body === undefined ? {} : body
+  }
+  return (request) => {
+    const { params, query } = request
+    const body = bodyOf(request)
+    let problems = runCheck(checkParams, params, undefined)
+    problems = runCheck(checkQuery, query, problems)
+    problems = runCheck(checkBody, body, problems)
+    if (problems !== undefined) throw new InvalidRequest(problems)
+    return { params, query, body }
+  }
+}
+
+type Problems = readonly SchemaProblem[] | undefined
+
+function runCheck(check: Validator | undefined, value: unknown, before: Problems): Problems {
+  const found = check?.(value)
+  return found === undefined || before === undefined ? (found ?? before) : [...before, ...found]
+}

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log, Principal } from '../contract/index.ts'
+
+/** What the context of one request is made of. The signal is made at its first use, since few actions look at it. */
+export class RequestScope {
+  readonly principal: Principal | undefined
+  readonly log: Log
+  readonly #response: FastifyReply['raw']
+  #controller: AbortController | undefined
+  #isAborted = false
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.principal = request.principal
+    this.log = request.log
+    this.#response = reply.raw
+  }
+
+  /** Aborts when the caller goes away, or when `abort` is called. */
+  get signal(): AbortSignal {
+    this.#controller ??= this.#open()
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.#isAborted = true
+    this.#controller?.abort()
+  }
+
+  #open(): AbortController {
+    const controller = new AbortController()
+    const response = this.#response
+    const leave = () => {
+      if (!response.writableFinished) controller.abort()
+    }
+    if (this.#isAborted) controller.abort()
+    else if (response.closed) leave()
+    else response.once('close', leave)
+    return controller
+  }
+}

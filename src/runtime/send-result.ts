@@ -1,0 +1,50 @@
+import type { FastifyReply } from 'fastify'
+import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import { type ActionContext, ActionResponse } from './action-context.ts'
+import { errors } from './errors.ts'
+import { makeWriter, type WriteSources } from './write-result.ts'
+
+/** What an action returned, and where it goes. */
+export interface Sending {
+  readonly result: unknown
+  readonly context: ActionContext
+  readonly reply: FastifyReply
+}
+
+/** Makes what turns a result into the answer, once its events are stored. It gives what a handler of Fastify returns. */
+export function makeSender(
+  sources: WriteSources,
+  { route, method }: { readonly route: ManifestRoute; readonly method: ManifestMethod },
+): (sending: Sending) => Promise<unknown> {
+  const action = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
+  const write = makeWriter(sources, method, action)
+  const success = Object.keys(method.responses)
+    .map(Number)
+    .filter((status) => status < 300)
+  const usual = success.length === 0 ? 200 : Math.min(...success)
+
+  return async ({ result, context, reply }) => {
+    const given = result instanceof ActionResponse ? result : undefined
+    const status = given?.status ?? usual
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
+    }
+    if (given !== undefined) reply.headers(given.headers as Record<string, string>)
+    const { payload, isJson } = write(status, given === undefined ? result : given.body, reply)
+    if (method.dispatch !== undefined && status < 300) {
+      if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event: method.dispatch })
+      context.dispatchResult(method.dispatch, payload === undefined ? null : JSON.parse(payload as string))
+    }
+    if (status < 400 && context.hasDispatched) await context.storeDispatched()
+
+    if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
+    reply.code(status)
+    if (!isJson && method.html !== 'trusted') sandbox(reply)
+    return typeof payload === 'string' ? payload : reply.send(payload)
+  }
+}
+
+/** What a browser must not take for a page of this site. */
+function sandbox(reply: FastifyReply): void {
+  reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox')
+}
