@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, it, test } from 'node:test'
+import type { RunningCli } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+import { assertCalm, until } from './serving.ts'
+
+const milk = { title: 'Buy milk', content: 'Two bottles' }
+
+async function startDev(project: TestProject, words = '', wanted = 0): Promise<RunningCli & { port: number }> {
+  const running = project.start(`dev --port ${wanted}${words}`)
+  const [, port] = await running.waitFor(/API {7}http:\/\/localhost:(\d+)/)
+  await running.waitFor(/Ready in/)
+  return { ...running, port: Number(port) }
+}
+
+describe('dev', () => {
+  let project: TestProject
+  let receiver: Receiver
+  let dev: Awaited<ReturnType<typeof startDev>>
+  let bearer: Record<string, string>
+  const message = 'src/todo/insert.ts'
+  const collection = 'resources/routes/todo/collection.yml'
+
+  before(async () => {
+    project = await makeProject()
+    receiver = await openReceiver()
+  })
+  after(async () => {
+    await dev?.stop()
+    await receiver.close()
+    await project.remove()
+  })
+
+  const create = async () => send(dev.port, { path: '/todo', body: milk, headers: bearer })
+
+  it('makes and migrates the embedded System and serves within three seconds at most', async () => {
+    const began = performance.now()
+    dev = await startDev(project)
+    const took = performance.now() - began
+    assert.ok(took < 3000, `${took.toFixed(0)} ms`)
+    assert.equal((await send(dev.port, { path: '/todo' })).status, 200)
+    const printed = dev.stdout().replaceAll(String(dev.port), 'PORT')
+    assert.match(
+      printed,
+      /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
+    )
+    assert.match(printed, / {2}System {4}\.waypost\/system\.db +2 migrations applied\n/)
+    assert.match(printed, / {2}Try {7}curl http:\/\/localhost:PORT\/todo\n/)
+  })
+
+  it('keeps a first user with every scope, for its owner only', async () => {
+    const file = path.join(project.folder, '.waypost/dev.json')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const { name: username, password } = JSON.parse(readFileSync(file, 'utf8'))
+    const login = await send(dev.port, { path: '/consumer/login', body: { username, password } })
+    assert.equal(login.status, 200)
+    bearer = { authorization: `Bearer ${login.body.token}` }
+    assert.ok(['todo', 'consumer', 'backend.deploy'].every((scope) => login.body.scope.split(' ').includes(scope)))
+    assert.equal((await create()).status, 201)
+  })
+
+  it('delivers events by itself, to this machine too', async () => {
+    const body = { event: 'todo_created', endpoint: receiver.url }
+    assert.equal((await send(dev.port, { path: '/consumer/subscription', body, headers: bearer })).status, 201)
+    await create()
+    await until('the delivery arrives', () => receiver.received.length === 1)
+    await dev.waitFor(/event {2}todo_created → http:\/\/127\.0\.0\.1:\d+\/hook {3}204 /)
+  })
+
+  it('serves a saved action', async () => {
+    await project.edit(message, 'To-do created', 'Noted')
+    await until('the new message is served', async () => (await create()).body.message === 'Noted')
+    await dev.waitFor(/reload src\/todo\/insert\.ts {3}\d/)
+  })
+
+  it('serves a saved definition and writes its types', async () => {
+    await project.edit(collection, 'default: 0', 'default: 7')
+    await until('the new default is served', async () => {
+      return (await send(dev.port, { path: '/todo' })).body.startIndex === 7
+    })
+    await project.edit('resources/schema.yml', 'status: { type', 'due: { type: string }\n    status: { type')
+    await until('the types are written', async () => (await project.read('.waypost/types.d.ts')).includes('due'))
+  })
+
+  it('keeps serving the last good state when a save has an error, and shows the error', async () => {
+    await project.edit(collection, 'Message }', 'Mesage }')
+    await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml: 1 error, still serving the last good state\n/)
+    await dev.waitFor(/ {10}resources\/routes\/todo\/collection\.yml:13:23 {2}There is no schema "Mesage"\n/)
+    await dev.waitFor(/ {12}Did you mean "Message" /)
+    assert.equal((await create()).body.message, 'Noted')
+    await project.edit(collection, 'Mesage }', 'Message }')
+    await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml {3}\d+(\.\d)? ms, mended\n/)
+  })
+
+  it('keeps serving when a migration fails, and applies it when it is mended', async () => {
+    const migration = (body: string) => `export default { async up(db: any) { ${body} }, async down() {} }\n`
+    const table = `db.schema.createTable('note').addColumn('id', 'integer').execute()`
+    const file = 'migrations/System/20261121-note.ts'
+    await project.write(file, migration(`await ${table}; throw new Error('too late')`))
+    await dev.waitFor(/reload \S+note\.ts: error, still serving the last good state\n/)
+    await dev.waitFor(/ {10}The migration "20261121-note" failed and was rolled back: too late\n/)
+    assert.equal((await create()).status, 201)
+    await project.write(file, migration(`await ${table}`))
+    await dev.waitFor(/20261121-note applied, migrations\/System\/tables\.ts written, mended\n/)
+    assert.match(await project.read('migrations/System/tables.ts'), /note: \{/)
+  })
+
+  it('shows what an action throws with the place in its source; the caller sees an id', async () => {
+    await project.edit(
+      'src/todo/entity.ts',
+      '    return context\n',
+      '    const gone: any = undefined\n    gone.trim()\n    return context\n',
+    )
+    await dev.waitFor(/reload src\/todo\/entity\.ts {3}/)
+    const { status, body } = await send(dev.port, { path: '/todo/1' })
+    assert.equal(status, 500)
+    const [, id] = /logged as request (\w+)/.exec(body.detail) ?? []
+    assert.ok(id !== undefined && !JSON.stringify(body).includes('trim'))
+    await dev.waitFor(
+      new RegExp(`error {2}GET /todo/1 {3}request ${id}\\n {10}TypeError: .*'trim'\\)\\n.*src/todo/entity\\.ts:6:10`),
+    )
+  })
+
+  it('says nothing of a file that changes nothing, for example one that holds this output', async () => {
+    await dev.waitFor(/GET {4}\/todo\/1 +500 /)
+    const before = dev.stdout()
+    await project.write('dev.txt', before)
+    await project.write('dev.log', before)
+    await project.write('src/.insert.ts.swp', before)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.equal(dev.stdout(), before)
+  })
+
+  it('a second one on the same port says so', async () => {
+    const other = await makeProject()
+    const { code, stdout, stderr } = await other.run(`dev --port ${dev.port}`)
+    await other.remove()
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    const next = dev.port + 1
+    assert.equal(
+      stderr,
+      `Error: The port ${dev.port} on 127.0.0.1 is taken\n  Stop what listens there, or choose another one: --port ${next}\n`,
+    )
+  })
+
+  it('ends in order on SIGTERM, and a new one goes on where it was', async () => {
+    const { code, stdout, stderr } = await dev.stop('SIGTERM')
+    assert.deepEqual([code, stderr], [0, ''])
+    assertCalm(stdout.replace(/ {10}TypeError.*\n.* at .*\n/, ''))
+    dev = await startDev(project, '', dev.port)
+    assert.match(dev.stdout(), / {2}System {4}\.waypost\/system\.db\n/)
+    assert.equal((await create()).status, 201, 'its tokens stay valid')
+  })
+})
+
+test('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130', async () => {
+  const project = await makeProject()
+  const receiver = await openReceiver()
+  const dev = await startDev(project, ' --no-deliver')
+  try {
+    assert.match(dev.stdout(), / {2}Events {4}left to npx waypost event:execute\n/)
+    const token = (await project.ok('token:issue --user dev')).trim()
+    const headers = { authorization: `Bearer ${token}` }
+    const body = { event: 'todo_created', endpoint: receiver.url }
+    assert.equal((await send(dev.port, { path: '/consumer/subscription', body, headers })).status, 201)
+    assert.equal((await send(dev.port, { path: '/todo', body: milk, headers })).status, 201)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.equal(receiver.received.length, 0)
+    assert.match(await project.ok('event:execute --json'), /^\{"attempted":1,"delivered":1,/)
+    assert.equal(receiver.received.length, 1)
+  } finally {
+    const { code, stderr } = await dev.stop('SIGINT')
+    await receiver.close()
+    await project.remove()
+    assert.deepEqual([code, stderr], [130, ''])
+  }
+})
+
+test('dev starts on a broken project, shows its errors, and serves it once it is mended', async () => {
+  const project = await makeProject()
+  await project.edit('waypost.yml', 'collection.yml', 'colection.yml')
+  const dev = await startDev(project)
+  try {
+    await dev.waitFor(/reload the project: 1 error, no route is served before it is mended\n/)
+    await dev.waitFor(/There is no file resources\/routes\/todo\/colection\.yml/)
+    assert.equal((await send(dev.port, { path: '/todo' })).status, 404)
+    assert.equal((await send(dev.port, { path: '/health/ready' })).status, 200)
+    await project.edit('waypost.yml', 'colection.yml', 'collection.yml')
+    await dev.waitFor(/, mended\n/)
+    assert.equal((await send(dev.port, { path: '/todo' })).status, 200)
+  } finally {
+    await dev.stop()
+    await project.remove()
+  }
+})
+
+test('dev refuses a System that serves a deployment, and changes nothing in it', async () => {
+  const project = await makeProject()
+  try {
+    await project.ok('migrate')
+    const { release } = JSON.parse(await project.ok('deploy --yes --json'))
+    await project.edit('src/todo/insert.ts', 'To-do created', 'Changed')
+    const { code, stdout, stderr } = await project.run('dev --port 0')
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(stderr, /^Error: System at \S+system\.db is a production one: dev would replace the release/)
+    assertCalm(stderr)
+    await project.edit('src/todo/insert.ts', 'Changed', 'To-do created')
+    assert.deepEqual(JSON.parse(await project.ok('deploy --yes --json')), {
+      release,
+      changes: [],
+      activated: false,
+      servers: [],
+    })
+  } finally {
+    await project.remove()
+  }
+})
