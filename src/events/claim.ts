@@ -21,7 +21,9 @@ export interface Claims {
 }
 
 export const mostLost = 5
-const lookAhead = 1000
+/** How many of the oldest are looked at for each that can be taken: others may be behind many for one endpoint. */
+const lookAhead = 16
+const leastLookAhead = 100
 
 /** Claims deliveries that are due, under a lease, within the capacity of the worker. */
 export async function claimDeliveries(
@@ -69,7 +71,7 @@ async function takeRows(
     with due as materialized (
       select d.id, d.due_at, s.endpoint, coalesce(cast(busy.value as integer), 0) as busy
       from ${dueDeliveries(system, capacity)}
-      order by d.due_at, d.id limit ${lookAhead}
+      order by d.due_at limit ${Math.max(leastLookAhead, capacity.free * lookAhead)}
     ), ranked as materialized (
       select id, busy + row_number() over (partition by endpoint order by due_at, id) as place from due
     ), picked as materialized (

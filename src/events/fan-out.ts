@@ -1,12 +1,13 @@
 import type { Transaction } from 'kysely'
 import { makeSortedId } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { findEvent, type EventCatalog } from './catalog.ts'
+import type { EventCatalog } from './catalog.ts'
+import { loadSubscribers, type FannedMessage, type SubscriberPage } from './subscribers.ts'
 import { texts } from './work.ts'
 
 /** Deliveries at most that one transaction makes. */
 const chunkSize = 1000
-const mostMessages = 100
+const mostMessages = 500
 
 /**
  * Turns the oldest messages into deliveries, a chunk in one transaction; what is left of a message goes on behind the
@@ -16,36 +17,41 @@ const mostMessages = 100
 export async function fanOutChunk(system: System, catalog: EventCatalog): Promise<boolean> {
   return system.transaction(async (trx) => {
     const messages = await selectMessages(system, trx, catalog)
-    let room = chunkSize
+    const pages = new Map<string, SubscriberPage>()
+    const deliveries: NewDelivery[] = []
+    const done: string[] = []
     for (const message of messages) {
+      const room = chunkSize - deliveries.length
       if (room === 0) break
-      const subscriptions = await selectSubscribers(system, trx, { message, catalog, limit: room })
-      await insertDeliveries(system, trx, { message, subscriptions })
-      const done = subscriptions.length < room
-      await trx
-        .updateTable('waypost_message')
-        .set(done ? { fanned_out_at: system.now() } : { fan_cursor: subscriptions.at(-1)! })
-        .where('id', '=', message.id)
-        .execute()
-      room -= subscriptions.length
+      const known = isForAll(message) ? pages.get(message.event) : undefined
+      const page = known ?? (await loadSubscribers(system, trx, { message, catalog, limit: room }))
+      if (page.isLast && isForAll(message)) pages.set(message.event, page)
+      const { subscriptions, cursor } = choose(page, message, room)
+      for (const subscription of subscriptions) deliveries.push({ message, subscription })
+      if (cursor === undefined) done.push(message.id)
+      else await keepCursor(trx, message, cursor)
     }
+    await insertDeliveries(system, trx, deliveries)
+    await markFanned(system, trx, done)
     return messages.length > 0
   })
 }
 
-interface WaitingMessage {
-  readonly id: string
-  readonly event: string
-  readonly users: string | null
-  readonly created_at: number
-  readonly fan_cursor: string | null
+/** Whether it begins with the first of all subscribers, so that other such messages of its event have the same ones. */
+function isForAll({ users, fan_cursor: cursor }: FannedMessage): boolean {
+  return users === null && cursor === null
+}
+
+interface NewDelivery {
+  readonly message: FannedMessage
+  readonly subscription: string
 }
 
 function selectMessages(
   system: System,
   trx: Transaction<SystemTables>,
   catalog: EventCatalog,
-): Promise<readonly WaitingMessage[]> {
+): Promise<readonly FannedMessage[]> {
   return trx
     .selectFrom('waypost_message')
     .select(['id', 'event', 'users', 'created_at', 'fan_cursor'])
@@ -58,49 +64,36 @@ function selectMessages(
     .execute()
 }
 
-/** Active subscriptions that are older than the message, of active users who may receive it. */
-async function selectSubscribers(
-  system: System,
-  trx: Transaction<SystemTables>,
-  { message, catalog, limit }: { message: WaitingMessage; catalog: EventCatalog; limit: number },
-): Promise<string[]> {
-  let query = trx
-    .selectFrom('waypost_subscription as subscription')
-    .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')
-    .select('subscription.id')
-    .where('subscription.event', '=', message.event)
-    .where('subscription.status', '=', 'active')
-    .where('subscription.created_at', '<=', message.created_at)
-    .where('user.status', '=', 'active')
-    .orderBy('subscription.id')
-    .limit(limit)
-  if (message.fan_cursor !== null) query = query.where('subscription.id', '>', message.fan_cursor)
-  if (message.users !== null) query = query.where('subscription.user_id', 'in', texts(system, message.users))
-  const { scopes = [] } = findEvent(catalog, message.event) ?? {}
-  if (scopes.length > 0) {
-    query = query.where((where) =>
-      where.exists(
-        where
-          .selectFrom('waypost_user_scope as granted')
-          .select('granted.scope')
-          .whereRef('granted.user_id', '=', 'user.id')
-          .where('granted.scope', 'in', scopes),
-      ),
-    )
-  }
-  return (await query.execute()).map((row) => row.id)
+/** Those of a page that are older than the message, as far as there is room, and where to go on if that is not all. */
+function choose(
+  { rows, isLast }: SubscriberPage,
+  message: FannedMessage,
+  room: number,
+): { subscriptions: readonly string[]; cursor: string | undefined } {
+  const older = rows.filter((row) => row.created_at <= message.created_at).map((row) => row.id)
+  if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1] }
+  return { subscriptions: older, cursor: isLast ? undefined : rows.at(-1)?.id }
+}
+
+async function keepCursor(trx: Transaction<SystemTables>, { id }: FannedMessage, cursor: string): Promise<void> {
+  await trx.updateTable('waypost_message').set({ fan_cursor: cursor }).where('id', '=', id).execute()
+}
+
+async function markFanned(system: System, trx: Transaction<SystemTables>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx.updateTable('waypost_message').set({ fanned_out_at: system.now() }).where('id', 'in', ids).execute()
 }
 
 async function insertDeliveries(
   system: System,
   trx: Transaction<SystemTables>,
-  { message, subscriptions }: { message: WaitingMessage; subscriptions: readonly string[] },
+  deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  if (subscriptions.length === 0) return
+  if (deliveries.length === 0) return
   await trx
     .insertInto('waypost_delivery')
     .values(
-      subscriptions.map((subscription) => ({
+      deliveries.map(({ message, subscription }) => ({
         id: makeSortedId('dlv_', message.created_at),
         message_id: message.id,
         subscription_id: subscription,

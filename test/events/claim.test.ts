@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { claimDeliveries } from '../../src/events/claim.ts'
+import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { openSystem } from '../../src/store/index.ts'
+import type { Answer } from './receiver.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+const lease = 60_000
+
+onEachDatabase('a claim', (world) => {
+  test('is had by one worker only, however many look for work at once', async () => {
+    const others = [await openSystem({ url: world().url, clock: world().clock }), world().system]
+    try {
+      const receivers = [await world().openReceiver(), await world().openReceiver(), await world().openReceiver()]
+      const user = await world().addUser()
+      for (const receiver of receivers) {
+        await world().addSubscriptions(
+          user,
+          'note',
+          [1, 2, 3, 4].map((n) => `${receiver.url}/${n}`),
+        )
+      }
+      for (let n = 0; n < 25; n++) await world().dispatch('note', n)
+      const runs = await Promise.all([...others, ...others].map((system) => world().execute({ system })))
+      assert.equal(
+        runs.reduce((sum, run) => sum + run.attempted, 0),
+        300,
+      )
+      const ids = receivers.flatMap(({ received }) => received.map(({ headers }) => headers['webhook-id']))
+      assert.equal(ids.length, 300)
+      assert.equal(new Set(ids).size, 300)
+      assert.ok((await world().deliveries()).every((row) => row.status === 'delivered' && row.lost === 0))
+    } finally {
+      await others[0]!.close()
+    }
+  })
+
+  test('that ran out is had by the next, which counts it as lost and not as a failure', async () => {
+    const receiver = await prepare(world(), 204)
+    for (let lost = 0; lost < 4; lost++) {
+      assert.equal((await claim(world())).deliveries.length, 1)
+      assert.equal((await claim(world())).taken, 0, 'nobody else has it while the lease holds')
+      world().clock.forward(lease)
+    }
+    assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', lost: 4, failures: 0 }])
+  })
+
+  test('that ran out for the fifth time is the end, and the log of attempts says so', async () => {
+    const receiver = await prepare(world(), 204)
+    for (let lost = 0; lost < 5; lost++) {
+      await claim(world())
+      world().clock.forward(lease)
+    }
+    assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 1 })
+    assert.equal(receiver.received.length, 0)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'dead', lost: 5, failures: 0 }])
+    assert.deepEqual(
+      (await world().attemptRows()).map((row) => row.outcome),
+      ['lost'],
+    )
+    assert.partialDeepStrictEqual(world().attempts, [{ outcome: 'dead', result: { failure: 'lost 5 times' } }])
+  })
+
+  test('that was taken over leaves the first worker with nothing to say', async () => {
+    for (const late of [410, 500, 204]) {
+      const answered = Promise.withResolvers<void>()
+      const receiver = await world().openReceiver()
+      receiver.choose = (count) =>
+        count > 1 ? 204 : (response) => void answered.promise.then(() => response.writeHead(late).end())
+      await world().subscribe(await world().addUser(), 'note', receiver.url)
+      await world().dispatch('note', late)
+      const slow = world().execute()
+      while (receiver.received.length === 0) await sleep(5)
+      world().clock.forward(lease)
+      assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, delivered: 1 })
+      answered.resolve()
+      assert.deepEqual(await slow, { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+      const subscriptions = await world().system.db.selectFrom('waypost_subscription').select('status').execute()
+      assert.ok(subscriptions.every((row) => row.status === 'active'))
+      await world().system.db.deleteFrom('waypost_subscription').execute()
+    }
+    assert.ok((await world().deliveries()).every((row) => row.status === 'delivered' && row.failures === 0))
+    assert.equal((await world().attemptRows()).length, 3)
+  })
+
+  test('takes no more than the cap of an endpoint, over all of its subscriptions', async () => {
+    world().settings = { ...world().settings, delivery_concurrency_per_endpoint: 3 }
+    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 20))
+    for (const user of [await world().addUser(), await world().addUser()])
+      await world().subscribe(user, 'note', receiver.url)
+    for (let n = 0; n < 8; n++) await world().dispatch('note', n)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 16 })
+    assert.equal(receiver.open.most, 3)
+  })
+
+  test('takes no more than the worker can start', async () => {
+    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 20))
+    await world().addSubscriptions(
+      await world().addUser(),
+      'note',
+      Array.from({ length: 20 }, (_, n) => `${receiver.url}/${n}`),
+    )
+    await world().dispatch('note', 1)
+    const run = world().execute({ concurrency: 5 })
+    while (receiver.received.length === 0) await sleep(2)
+    const claimed = await world()
+      .system.db.selectFrom('waypost_delivery')
+      .select('id')
+      .where('claim_id', 'is not', null)
+      .execute()
+    assert.ok(claimed.length <= 5)
+    assert.partialDeepStrictEqual(await run, { delivered: 20 })
+    assert.equal(receiver.open.most, 5)
+  })
+
+  test('of a hung endpoint never keeps another one waiting', async () => {
+    const held: ServerResponse[] = []
+    const hung = await world().openReceiver((response) => held.push(response))
+    const quick = await world().openReceiver()
+    const user = await world().addUser()
+    await world().subscribe(user, 'note', hung.url)
+    await world().subscribe(user, 'other_note', quick.url)
+    for (let n = 0; n < 1200; n++) await world().dispatch('note', n)
+    world().clock.forward(1)
+    for (let n = 0; n < 100; n++) await world().dispatch('other_note', n)
+    const stop = new AbortController()
+    const run = world().execute({ signal: stop.signal })
+    while (quick.received.length < 100) await sleep(5)
+    assert.equal(hung.received.length, 8)
+    stop.abort()
+    for (const response of held) response.destroy()
+    assert.partialDeepStrictEqual(await run, { delivered: 100, retrying: 8 })
+  })
+
+  test('is not made once the signal aborts, and what is under way is finished', async () => {
+    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 100))
+    await world().addSubscriptions(
+      await world().addUser(),
+      'note',
+      Array.from({ length: 10 }, (_, n) => `${receiver.url}/${n}`),
+    )
+    await world().dispatch('note', 1)
+    for (const watch of [false, true]) {
+      const stop = new AbortController()
+      const run = world().execute({ concurrency: 2, signal: stop.signal, watch })
+      while (receiver.open.now < 2) await sleep(2)
+      stop.abort()
+      assert.deepEqual(await run, { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
+    }
+    const rows = await world()
+      .system.db.selectFrom('waypost_delivery')
+      .selectAll()
+      .where('status', '=', 'pending')
+      .execute()
+    assert.equal(rows.length, 6)
+    assert.ok(rows.every((row) => row.claim_id === null))
+  })
+
+  test('asks again who may receive it', async () => {
+    const receiver = await world().openReceiver()
+    const { db } = world().system
+    const lostScope = await world().addUser(['secret'])
+    const disabled = await world().addUser(['secret'])
+    const removed = await world().addUser(['secret'])
+    const changed = await world().addUser(['secret'])
+    for (const user of [lostScope, disabled, removed, changed]) await world().subscribe(user, 'guarded', receiver.url)
+    await world().dispatch('guarded', 1)
+    await fanOutOnly(world())
+    await db.deleteFrom('waypost_user_scope').where('user_id', '=', lostScope).execute()
+    await db.updateTable('waypost_user').set({ status: 'disabled' }).where('id', '=', disabled).execute()
+    await db.deleteFrom('waypost_subscription').where('user_id', '=', removed).execute()
+    await db.updateTable('waypost_user_scope').set({ scope: 'other' }).where('user_id', '=', changed).execute()
+    assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    const states = (await world().deliveries()).map((row) => row.status)
+    assert.deepEqual(states.toSorted(), ['cancelled', 'cancelled', 'cancelled', 'delivered'])
+  })
+
+  test('leaves what is for a paused subscription where it is', async () => {
+    const receiver = await prepare(world(), 204)
+    const subscriptions = world().system.db.updateTable('waypost_subscription')
+    await fanOutOnly(world())
+    await subscriptions.set({ status: 'paused' }).execute()
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
+    await subscriptions.set({ status: 'active' }).execute()
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('of which too little is left is given back, and nothing is posted under it', async () => {
+    const receiver = await prepare(world(), 204)
+    let jump = 0
+    let claims = 0
+    const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
+    const transaction: World['system']['transaction'] = async (work) => {
+      const done = await world().system.transaction(work)
+      if (++claims === 1) jump = 50_000 // as if the claim had taken this long
+      return done
+    }
+    const system = { ...world().system, transaction }
+    assert.deepEqual(await world().execute({ system, clock }), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
+    assert.ok(claims >= 3)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', lost: 0 }])
+  })
+})
+
+async function prepare(world: World, answer: Answer) {
+  const receiver = await world.openReceiver(answer)
+  await world.subscribe(await world.addUser(), 'note', receiver.url)
+  await world.dispatch('note', 1)
+  await fanOutOnly(world)
+  return receiver
+}
+
+/** A worker that ends before it posts anything. */
+function claim({ system, catalog, settings, clock }: World) {
+  const capacity = { catalog, free: 10, perEndpoint: 8, underWay: new Map<string, number>() }
+  return claimDeliveries(system, { capacity, settings, clock })
+}
+
+async function fanOutOnly(world: World): Promise<void> {
+  while (await fanOutChunk(world.system, world.catalog));
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { openOutbound } from '../../src/outbound/index.ts'
+import { makeSecrets, type System } from '../../src/store/index.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+onEachDatabase('what fails', (world) => {
+  test('a secret that cannot be unsealed is a failed attempt, and the others go on', async () => {
+    const receiver = await world().openReceiver()
+    const user = await world().addUser()
+    const broken = await world().subscribe(user, 'note', `${receiver.url}/broken`)
+    const foreign = await world().subscribe(user, 'note', `${receiver.url}/foreign`)
+    await world().subscribe(user, 'note', `${receiver.url}/good`)
+    await setSecret(world(), broken.id, 'v1.nonsense')
+    const place = { table: 'waypost_subscription', row: foreign.id, column: 'secret' }
+    await setSecret(world(), foreign.id, makeSecrets('another secret that is long enough').seal('whsec_AAAA', place))
+    for (let n = 0; n < 3; n++) await world().dispatch('note', n)
+    assert.deepEqual(await world().execute(), { attempted: 9, delivered: 3, retrying: 6, dead: 0 })
+    assert.ok(receiver.received.every((one) => one.path === '/good'))
+    const failed = (await world().attemptRows()).filter((row) => row.outcome !== 'delivered')
+    assert.equal(failed.length, 6)
+    assert.ok(failed.every((row) => row.outcome.startsWith('the secret cannot be read')))
+  })
+
+  test('an endpoint that now resolves to a refused address is a failed attempt, and the others go on', async () => {
+    const receiver = await world().openReceiver()
+    const user = await world().addUser()
+    const port = new URL(receiver.url).port
+    for (const host of ['partner.example', 'other.example']) {
+      await world().addSubscriptions(user, 'note', [`http://${host}:${port}/`])
+    }
+    const outbound = openOutbound({
+      allow: () => ['127.0.0.2/32'],
+      loopback: false,
+      lookup: (host, _options, done) =>
+        done(null, [{ address: host === 'other.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }]),
+    })
+    try {
+      await world().dispatch('note', 1)
+      const summary = await world().execute({ outbound })
+      assert.equal(summary.attempted, 2)
+      const outcomes = (await world().attemptRows()).map((row) => row.outcome)
+      assert.ok(outcomes.includes('WP_OUTBOUND_ADDRESS'))
+      assert.ok(receiver.received.every((one) => one.headers.host?.startsWith('other.example')))
+    } finally {
+      await outbound.close()
+    }
+  })
+
+  test('a database that fails while outcomes are written is asked again, and nothing is posted twice', async () => {
+    const receiver = await prepare(world(), 30)
+    const broken = breakable(world().system)
+    receiver.choose = (count) => {
+      if (count === 10) broken.fail(250)
+      return 204
+    }
+    assert.deepEqual(await world().execute({ system: broken.system }), {
+      attempted: 30,
+      delivered: 30,
+      retrying: 0,
+      dead: 0,
+    })
+    assert.ok(broken.failed() > 0)
+    assert.equal(receiver.received.length, 30)
+  })
+
+  test('an outcome that the database refuses does not keep the others from being written', async () => {
+    const receiver = await prepare(world(), 12)
+    const { system } = world()
+    const poison = (await world().deliveries())[5]!.id
+    const transaction: System['transaction'] = (work) =>
+      system.transaction(async (trx) => {
+        const value = await work(trx)
+        const rows = await trx.selectFrom('waypost_attempt').select('id').where('delivery_id', '=', poison).execute()
+        if (rows.length > 0) throw new Error('refused')
+        return value
+      })
+    let jump = 0
+    const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
+    const run = world().execute({ system: { ...system, transaction }, clock })
+    while ((await world().attemptRows()).length < 11) await sleep(5)
+    jump = 60_000 // the lease is over
+    await assert.rejects(run, /^Error: refused$/)
+    assert.equal(receiver.received.length, 12)
+    const pending = (await world().deliveries()).filter((row) => row.status !== 'delivered')
+    assert.deepEqual(
+      pending.map((row) => row.id),
+      [poison],
+    )
+    world().clock.forward(60_000)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+  })
+
+  test('a run whose database is away ends with what was under way, and says why', async () => {
+    const receiver = await prepare(world(), 4)
+    receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 60)
+    const broken = breakable(world().system)
+    const run = world().execute({ system: broken.system, concurrency: 10 })
+    while (receiver.received.length < 4) await sleep(2)
+    broken.fail(400)
+    await world().dispatch('note', 2)
+    await assert.rejects(run, /^Error: the database is away$/)
+    const states = (await world().deliveries()).map((row) => row.status)
+    assert.deepEqual(states, ['delivered', 'delivered', 'delivered', 'delivered'])
+  })
+
+  test('a worker that watches says so and goes on when the database is back', async () => {
+    const receiver = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    const broken = breakable(world().system)
+    broken.fail(300)
+    await world().dispatch('note', 1)
+    const stop = new AbortController()
+    const errors: unknown[] = []
+    const onError = (error: unknown) => void errors.push(error)
+    const run = world().execute({ system: broken.system, watch: true, signal: stop.signal, onError })
+    while ((await world().attemptRows()).length === 0) await sleep(5)
+    stop.abort()
+    assert.partialDeepStrictEqual(await run, { delivered: 1 })
+    assert.ok(errors.length >= 1 && errors.length < 5, String(errors.length))
+  })
+
+  test('whoever reports attempts and throws ends the run without a hang', async () => {
+    await prepare(world(), 3)
+    const onAttempt = () => {
+      throw new Error('no more paper')
+    }
+    await assert.rejects(world().execute({ onAttempt }), /^Error: no more paper$/)
+    assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
+  })
+})
+
+onEachDatabase('a worker without work', (world) => {
+  test('ends at once, and has opened no transaction', async () => {
+    await waitingOnly(world())
+    const counted = countTransactions(world().system)
+    const began = performance.now()
+    assert.deepEqual(await world().execute({ system: counted.system }), {
+      attempted: 0,
+      delivered: 0,
+      retrying: 0,
+      dead: 0,
+    })
+    assert.ok(performance.now() - began < 150)
+    assert.equal(counted.count(), 0)
+  })
+
+  test('opens no transaction while it watches, and still delivers soon what comes', async () => {
+    const receiver = await waitingOnly(world())
+    const counted = countTransactions(world().system)
+    const stop = new AbortController()
+    const run = world().execute({ system: counted.system, watch: true, signal: stop.signal })
+    await sleep(700)
+    assert.equal(counted.count(), 0)
+    const before = receiver.received.length
+    await world().dispatch('note', 'now')
+    const began = performance.now()
+    while (receiver.received.length === before) await sleep(5)
+    assert.ok(performance.now() - began < 600)
+    stop.abort()
+    await run
+  })
+
+  test('stops at once when it is told to', async () => {
+    const stop = new AbortController()
+    const run = world().execute({ watch: true, signal: stop.signal })
+    await sleep(50)
+    const began = performance.now()
+    stop.abort()
+    await run
+    assert.ok(performance.now() - began < 150)
+  })
+})
+
+/** One delivery waits for its resend, one is paused, one is under another worker's lease, one is over. */
+async function waitingOnly(world: World) {
+  const receiver = await world.openReceiver(500)
+  const user = await world.addUser()
+  const { id } = await world.subscribe(user, 'note', receiver.url)
+  const paused = await world.subscribe(user, 'other_note', receiver.url)
+  for (const n of [1, 2, 3]) await world.dispatch('note', n)
+  await world.dispatch('other_note', 4)
+  await world.execute()
+  const { db } = world.system
+  await db.updateTable('waypost_subscription').set({ status: 'paused' }).where('id', '=', paused.id).execute()
+  const [first, second] = (await world.deliveries()).filter((row) => row.subscription_id === id)
+  const soon = { due_at: world.clock.now() - 1000 }
+  await db.updateTable('waypost_delivery').set(soon).where('subscription_id', '=', paused.id).execute()
+  const leased = { ...soon, claim_id: 'clm_other', lease_until: world.clock.now() + 50_000 }
+  await db.updateTable('waypost_delivery').set(leased).where('id', '=', first!.id).execute()
+  await db
+    .updateTable('waypost_delivery')
+    .set({ ...soon, status: 'dead' })
+    .where('id', '=', second!.id)
+    .execute()
+  receiver.choose = () => 204
+  return receiver
+}
+
+async function prepare(world: World, count: number) {
+  const receiver = await world.openReceiver()
+  const endpoints = Array.from({ length: count }, (_, n) => `${receiver.url}/${n}`)
+  await world.addSubscriptions(await world.addUser(), 'note', endpoints)
+  await world.dispatch('note', 1)
+  while (await fanOutChunk(world.system, world.catalog));
+  return receiver
+}
+
+async function setSecret({ system }: World, id: string, secret: string): Promise<void> {
+  await system.db.updateTable('waypost_subscription').set({ secret }).where('id', '=', id).execute()
+}
+
+/** A System whose transactions fail for a while. */
+function breakable(system: System) {
+  let until = 0
+  let failed = 0
+  const transaction: System['transaction'] = async (work) => {
+    if (performance.now() >= until) return system.transaction(work)
+    failed++
+    throw new Error('the database is away')
+  }
+  return {
+    system: { ...system, transaction },
+    failed: () => failed,
+    fail: (ms: number) => void (until = performance.now() + ms),
+  }
+}
+
+function countTransactions(system: System) {
+  let count = 0
+  const transaction: System['transaction'] = (work) => {
+    count++
+    return system.transaction(work)
+  }
+  return { system: { ...system, transaction }, count: () => count }
+}
