@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { argon2Sync } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { hashPassword, isPassword } from '../../src/auth/passwords.ts'
+
+test('a password is kept as argon2id in PHC form, with the parameters of OWASP and a salt of its own', async () => {
+  const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
+  assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  assert.notEqual(one, two)
+  assert.deepEqual(await Promise.all([isPassword('correct horse', one), isPassword('correct horsf', one)]), [
+    true,
+    false,
+  ])
+})
+
+test('a hash with other parameters is verified by those', async () => {
+  const nonce = Buffer.from('somesalt')
+  const options = { memory: 1024, passes: 3, parallelism: 2, tagLength: 24, nonce, message: 'password' }
+  const tag = argon2Sync('argon2id', options).toString('base64')
+  const stored = `$argon2id$v=19$m=1024,t=3,p=2$${nonce.toString('base64').replace('=', '')}$${tag}`
+  assert.equal(await isPassword('password', stored), true)
+  assert.equal(await isPassword('passwort', stored), false)
+})
+
+test('nothing is the password of somebody who has none, or of nobody', async () => {
+  for (const stored of [null, undefined, '', '$2b$10$abcdefghijklmnopqrstuv', 'password']) {
+    assert.equal(await isPassword('password', stored), false)
+  }
+})
+
+test('a password needs 8 to 1,024 characters', async () => {
+  for (const password of ['', '1234567', 'x'.repeat(1025)]) {
+    await assert.rejects(hashPassword(password), { code: 'WP_AUTH_PASSWORD_WEAK' })
+  }
+})
+
+test('a name that nobody has takes as long as a wrong password', async () => {
+  const stored = await hashPassword('correct horse')
+  const measure = async (hash: string | undefined) => {
+    const began = performance.now()
+    await isPassword('wrong horse', hash)
+    return performance.now() - began
+  }
+  const samples: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
+  for (let round = 0; round < 15; round++) {
+    samples.known.push(await measure(stored))
+    samples.unknown.push(await measure(undefined))
+  }
+  const [known, unknown] = [median(samples.known), median(samples.unknown)]
+  assert.ok(unknown > known / 2 && unknown < known * 2, `known ${known} ms, unknown ${unknown} ms`)
+})
+
+test('of many hashes at once two run, as many wait as the queue holds, and the rest is refused', async () => {
+  const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword('x', undefined)))
+  const refused = results.filter((result) => result.status === 'rejected')
+  assert.equal(refused.length, 80 - 2 - 64)
+  for (const { reason } of refused) {
+    assert.equal(reason.code, 'WP_AUTH_BUSY')
+    assert.equal(reason.status, 429)
+    assert.ok(reason.retryAfterSeconds >= 1)
+  }
+  assert.equal(await isPassword('x', undefined), false, 'the queue is empty again')
+})
+
+test('reading a file does not wait for the queue', async () => {
+  const hashes = Promise.all(Array.from({ length: 30 }, () => isPassword('x', undefined)))
+  const began = performance.now()
+  await readFile(import.meta.filename)
+  const ms = performance.now() - began
+  const queueMs = await hashes.then(() => performance.now() - began)
+  assert.ok(ms < queueMs / 3, `a read took ${ms} ms, the queue ${queueMs} ms`)
+})
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { countAttempt, network, takeBackAttempt, type Attempt } from '../../src/auth/throttle.ts'
+import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+
+for (const kind of systemKinds) {
+  describe(`throttling on ${kind}`, () => {
+    let server: TestServer
+    before(async () => {
+      server = await startTestServer({ kind })
+    })
+    after(() => server.close())
+
+    /** How many attempts are let through, of so many. */
+    async function count(attempts: readonly Attempt[]): Promise<number> {
+      const results = await Promise.allSettled(
+        attempts.map((attempt) => countAttempt(server.host.system, server.clock, attempt)),
+      )
+      for (const result of results) {
+        if (result.status === 'rejected') assert.equal(result.reason.code, 'WP_AUTH_THROTTLED')
+      }
+      return results.filter(({ status }) => status === 'fulfilled').length
+    }
+    const times = (length: number, make: (index: number) => Attempt) =>
+      Array.from({ length }, (_, index) => make(index))
+    const succeed = (attempt: Attempt) =>
+      takeBackAttempt(server.host.system, server.clock, { ...attempt, wasRight: true })
+
+    test('lets ten attempts of a name through from an address, counted exactly when they come at once', async () => {
+      assert.equal(await count(times(15, () => ({ name: 'pair', address: '203.0.113.1' }))), 10)
+      assert.equal(await count([{ name: 'pair', address: '203.0.113.2' }]), 1)
+      assert.equal(await count([{ name: 'other', address: '203.0.113.1' }]), 1)
+    })
+
+    test('lets a hundred attempts through from an address, whatever the names', async () => {
+      assert.equal(await count(times(105, (index) => ({ name: `name${index}`, address: '203.0.113.3' }))), 100)
+    })
+
+    test('counts no private address for all names, since it is a proxy most often', async () => {
+      for (const address of ['127.0.0.1', '10.1.2.3', '::1', '::ffff:192.168.0.1', 'fd00::1']) {
+        assert.equal(await count(times(105, (index) => ({ name: `n${index}`, address }))), 105, address)
+        server.clock.forward(15 * 60_000) // the names are the same for each address
+      }
+    })
+
+    test('lets fifty attempts of a name through from all strange addresses, and any from where it logged in', async () => {
+      const home = { name: 'popular', address: '198.51.100.200' }
+      await countAttempt(server.host.system, server.clock, home)
+      await succeed(home)
+      assert.equal(await count(times(60, (index) => ({ name: 'popular', address: `198.51.100.${index}` }))), 50)
+      assert.equal(await count([home]), 1)
+      assert.equal(await count([{ name: 'popular', address: '198.51.100.201' }]), 0)
+      server.clock.forward(31 * 86_400_000)
+      assert.equal(await count(times(60, (index) => ({ name: 'popular', address: `198.51.100.${index}` }))), 50)
+      assert.equal(await count([home]), 0, 'what was 31 days ago does not count')
+    })
+
+    test('counts IPv6 addresses by their /64', async () => {
+      const attempts = times(15, (index) => ({ name: 'six', address: `2001:db8:1:2::${index + 1}` }))
+      assert.equal(await count(attempts), 10)
+      assert.equal(await count([{ name: 'six', address: '2001:db8:1:3::1' }]), 1)
+    })
+
+    test('begins anew when the window is over, and not before', async () => {
+      const attempt = { name: 'window', address: '203.0.113.9' }
+      assert.equal(await count(times(10, () => attempt)), 10)
+      server.clock.forward(14 * 60_000)
+      assert.equal(await count([attempt]), 0)
+      server.clock.forward(60_000)
+      assert.equal(await count(times(11, () => attempt)), 10)
+    })
+
+    test('takes back what nobody looked at', async () => {
+      const attempt = { name: 'busy', address: '203.0.113.10' }
+      assert.equal(await count(times(10, () => attempt)), 10)
+      await takeBackAttempt(server.host.system, server.clock, { ...attempt, wasRight: false })
+      assert.equal(await count([attempt, attempt]), 1)
+    })
+
+    test('clears the name and address of an attempt that was right', async () => {
+      const attempt = { name: 'right', address: '203.0.113.11' }
+      assert.equal(await count(times(9, () => attempt)), 9)
+      await succeed(attempt)
+      assert.equal(await count(times(11, () => attempt)), 10)
+    })
+
+    test('keeps names apart that read like a name and an address', async () => {
+      assert.equal(await count(times(10, () => ({ name: 'a 203.0.113.20', address: '203.0.113.21' }))), 10)
+      assert.equal(await count([{ name: 'a', address: '203.0.113.20 203.0.113.21' }]), 1)
+      assert.equal(await count([{ name: 'a\0b', address: '203.0.113.21' }]), 1)
+    })
+  })
+}
+
+test('the network of an address is itself, and for IPv6 its /64', () => {
+  const cases: Readonly<Record<string, string>> = {
+    '192.0.2.1': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '::1': '0:0:0:0',
+    '::': '0:0:0:0',
+    '2001:db8::1': '2001:db8:0:0',
+    '2001:db8:1:2:3:4:5:6': '2001:db8:1:2',
+    '2001:db8:1:2:3:4:5::': '2001:db8:1:2',
+    'fe80::1%eth0': 'fe80:0:0:0',
+    '64:ff9b::192.0.2.1': '64:ff9b:0:0',
+    'no address': 'no address',
+  }
+  for (const [address, net] of Object.entries(cases)) assert.equal(network(address), net, address)
+})
