@@ -1,0 +1,221 @@
+// What is wrong around a project: usage, System, its secret and address, ports. Each is said, and nothing is half done.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it, test } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { assertCalm, baseUrl, secret } from './serving.ts'
+import { readSystem } from './snapshot.ts'
+
+let project: TestProject
+let postgres: TestPostgres
+let occupied: Server
+before(async () => {
+  project = await makeProject()
+  postgres = await startPostgres()
+  occupied = createServer().listen(0, '0.0.0.0')
+  await once(occupied, 'listening')
+})
+after(async () => {
+  await once(occupied.close(), 'close')
+  await postgres.stop()
+  await project.remove()
+})
+
+interface Refusal {
+  readonly words: string
+  readonly env?: Record<string, string>
+  readonly stderr: RegExp
+}
+
+async function assertRefused(name: string, { words, env = {}, stderr }: Refusal, code: 1 | 2 = 1): Promise<void> {
+  const ended = await project.run(words, { env })
+  assert.equal(ended.code, code, `${name}: waypost ${words}\n${ended.stdout}${ended.stderr}`)
+  assert.match(ended.stderr, stderr, name)
+  assert.equal(ended.stdout, '', name)
+  assertCalm(ended.stderr)
+  for (const hidden of [secret, 'geheim']) assert.ok(!ended.stderr.includes(hidden), `${name} shows a secret`)
+}
+
+describe('wrong usage ends with 2', () => {
+  const usages: Record<string, Refusal> = {
+    'an unknown command': {
+      words: 'delpoy',
+      stderr:
+        /^Error: There is no command "delpoy"\n {2}Did you mean waypost deploy\? waypost --help lists the commands\.\n$/,
+    },
+    'an unknown flag': {
+      words: 'deploy --yess',
+      stderr: /^Error: There is no flag "--yess"\n {2}Did you mean --yes\? waypost deploy --help lists the flags\.\n$/,
+    },
+    'a required flag that is missing': {
+      words: 'client:add shop',
+      stderr: /^Error: The flag --user is missing\n {2}waypost client:add --help shows how it is used\.\n$/,
+    },
+    'a duration that is none': {
+      words: 'event:execute --time-limit 5x',
+      stderr: /^Error: --time-limit: "5x" is no duration\. Write it as 55s, 10m or 1h\.\n/,
+    },
+    'nothing to revoke': { words: 'token:revoke', stderr: /^Error: One of JTI, --user and --client says / },
+    'two things to revoke': {
+      words: 'token:revoke 3f0c9a52 --user ann',
+      stderr: /^Error: One of JTI, --user and --client says /,
+    },
+  }
+  for (const [name, refusal] of Object.entries(usages)) it(name, () => assertRefused(name, refusal, 2))
+})
+
+describe('a System that is not there', () => {
+  it('is named, and only dev and migrate make one', async () => {
+    const stderr = /^Error: There is no System database at \.waypost\/system\.db, and WAYPOST_SYSTEM_URL is not set\n/
+    const commands = ['deploy --yes', 'serve --port 0', 'event:execute', 'user:add ann']
+    await Promise.all(commands.map((words) => assertRefused(words, { words, stderr })))
+    assert.equal(existsSync(path.join(project.folder, '.waypost/system.db')), false)
+  })
+
+  it('is not made where WAYPOST_SYSTEM_URL names it', async () => {
+    const env = { WAYPOST_SYSTEM_URL: 'sqlite:other.db' }
+    const stderr =
+      /^Error: There is no SQLite file ".*other\.db"\n {2}Check the path; only waypost dev and waypost migrate /
+    await Promise.all(['deploy --yes', 'serve --port 0'].map((words) => assertRefused(words, { words, env, stderr })))
+    assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
+  })
+
+  it('cannot be reached: every command says so at once', async () => {
+    const env = { WAYPOST_SYSTEM_URL: `postgresql://waypost:geheim@127.0.0.1:${await closedPort()}/api` }
+    const stderr =
+      /^Error: The PostgreSQL database "api" at "127\.0\.0\.1:\d+" cannot be reached: connect ECONNREFUSED .*\n {2}Check /
+    const commands = ['serve --port 0', 'migrate', 'deploy --yes', 'event:execute']
+    await Promise.all(commands.map((words) => assertRefused(words, { words, env, stderr })))
+  })
+
+  it('refuses the password', async () => {
+    const env = { WAYPOST_SYSTEM_URL: postgres.url('postgres').replace(/:[^:@]+@/, ':geheim@') }
+    await assertRefused('serve', { words: 'serve --port 0', env, stderr: /^Error: The PostgreSQL database .*password/ })
+  })
+
+  it('is no database, or of a kind that Waypost does not know', async () => {
+    await project.write('notes.db', 'These are notes, and no database at all.\n'.repeat(50))
+    const env = { WAYPOST_SYSTEM_URL: 'sqlite:notes.db' }
+    const stderr = /Error: The SQLite file ".*notes\.db" cannot be opened: file is not a database\n/
+    await assertRefused('serve', { words: 'serve --port 0', env, stderr })
+    await assertRefused('migrate', { words: 'migrate', env, stderr })
+    await assertRefused('mysql', {
+      words: 'serve --port 0',
+      env: { WAYPOST_SYSTEM_URL: 'mysql://waypost:geheim@localhost/api' },
+      stderr:
+        /^Error: "mysql:\/\/waypost@localhost\/api" is no address of a System database\n {2}Set WAYPOST_SYSTEM_URL /,
+    })
+  })
+
+  it('was never migrated', async () => {
+    new DatabaseSync(path.join(project.folder, 'empty.db')).exec('create table other (id integer)')
+    const stderr = /^Error: System at \S+ lacks .*\n {2}Run waypost migrate against it first\.\n$/
+    const systems = { 'serve --port 0': 'sqlite:empty.db', 'event:execute': await postgres.createDatabase() }
+    await Promise.all(
+      Object.entries(systems).map(([words, WAYPOST_SYSTEM_URL]) =>
+        assertRefused(words, { words, env: { WAYPOST_SYSTEM_URL }, stderr }),
+      ),
+    )
+    assert.deepEqual(Object.keys(readSystem(project, 'empty.db')), ['other'])
+  })
+})
+
+describe('the secret and the base URL of a System', () => {
+  const system = { WAYPOST_SYSTEM_URL: 'sqlite:production.db' }
+  const complete = { ...system, WAYPOST_SECRET: secret, WAYPOST_BASE_URL: baseUrl }
+  let fresh: ReturnType<typeof readSystem>
+
+  before(async () => {
+    await project.ok('migrate', { env: system })
+    fresh = readSystem(project, 'production.db')
+  })
+
+  const beforeAnything: Record<string, Refusal> = {
+    'no secret': { words: 'deploy --yes', env: system, stderr: /Error: WAYPOST_SECRET is not set, which System at / },
+    'a short secret': {
+      words: 'serve --port 0',
+      env: { ...system, WAYPOST_SECRET: 'geheim' },
+      stderr: /^Error: WAYPOST_SECRET has 6 characters; at least 32 are needed\n/,
+    },
+    'no base URL': {
+      words: 'deploy --yes',
+      env: { ...system, WAYPOST_SECRET: 'geheim-but-of-more-than-thirty-two-characters' },
+      stderr: /Error: WAYPOST_BASE_URL is not set, and System at \S+ does not know it yet\n/,
+    },
+    'a base URL that is none': {
+      words: 'event:execute',
+      env: { ...complete, WAYPOST_BASE_URL: 'api.example.com' },
+      stderr: /^Error: "api\.example\.com" cannot be WAYPOST_BASE_URL\n/,
+    },
+    'a port that is none': {
+      words: 'serve',
+      env: { ...complete, PORT: 'many' },
+      stderr: /^Error: PORT is "many", which is no port\n/,
+    },
+    'a level of the log that is none': {
+      words: 'serve --port 0',
+      env: { ...complete, LOG_LEVEL: 'loud' },
+      stderr: /^Error: LOG_LEVEL is "loud", which is no level of a log\n {2}Use one of trace, debug, /,
+    },
+  }
+  for (const [name, refusal] of Object.entries(beforeAnything)) {
+    it(`${name}: refused, and System knows no more than before`, async () => {
+      await assertRefused(name, refusal)
+      assert.deepEqual(readSystem(project, 'production.db'), fresh)
+    })
+  }
+
+  it('right ones are remembered; others are refused from then on', async () => {
+    await project.ok('deploy --yes', { env: complete })
+    const { port } = occupied.address() as AddressInfo
+    await assertRefused('a port that is taken', {
+      words: `serve --port ${port}`,
+      env: complete,
+      stderr: new RegExp(`^Error: The port ${port} on 0\\.0\\.0\\.0 is taken\n  Stop .* one: --port ${port + 1}\n$`),
+    })
+    const deployed = readSystem(project, 'production.db')
+    const others: Record<string, Refusal> = {
+      'another secret': {
+        words: 'serve --port 0',
+        env: { ...complete, WAYPOST_SECRET: 'geheim-but-of-more-than-thirty-two-characters' },
+        stderr: /^Error: WAYPOST_SECRET is not the one that System at \S+ was set up with\n/,
+      },
+      'another base URL': {
+        words: 'event:execute',
+        env: { ...complete, WAYPOST_BASE_URL: 'http://other.example.com' },
+        stderr:
+          /^Error: WAYPOST_BASE_URL is http:\/\/other\.example\.com, but the tokens of System at \S+ were issued by http:\/\/api\.example\.com\n/,
+      },
+    }
+    for (const [name, refusal] of Object.entries(others)) await assertRefused(name, refusal)
+    assert.deepEqual(readSystem(project, 'production.db'), deployed)
+    assert.equal(existsSync(path.join(project.folder, '.waypost/secret')), false)
+  })
+})
+
+test('a System whose serve could not listen is still free for development', async () => {
+  const other = await makeProject()
+  try {
+    await other.ok('migrate')
+    const { code } = await other.run(`serve --port ${(occupied.address() as AddressInfo).port}`)
+    assert.equal(code, 1)
+    const dev = other.start('dev --port 0')
+    await dev.waitFor(/Ready in/)
+    assert.equal((await dev.stop()).code, 0)
+  } finally {
+    await other.remove()
+  }
+})
+
+async function closedPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await once(probe.close(), 'close')
+  return port
+}

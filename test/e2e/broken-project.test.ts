@@ -1,0 +1,200 @@
+// What is wrong in a project is named at its place, and neither checking nor deploying it changes anything.
+import assert from 'node:assert/strict'
+import { cp, rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { assertCalm } from './serving.ts'
+import { readSystem } from './snapshot.ts'
+
+interface Case {
+  readonly break: (project: TestProject) => Promise<unknown>
+  /** Code, place and message of the first diagnostic that is an error. */
+  readonly code: string
+  readonly at: string
+  readonly says: RegExp
+  /** Seen only when the module is loaded, which `validate` never does. */
+  readonly isSeenBy?: 'deploy'
+}
+
+const collection = 'resources/routes/todo/collection.yml'
+const entity = 'resources/routes/todo/entity.yml'
+const action = 'src/todo/insert.ts'
+const connection = (use: string) => async (project: TestProject) =>
+  project.write('waypost.yml', `${await project.read('waypost.yml')}connection:\n  Orders: ${use}\n`)
+
+const cases: Record<string, Case> = {
+  'a YAML syntax error': {
+    break: (project) => project.edit(entity, 'scopes: [todo]', 'scopes: [todo'),
+    code: 'WP_DEFINITION_YAML',
+    at: `${entity}:1:9`,
+    says: /^A closing bracket is missing$/,
+  },
+  'an unknown key': {
+    break: (project) => project.edit(collection, '    public: true', '    pubilc: true'),
+    code: 'WP_DEFINITION_KEY_UNKNOWN',
+    at: `${collection}:5:5`,
+    says: /^"pubilc" is no key of /,
+  },
+  'an include that is missing': {
+    break: (project) => project.edit('waypost.yml', 'collection.yml', 'colection.yml'),
+    code: 'WP_DEFINITION_INCLUDE_MISSING',
+    at: 'waypost.yml:3:10',
+    says: /^There is no file resources\/routes\/todo\/colection\.yml$/,
+  },
+  'files that include each other': {
+    break: async (project) => {
+      await project.write(entity, 'scopes: [todo]\nmethods: !include methods.yml\n')
+      await project.write('resources/routes/todo/methods.yml', 'GET: !include entity.yml\n')
+    },
+    code: 'WP_DEFINITION_INCLUDE_CYCLE',
+    at: 'resources/routes/todo/methods.yml:1:6',
+    says: /"entity\.yml" includes itself/,
+  },
+  'an include that leaves the project': {
+    break: async (project) => {
+      await writeFile(path.join(project.folder, '../outside.yml'), 'A: { type: string }\n')
+      await project.edit('waypost.yml', 'resources/schema.yml', '../outside.yml')
+    },
+    code: 'WP_DEFINITION_INCLUDE_OUTSIDE',
+    at: 'waypost.yml:5:9',
+    says: /^"\.\.\/outside\.yml" is outside of the project$/,
+  },
+  'an include of a link that leaves the project': {
+    break: async (project) => {
+      await writeFile(path.join(project.folder, '../outside.yml'), 'A: { type: string }\n')
+      await symlink('../../outside.yml', path.join(project.folder, 'resources/link.yml'))
+      await project.edit('waypost.yml', 'resources/schema.yml', 'resources/link.yml')
+    },
+    code: 'WP_DEFINITION_INCLUDE_OUTSIDE',
+    at: 'waypost.yml:5:9',
+    says: /^"resources\/link\.yml" is outside of the project$/,
+  },
+  'an unknown schema': {
+    break: (project) => project.edit(collection, 'Todo-Collection', 'Todo-Colection'),
+    code: 'WP_DEFINITION_SCHEMA_UNKNOWN',
+    at: `${collection}:8:15`,
+    says: /^There is no schema "Todo-Colection"$/,
+  },
+  'a type that JSON Schema does not have': {
+    break: (project) =>
+      project.edit(
+        'resources/schema.yml',
+        'content: { type: string }\n    insert',
+        'content: { type: sting }\n    insert',
+      ),
+    code: 'WP_DEFINITION_SCHEMA_INVALID',
+    at: 'resources/schema.yml:8:22',
+    says: /"sting" is no JSON Schema type/,
+  },
+  'an action file that is missing': {
+    break: (project) => project.edit(collection, 'insert.ts', 'insrt.ts'),
+    code: 'WP_BUILD_ACTION_MISSING',
+    at: `${collection}:14:13`,
+    says: /^There is no file src\/todo\/insrt\.ts$/,
+  },
+  'an action file with a syntax error': {
+    break: (project) => project.edit(action, 'const todo', 'const todo todo'),
+    code: 'WP_BUILD_SOURCE',
+    at: `${action}:6:18`,
+    says: /Expected ";" but found "todo"/,
+  },
+  'an action file without a default export': {
+    break: (project) => project.edit(action, 'export default class', 'export class'),
+    code: 'WP_BUILD_ACTION_NO_CLASS',
+    at: `${action}:1:1`,
+    says: /^The default export of src\/todo\/insert\.ts is no class with a method "handle"$/,
+  },
+  'an action file whose default export is no class': {
+    break: (project) => project.write(action, 'export default { handle: () => 1 }\n'),
+    code: 'WP_BUILD_ACTION_NO_CLASS',
+    at: `${action}:1:1`,
+    says: /^The default export of src\/todo\/insert\.ts is no class with a method "handle"$/,
+    isSeenBy: 'deploy',
+  },
+  'an action file that fails when it is loaded': {
+    break: async (project) => project.write(action, `throw new Error('not today')\n${await project.read(action)}`),
+    code: 'WP_BUILD_ACTION_LOAD',
+    at: `${action}:1:7`,
+    says: /not today/,
+    isSeenBy: 'deploy',
+  },
+  'an unknown connection class': {
+    break: connection('{ class: sqlit, config: { file: orders.db } }'),
+    code: 'WP_DEFINITION_CLASS_UNKNOWN',
+    at: 'waypost.yml:9:20',
+    says: /^There is no connection class "sqlit"$/,
+  },
+  'a config that its connection class does not take': {
+    break: connection('{ class: sqlite, config: { file: 7 } }'),
+    code: 'WP_DEFINITION_CLASS_CONFIG',
+    at: 'waypost.yml:9:44',
+    says: /"config\/file" must be string, not 7/,
+  },
+  'no waypost.yml': {
+    break: (project) => rm(path.join(project.folder, 'waypost.yml')),
+    code: 'WP_PROJECT_NONE',
+    at: '',
+    says: /^There is no waypost\.yml in /,
+  },
+}
+
+let project: TestProject
+let deployed: ReturnType<typeof readSystem>
+const parts = ['waypost.yml', 'resources', 'src', 'migrations']
+const keep = () => path.join(project.folder, '../kept')
+
+before(async () => {
+  project = await makeProject()
+  await project.ok('migrate')
+  await project.ok('deploy --yes')
+  for (const part of parts) await cp(path.join(project.folder, part), path.join(keep(), part), { recursive: true })
+  deployed = readSystem(project)
+})
+after(() => project.remove())
+
+for (const [what, { break: breakIt, code, at, says, isSeenBy }] of Object.entries(cases)) {
+  test(`${what} stops validate and deploy`, async (t) => {
+    t.after(restore)
+    await breakIt(project)
+
+    const [validated, refused] = await Promise.all([project.run('validate --json'), project.run('deploy --yes')])
+    const report = JSON.parse(validated.stdout)
+    assert.equal(validated.code, isSeenBy === 'deploy' ? 0 : 1)
+    if (code === 'WP_PROJECT_NONE') {
+      assert.equal(report.error.code, code)
+      assert.match(report.error.message, says)
+    } else if (isSeenBy === undefined) {
+      const { file, line, column, message, ...first } = report.diagnostics.find(isError)
+      assert.deepEqual([first.code, `${file}:${line}:${column}`], [code, at])
+      assert.match(message, says)
+    }
+    assert.equal(refused.code, 1)
+    assert.equal(refused.stdout, '')
+    assert.ok(
+      refused.stderr.includes(`${at}  `) && refused.stderr.includes(code === 'WP_PROJECT_NONE' ? '' : code),
+      refused.stderr,
+    )
+    assert.match(
+      refused.stderr,
+      /^Error: (The project has \d errors?; nothing was changed|There is no waypost\.yml in .*)$/m,
+    )
+    assertCalm(refused.stderr + validated.stdout + validated.stderr)
+    assert.deepEqual(readSystem(project), deployed)
+  })
+}
+
+test('mended, the same project is what is served already', async () => {
+  assert.match(await project.ok('deploy --yes'), /is active already\. Nothing to do\.\n$/)
+})
+
+async function restore(): Promise<void> {
+  for (const part of parts) {
+    await rm(path.join(project.folder, part), { recursive: true, force: true })
+    await cp(path.join(keep(), part), path.join(project.folder, part), { recursive: true })
+  }
+}
+
+function isError(diagnostic: { severity: string }): boolean {
+  return diagnostic.severity === 'error'
+}
