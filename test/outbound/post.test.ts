@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer as createSecureServer } from 'node:https'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSocketServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import path from 'node:path'
+import { after, describe, test } from 'node:test'
+import { openOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/index.ts'
+import { selfSigned } from './self-signed.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+describe('a POST to the outside', () => {
+  const closers: (() => Promise<unknown>)[] = []
+  after(async () => {
+    for (const close of closers) await close()
+  })
+
+  async function listen(server: Server): Promise<number> {
+    const sockets = new Set<Socket>()
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    closers.push(async () => {
+      for (const socket of sockets) socket.destroy()
+      await once(server.close(), 'close')
+    })
+    return (server.address() as AddressInfo).port
+  }
+
+  const serve = (handler: Handler) => listen(createServer(handler))
+
+  function open(options: Partial<OutboundOptions> = {}): Outbound {
+    const outbound = openOutbound({ allow: () => [], loopback: true, ...options })
+    closers.push(() => outbound.close())
+    return outbound
+  }
+
+  function post(outbound: Outbound, port: number, options: { timeoutMs?: number; host?: string } = {}) {
+    const { timeoutMs = 5000, host = '127.0.0.1' } = options
+    return outbound.post({ url: `http://${host}:${port}/`, headers: { 'x-one': '1' }, body: '{}', timeoutMs })
+  }
+
+  test('says what was answered and how long it took', async () => {
+    const port = await serve((_request, response) => response.writeHead(202, { 'retry-after': '3' }).end('thanks'))
+    const { latencyMs, ...result } = await post(open(), port)
+    assert.deepEqual(result, { status: 202, answer: 'thanks', retryAfterMs: 3000 })
+    assert.ok(Number.isInteger(latencyMs) && latencyMs >= 0)
+  })
+
+  test('uses a connection again, also after an answer that was longer than what is kept', async () => {
+    const ports = new Set<number>()
+    const port = await serve((request, response) => {
+      ports.add(request.socket.remotePort!)
+      response.end('x'.repeat(100_000))
+    })
+    const outbound = open()
+    for (let n = 0; n < 10; n++) assert.equal((await post(outbound, port)).answer?.length, 4096)
+    assert.ok(ports.size <= 2, `${ports.size} connections`) // one may still be on its way back when the next is asked for
+  })
+
+  test('is over when its time is, however slowly the answer drips', async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(200)
+      const drip = setInterval(() => response.write('.'), 20)
+      response.on('close', () => clearInterval(drip))
+    })
+    const began = performance.now()
+    const result = await post(open(), port, { timeoutMs: 300 })
+    assert.partialDeepStrictEqual(result, { status: 200, failure: 'timeout 0.3 s' })
+    assert.ok(performance.now() - began < 1500)
+  })
+
+  test('is over when its time is, however slowly the headers drip', async () => {
+    const server = createSocketServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      const drip = setInterval(() => socket.write('x: y\r\n'), 20)
+      socket.on('close', () => clearInterval(drip))
+    })
+    const result = await post(open(), await listen(server), { timeoutMs: 300 })
+    assert.equal(result.failure, 'timeout 0.3 s')
+  })
+
+  test('gives up an answer that does not end, and keeps none of it but the beginning', async () => {
+    let sent = 0
+    const port = await serve((_request, response) => {
+      const part = Buffer.alloc(64 * 1024, 'y')
+      const more = () => {
+        while (!response.destroyed && (sent += part.length) < 2 ** 31 && response.write(part));
+      }
+      response.writeHead(200).on('drain', more)
+      more()
+    })
+    const result = await post(open(), port)
+    assert.equal(result.failure, 'an answer of more than 1 MB')
+    assert.equal(result.answer, 'y'.repeat(4096))
+    assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`)
+  })
+
+  test('does not take headers without end', async () => {
+    const port = await serve((_request, response) => response.writeHead(200, { long: 'z'.repeat(40_000) }).end())
+    assert.match((await post(open(), port)).failure ?? '', /HEADERS_OVERFLOW|HPE_/)
+  })
+
+  test('fails when the answer breaks off', async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half')
+      setTimeout(() => response.destroy(), 20)
+    })
+    assert.partialDeepStrictEqual(await post(open(), port), { status: 200, failure: 'UND_ERR_SOCKET' })
+  })
+
+  test('does not take part in another protocol, and not in nonsense', async () => {
+    const server = createSocketServer((socket) => socket.end('220 mail.example ESMTP\r\n'))
+    assert.match((await post(open(), await listen(server))).failure ?? '', /does not match the HTTP\/1.1 protocol/)
+  })
+
+  test('refuses a certificate that nobody trusts', async () => {
+    const server = createSecureServer({ ...selfSigned }, (_request, response) => response.end())
+    const port = await listen(server)
+    const result = await open().post({ url: `https://127.0.0.1:${port}/`, headers: {}, body: '', timeoutMs: 3000 })
+    assert.match(result.failure ?? '', /CERT|SSL|SELF_SIGNED/)
+    assert.equal(result.status, undefined)
+  })
+
+  test('keeps text as it is, without NUL and without half a character', async () => {
+    const bytes = Buffer.concat([Buffer.from('\0a'), Buffer.from('€'.repeat(2000))])
+    const port = await serve((_request, response) => response.end(bytes))
+    const { answer } = await post(open(), port)
+    assert.equal(answer, `a${'€'.repeat(1364)}`)
+  })
+
+  test('does not dial a literal address that is refused', async () => {
+    const port = await serve(() => assert.fail('it was dialled'))
+    const outbound = open({ loopback: false })
+    for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', '[::127.0.0.1]']) {
+      assert.equal((await post(outbound, port, { host })).failure, 'WP_OUTBOUND_ADDRESS', host)
+    }
+  })
+
+  test('does not dial a name that resolves to a refused address, whatever it resolved to before', async () => {
+    let count = 0
+    const port = await serve((_request, response) => response.end(String(++count)))
+    let address = '127.0.0.1'
+    const outbound = open({
+      loopback: false,
+      allow: () => ['127.0.0.2/32'],
+      lookup: (_host, _options, done) => done(null, [{ address, family: 4 }]),
+    })
+    const other = await serveAt('127.0.0.2')
+    address = '127.0.0.2'
+    await outbound.checkUrl(`http://partner.example:${other}/`)
+    assert.equal((await post(outbound, other, { host: 'partner.example' })).status, 200)
+    address = '127.0.0.1'
+    assert.equal((await post(outbound, port, { host: 'rebound.example' })).failure, 'WP_OUTBOUND_ADDRESS')
+    assert.equal(count, 0)
+  })
+
+  test('does not dial a name of which any address is refused', async () => {
+    const port = await serve(() => assert.fail('it was dialled'))
+    const outbound = open({
+      loopback: false,
+      lookup: (_host, _options, done) =>
+        done(null, [
+          { address: '93.184.215.14', family: 4 },
+          { address: '127.0.0.1', family: 4 },
+        ]),
+    })
+    assert.equal((await post(outbound, port, { host: 'mixed.example' })).failure, 'WP_OUTBOUND_ADDRESS')
+  })
+
+  test('follows the ranges that are open now', async () => {
+    const port = await serve((_request, response) => response.end())
+    let ranges: readonly string[] = []
+    const outbound = open({ loopback: false, allow: () => ranges })
+    assert.equal((await post(outbound, port)).failure, 'WP_OUTBOUND_ADDRESS')
+    ranges = ['127.0.0.0/8']
+    assert.equal((await post(outbound, port)).status, 200)
+  })
+
+  test('goes past the proxy that the environment names', async () => {
+    let proxied = 0
+    const proxy = await serve((_request, response) => response.end(String(++proxied)))
+    const target = await serve((_request, response) => response.end('direct'))
+    const address = `http://127.0.0.1:${proxy}`
+    const variables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy'].map((name) => [
+      name,
+      address,
+    ])
+    const child = spawn(
+      process.execPath,
+      [path.join(import.meta.dirname, 'post-child.ts'), `http://127.0.0.1:${target}/`],
+      {
+        env: { ...process.env, ...Object.fromEntries(variables), NO_PROXY: '', NODE_USE_ENV_PROXY: '1' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    let text = ''
+    child.stdout.on('data', (part: Buffer) => (text += part.toString()))
+    await once(child, 'close')
+    assert.equal(text, '200 direct\n')
+    assert.equal(proxied, 0)
+  })
+
+  test('opens as many connections as there are posts at once', async () => {
+    const held: ServerResponse[] = []
+    const port = await serve((_request, response) => {
+      held.push(response)
+      if (held.length === 80) for (const one of held) one.end()
+    })
+    const outbound = open()
+    const results = await Promise.all(Array.from({ length: 80 }, () => post(outbound, port)))
+    assert.ok(results.every((result) => result.status === 200))
+  })
+
+  test('that is under way when everything closes ends', async () => {
+    const port = await serve(() => {})
+    const outbound = open()
+    const running = post(outbound, port)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await outbound.close()
+    assert.ok((await running).failure !== undefined)
+  })
+
+  async function serveAt(host: string): Promise<number> {
+    const server = createServer((_request, response) => response.end())
+    await once(server.listen(0, host), 'listening')
+    closers.push(async () => {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    })
+    return (server.address() as AddressInfo).port
+  }
+})
