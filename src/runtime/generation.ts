@@ -11,6 +11,7 @@ import Fastify, {
 import { makeId } from '../kit/index.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, speakProblems } from './problem.ts'
+import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 
@@ -58,7 +59,8 @@ export interface Answered {
 /** Builds a generation, ready to serve. */
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const app = Fastify({
-    loggerInstance: options.logger,
+    // With a logger of its own Fastify listens to the end of every response.
+    childLoggerFactory: (_logger, bindings) => new RequestLog(options.logger, bindings) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(),
@@ -75,12 +77,16 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
       options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
   })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
-  setHeaders(app, options.securityHeaders)
+  setHeaders(app, options.securityHeaders.json)
   await allowOrigins(app, options)
   await app.register(rateLimit, { global: false })
-  for (const endpoint of options.endpoints) await app.register(endpoint)
+  await app.register(async (endpoints) => {
+    setHeaders(endpoints, options.securityHeaders.page)
+    for (const endpoint of options.endpoints) await endpoints.register(endpoint)
+  })
   const running = new RunningActions()
-  if (options.routes !== undefined) mountRoutes(app, options.routes, running)
+  if (options.routes !== undefined)
+    mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page }, running)
   await app.ready()
   return {
     releaseId: options.releaseId,
@@ -119,7 +125,7 @@ function makeRequestIds(): () => string {
   return () => prefix + (count++).toString(36).toUpperCase()
 }
 
-function setHeaders(app: FastifyInstance, headers: SecurityHeaders): void {
+function setHeaders(app: FastifyInstance, headers: SecurityHeaders['page']): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()

@@ -49,7 +49,7 @@ export async function openListener(options: { host: string; port: number; genera
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const serving = current
     serving.inFlight++
-    response.once('close', () => {
+    response.on('close', () => {
       serving.inFlight--
       retireWhenIdle(serving)
     })
@@ -113,4 +113,3 @@ async function listen(server: Server, { host, port }: { host: string; port: numb
     throw errors.WP_RUNTIME_LISTEN({ host, port, reason: messageOf(cause) }, { cause })
   }
 }
-

@@ -8,7 +8,7 @@ import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
 import { ActionFailure, pathOf, refuseMethod } from './problem.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
-import { makeSender } from './send-result.ts'
+import { makeSender, type SendSources } from './send-result.ts'
 import type { WriteSources } from './write-result.ts'
 
 declare module 'fastify' {
@@ -26,8 +26,10 @@ export interface RouteSources extends ContextSources, WriteSources {
 
 const methodNames = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
+type MountSources = RouteSources & SendSources
+
 /** Mounts the routes of a release. */
-export function mountRoutes(app: FastifyInstance, sources: RouteSources, running: RunningActions): void {
+export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): void {
   for (const route of sources.manifest.routes) {
     for (const method of route.methods) {
       app.route({
@@ -49,7 +51,7 @@ interface Mounting {
 }
 
 /** A request's way: checked, handed to the action, its result sent. */
-function makeHandler(sources: RouteSources, { route, method, running }: Mounting) {
+function makeHandler(sources: MountSources, { route, method, running }: Mounting) {
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, { route, method })
   const action = sources.actionFor(method)

@@ -4,6 +4,11 @@ import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
 import { makeWriter, type WriteSources } from './write-result.ts'
 
+export interface SendSources extends WriteSources {
+  /** Headers of answers that a browser may show. */
+  readonly pageHeaders: Readonly<Record<string, string>>
+}
+
 /** What an action returned, and where it goes. */
 export interface Sending {
   readonly result: unknown
@@ -13,7 +18,7 @@ export interface Sending {
 
 /** Makes what turns a result into the answer, once its events are stored. It gives what a handler of Fastify returns. */
 export function makeSender(
-  sources: WriteSources,
+  sources: SendSources,
   { route, method }: { readonly route: ManifestRoute; readonly method: ManifestMethod },
 ): (sending: Sending) => Promise<unknown> {
   const action = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
@@ -39,12 +44,18 @@ export function makeSender(
 
     if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
     reply.code(status)
-    if (!isJson && method.html !== 'trusted') sandbox(reply)
+    if (!isJson) {
+      setMissing(reply, sources.pageHeaders)
+      if (method.html !== 'trusted') reply.headers(sandbox)
+    }
     return typeof payload === 'string' ? payload : reply.send(payload)
   }
 }
 
 /** What a browser must not take for a page of this site. */
-function sandbox(reply: FastifyReply): void {
-  reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox')
+const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' }
+
+/** An action's own headers stay. */
+function setMissing(reply: FastifyReply, headers: SendSources['pageHeaders']): void {
+  for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
 }

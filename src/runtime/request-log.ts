@@ -1,0 +1,47 @@
+import type { FastifyBaseLogger } from 'fastify'
+
+/** The log of one request. Few write anything, so that the logger that adds the request's id is made at the first line. */
+export class RequestLog {
+  readonly #parent: FastifyBaseLogger
+  readonly #bindings: object
+  #child: FastifyBaseLogger | undefined
+
+  constructor(parent: FastifyBaseLogger, bindings: object) {
+    this.#parent = parent
+    this.#bindings = bindings
+  }
+
+  get level(): string {
+    return this.#parent.level
+  }
+
+  get #own(): FastifyBaseLogger {
+    this.#child ??= this.#parent.child(this.#bindings)
+    return this.#child
+  }
+
+  trace(...line: Line): void {
+    this.#own.trace(...line)
+  }
+  debug(...line: Line): void {
+    this.#own.debug(...line)
+  }
+  info(...line: Line): void {
+    this.#own.info(...line)
+  }
+  warn(...line: Line): void {
+    this.#own.warn(...line)
+  }
+  error(...line: Line): void {
+    this.#own.error(...line)
+  }
+  fatal(...line: Line): void {
+    this.#own.fatal(...line)
+  }
+  silent(): void {}
+  child(bindings: object): FastifyBaseLogger {
+    return this.#own.child(bindings)
+  }
+}
+
+type Line = [fields: object | string, message?: string]
