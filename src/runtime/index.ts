@@ -9,3 +9,4 @@ export { artifactLoader, importArtifact, registerArtifacts, resolveStack } from 
 export type { RouteSources } from './mount-routes.ts'
 export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts'
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
+export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'

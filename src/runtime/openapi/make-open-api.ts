@@ -1,0 +1,96 @@
+import { sha256 } from '../../kit/index.ts'
+import type { Manifest } from '../../release/index.ts'
+import { makeComponents } from './components.ts'
+import { makeOperation, tagOf, type OperationSources } from './operation.ts'
+import { makeOperationIds } from './operation-ids.ts'
+import { makeProblemResponse, problemName, problemSchema } from './problem-responses.ts'
+
+export interface OpenApiOptions {
+  /** What the API is called; the project's name by default. */
+  readonly title?: string
+  /** The API's version; by default a hash of all that the document says, so that it changes with the API and only then. */
+  readonly version?: string
+  /** Where the API is, without a slash at the end; by default where the document was loaded from. */
+  readonly serverUrl?: string | undefined
+}
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApi {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string; readonly [key: string]: unknown }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
+  readonly [key: string]: unknown
+}
+
+const howToCall =
+  'An operation that needs a scope takes an access token in the header `Authorization: Bearer TOKEN`. ' +
+  'A person gets one from `POST /consumer/login` with `{"username", "password"}`, ' +
+  'a client from `POST /authorization/token` with `grant_type=client_credentials`, its id and its secret.'
+
+/** Describes the routes of a release as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
+export function makeOpenApi(manifest: Manifest, options: OpenApiOptions = {}): OpenApi {
+  const { paths, components } = makePaths(manifest)
+  const { serverUrl } = options
+  const isPrivate = manifest.routes.some((route) => route.methods.some((method) => !method.public))
+  const document = {
+    servers: [{ url: serverUrl ?? '/' }],
+    tags: makeTags(manifest),
+    paths,
+    components: {
+      ...components,
+      ...(isPrivate ? { securitySchemes: makeSecuritySchemes(manifest, serverUrl ?? '') } : {}),
+    },
+  }
+  const { title = manifest.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
+  // Nobody has said what may be done with the API; SPDX has a word for that.
+  const license = { name: 'Not stated', identifier: 'NOASSERTION' }
+  const description = isPrivate ? { description: howToCall } : {}
+  return { openapi: '3.1.0', info: { title, version, ...description, license }, ...document }
+}
+
+function makePaths(manifest: Manifest) {
+  const components = makeComponents(manifest.schemas)
+  const keys = manifest.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
+  const problemSchemaName = Object.hasOwn(manifest.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
+  const problem = () => components.own(problemSchemaName, problemSchema)
+  const problems = new Set<string>()
+  const sources: OperationSources = { manifest, components, problems, problem, operationIds: makeOperationIds(keys) }
+  const paths = Object.fromEntries(
+    manifest.routes.map((route) => [
+      route.path.replaceAll(/:(\w+)/g, '{$1}'),
+      Object.fromEntries(
+        route.methods.map((method) => [method.method.toLowerCase(), makeOperation({ route, method }, sources)]),
+      ),
+    ]),
+  )
+  const responses = [...problems]
+    .toSorted()
+    .map((status) => [problemName(status), makeProblemResponse(status, problem())])
+  const schemas = [...components.schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { paths, components: { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) } }
+}
+
+function makeTags({ routes }: Manifest): object[] {
+  const names = [...new Set(routes.map(({ path }) => tagOf(path)))]
+  return names
+    .toSorted()
+    .map((name) => ({ name, description: name === '/' ? 'The top level' : `What is below /${name}` }))
+}
+
+function makeSecuritySchemes({ scopes }: Manifest, serverUrl: string): object {
+  const tokenUrl = `${serverUrl}/authorization/token`
+  const described = Object.entries(scopes).map(([name, { description }]) => [name, description ?? `The scope ${name}`])
+  return {
+    oauth2: {
+      type: 'oauth2',
+      description: 'A client asks for a token with its id and secret',
+      flows: { clientCredentials: { tokenUrl, refreshUrl: tokenUrl, scopes: Object.fromEntries(described) } },
+    },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token of a person or of a client',
+    },
+  }
+}

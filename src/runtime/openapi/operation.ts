@@ -1,0 +1,145 @@
+import { STATUS_CODES } from 'node:http'
+import type { JsonSchema } from '../../contract/index.ts'
+import type { Manifest, ManifestMethod, ManifestRoute } from '../../release/index.ts'
+import type { Components } from './components.ts'
+import { deriveExample } from './examples.ts'
+import { makePathParameters, makeQueryParameters } from './parameters.ts'
+import { problemName, problemStatuses } from './problem-responses.ts'
+import type { SchemaRoot } from './references.ts'
+
+/** What the operations of one document share. */
+export interface OperationSources {
+  readonly manifest: Manifest
+  readonly components: Components
+  readonly operationIds: ReadonlyMap<string, string>
+  /** A `$ref` to the schema of problems. */
+  problem(): object
+  /** Statuses whose shared response something refers to; filled while operations are made. */
+  readonly problems: Set<string>
+}
+
+export interface RouteMethod {
+  readonly route: ManifestRoute
+  readonly method: ManifestMethod
+}
+
+/** The Operation Object of one method of a route. */
+export function makeOperation(at: RouteMethod, sources: OperationSources): object {
+  const { route, method } = at
+  const operationId = sources.operationIds.get(`${method.method} ${route.path}`)!
+  const rootOf = (schema: JsonSchema, part: string): SchemaRoot => ({ schema, name: toName(operationId) + part })
+  const parameterSources = { components: sources.components, schemas: sources.manifest.schemas }
+  const parameters = [
+    ...makePathParameters(route.path, rootOf(method.params ?? true, 'Path'), parameterSources),
+    ...makeQueryParameters(rootOf(method.query ?? true, 'Query'), parameterSources),
+  ]
+  const body = bodySchema(method)
+  return {
+    operationId,
+    ...describe(at, sources.manifest),
+    tags: [tagOf(route.path)],
+    ...(route.deprecated === undefined ? {} : { deprecated: true }),
+    security: makeSecurity(method),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: makeRequestBody(method, rootOf(body, 'Request'), sources) }),
+    responses: makeResponses(method, (schema, status) => rootOf(schema, `Response${status}`), sources),
+  }
+}
+
+/** A tag for all that begins with the same segment of a path. */
+export function tagOf(path: string): string {
+  const [, first = ''] = path.split('/')
+  return first === '' || first.startsWith(':') ? '/' : first
+}
+
+function toName(operationId: string): string {
+  return operationId[0]!.toUpperCase() + operationId.slice(1)
+}
+
+/** The description's first sentence stands for all of it in lists. */
+function describe({ route, method }: RouteMethod, { rates }: Manifest): object {
+  const text = method.description?.trim() ?? ''
+  const [line = ''] = text.split(/\n|(?<=[.!?])\s/)
+  const summary = line.length > 120 ? `${line.slice(0, 119)}…` : line.replace(/\.$/, '')
+  const rate = method.rate === undefined ? undefined : rates[method.rate]
+  const window =
+    rate === undefined
+      ? ''
+      : `${rate.windowMs / 1000} s ${rate.by === 'address' ? 'from one address' : 'by one caller'}`
+  const details = [
+    ...(text.replace(/\.$/, '') === summary ? [] : [text]),
+    ...(rate === undefined ? [] : [`At most ${rate.limit} requests in ${window}.`]),
+    ...(route.deprecated === undefined ? [] : [`Deprecated since ${route.deprecated}.`]),
+  ]
+  return {
+    summary: summary === '' ? `${method.method} ${route.path}` : summary,
+    ...(details.length === 0 ? {} : { description: details.join('\n\n') }),
+  }
+}
+
+/** A token needs one of the scopes, so each is a way in of its own. */
+function makeSecurity({ public: isPublic, scopes }: ManifestMethod): object[] {
+  if (isPublic) return []
+  const ways = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
+  return [...ways.map((way) => ({ oauth2: way })), { bearer: [] }]
+}
+
+/** Without a schema a method that takes a body takes any object. A GET has none, whatever is said. */
+function bodySchema({ method, request }: ManifestMethod): JsonSchema | undefined {
+  if (method === 'GET') return undefined
+  return request ?? (method === 'DELETE' ? undefined : { type: 'object' })
+}
+
+function makeRequestBody(method: ManifestMethod, root: SchemaRoot, sources: OperationSources): object {
+  return { required: method.request !== undefined, content: { 'application/json': makeMedia(root, sources) } }
+}
+
+function makeMedia(root: SchemaRoot, { components, manifest }: OperationSources): object {
+  const example = deriveExample(root, manifest.schemas)
+  return { schema: components.write(root.schema, root), ...(example === undefined ? {} : { example }) }
+}
+
+type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
+
+function makeResponses(method: ManifestMethod, rootOf: RootOf, sources: OperationSources): object {
+  const declared = Object.entries(method.responses).map(([status, schema]) => [
+    status,
+    makeResponse(status, rootOf(schema, status), sources),
+  ])
+  const own = problemStatuses(method, bodySchema(method) !== undefined)
+  const isAnswered = Object.keys(method.responses).some((status) => status.startsWith('2'))
+  const responses: Record<string, object> = {
+    ...(isAnswered ? {} : { 200: makeUndeclared(method) }),
+    ...Object.fromEntries(declared),
+  }
+  for (const status of own) responses[status] = addProblem(status, responses[status], sources)
+  return responses
+}
+
+const bodyless = new Set(['204', '205', '304'])
+
+function makeResponse(status: string, root: SchemaRoot, sources: OperationSources): object {
+  const said = typeof root.schema === 'object' ? root.schema['description'] : undefined
+  const description = typeof said === 'string' ? said : (STATUS_CODES[status] ?? `Status ${status}`)
+  return bodyless.has(status)
+    ? { description }
+    : { description, content: { 'application/json': makeMedia(root, sources) } }
+}
+
+function makeUndeclared({ html }: ManifestMethod): object {
+  const type = html === 'trusted' ? 'text/html' : 'application/json'
+  return {
+    description: 'What the action answers',
+    content: { [type]: { schema: html === 'trusted' ? { type: 'string' } : {} } },
+  }
+}
+
+/** A declared error documents what the action sends; Waypost's own may come with the same status. */
+function addProblem(status: string, declared: object | undefined, { problem, problems }: OperationSources): object {
+  if (declared !== undefined) {
+    const content = (declared as { content?: object }).content
+    return { ...declared, content: { ...content, 'application/problem+json': { schema: problem() } } }
+  }
+  problems.add(status)
+  return { $ref: `#/components/responses/${problemName(status)}` }
+}

@@ -1,0 +1,68 @@
+import type { JsonSchema } from '../../contract/index.ts'
+import { collectProperties, type Property } from './collect-properties.ts'
+import type { Components } from './components.ts'
+import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
+
+export interface ParameterSources {
+  readonly components: Components
+  readonly schemas: NamedSchemas
+}
+
+/** The parameters of a path; one that has no schema is a text. */
+export function makePathParameters(path: string, root: SchemaRoot, sources: ParameterSources): object[] {
+  const found = collectProperties(root, sources.schemas)
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const property = found.get(name) ?? { parts: [{ schema: { type: 'string' }, root }], isRequired: true }
+    return makeParameter({ name, in: 'path', required: true }, property, sources)
+  })
+}
+
+/** The query parameters that an object schema lists, itself, by reference or in what it combines. */
+export function makeQueryParameters(root: SchemaRoot, sources: ParameterSources): object[] {
+  return [...collectProperties(root, sources.schemas)].map(([name, property]) =>
+    makeParameter({ name, in: 'query', required: property.isRequired }, property, sources),
+  )
+}
+
+interface Place {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+}
+
+function makeParameter(place: Place, { parts }: Property, { components, schemas }: ParameterSources): object {
+  const own = parts.map(({ schema, root }) => components.write(schema, root))
+  const described = parts.map(({ schema, root }) => resolve(schema, root, schemas))
+  const hasDefault = described.some((schema) => 'default' in schema)
+  const description = described.find((schema) => typeof schema['description'] === 'string')?.['description']
+  return {
+    name: place.name,
+    in: place.in,
+    ...(place.required && (place.in === 'path' || !hasDefault) ? { required: true } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...(described.some((schema) => schema['deprecated'] === true) ? { deprecated: true } : {}),
+    schema: own.length === 1 ? withoutDescription(own[0]!) : { allOf: own },
+  }
+}
+
+/** It stands beside the schema already. */
+function withoutDescription({ description: _, ...schema }: Schema): Schema {
+  return schema
+}
+
+const mostHops = 50
+
+/** A schema behind its references; what stands beside a `$ref` counts too. */
+function resolve(schema: JsonSchema, root: SchemaRoot, schemas: NamedSchemas): Schema {
+  let found = { schema, root }
+  const beside: Schema[] = []
+  for (let hops = 0; hops < mostHops; hops++) {
+    if (typeof found.schema === 'boolean') break
+    beside.unshift(found.schema)
+    const reference = found.schema['$ref']
+    const target = typeof reference === 'string' ? followReference(reference, found.root, schemas) : undefined
+    if (target === undefined) break
+    found = target
+  }
+  return Object.assign({}, ...beside) as Schema
+}

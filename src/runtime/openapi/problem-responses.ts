@@ -1,0 +1,127 @@
+import { authErrors } from '../../auth/index.ts'
+import type { JsonSchema } from '../../contract/index.ts'
+import type { WaypostError } from '../../kit/index.ts'
+import type { ManifestMethod } from '../../release/index.ts'
+import { errors } from '../errors.ts'
+import { bodyOf, typeOf, type ProblemBody } from '../problem.ts'
+
+/** Schema of `application/problem+json` as Waypost sends it (RFC 9457). */
+export const problemSchema = {
+  type: 'object',
+  description: 'What went wrong (RFC 9457)',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri-reference',
+      description: 'Which problem it is; the same for the same problem',
+    },
+    title: { type: 'string', description: 'The status in words' },
+    status: { type: 'integer', description: 'The HTTP status' },
+    detail: { type: 'string', description: 'What is wrong this time' },
+    hint: { type: 'string', description: 'What to do next' },
+    errors: {
+      type: 'array',
+      description: 'Each thing in the request that does not fit its schema',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: {
+            type: 'string',
+            description: 'Where it stands: the part, then a JSON pointer',
+            examples: ['body/title'],
+          },
+          message: { type: 'string', examples: ['is required'] },
+        },
+      },
+    },
+  },
+} satisfies JsonSchema
+
+interface Problem {
+  readonly name: string
+  readonly description: string
+  readonly example?: ProblemBody
+  readonly header?: readonly [name: string, description: string, schema: JsonSchema]
+}
+
+const retryAfter = ['Retry-After', 'Seconds after which to try again', { type: 'integer' }] as const
+const authenticate = ['WWW-Authenticate', 'Why the token does not do (RFC 6750)', { type: 'string' }] as const
+
+/** The errors that Waypost itself answers with, by status. */
+const problems: Readonly<Record<string, Problem>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The request does not fit its schema, or is malformed',
+    example: {
+      ...exampleOf(errors.WP_RUNTIME_REQUEST_INVALID()),
+      errors: [{ path: 'body/title', message: 'is required' }],
+    },
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'There is no access token, or it is not valid (any more)',
+    example: exampleOf(authErrors.WP_AUTH_NO_TOKEN({ need: '' })),
+    header: authenticate,
+  },
+  403: { name: 'Forbidden', description: 'The access token does not carry the scope', header: authenticate },
+  404: { name: 'NotFound', description: 'What is asked for is not there' },
+  413: {
+    name: 'ContentTooLarge',
+    description: 'The body is too large',
+    example: exampleOf(errors.WP_RUNTIME_BODY_SIZE({ limit: 1_048_576 })),
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is not JSON',
+    example: exampleOf(errors.WP_RUNTIME_BODY_TYPE()),
+  },
+  429: {
+    name: 'TooManyRequests',
+    description: 'There were too many requests',
+    example: exampleOf(errors.WP_RUNTIME_RATE({ limit: 100, window: 60, seconds: 17 })),
+    header: retryAfter,
+  },
+  500: { name: 'InternalServerError', description: 'The server made a mistake; "detail" names its entry in the log' },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'The server, or a system that it needs, does not answer in time',
+    header: retryAfter,
+  },
+}
+
+function exampleOf(error: WaypostError): ProblemBody {
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  return { ...bodyOf(typeOf(error), error.status, error.message), ...hint }
+}
+
+/** Statuses of the errors that Waypost answers with on a method of its own accord. */
+export function problemStatuses(method: ManifestMethod, hasBody: boolean): readonly string[] {
+  const isChecked = method.params !== undefined || method.query !== undefined || hasBody
+  return [
+    ...(isChecked || !method.public ? ['400'] : []),
+    ...(method.public ? [] : ['401']),
+    ...(method.public || method.scopes.length === 0 ? [] : ['403']),
+    '404',
+    ...(hasBody ? ['413', '415'] : []),
+    ...(method.rate === undefined ? [] : ['429']),
+    '500',
+    '503',
+  ]
+}
+
+/** The name of the shared response for a status. */
+export function problemName(status: string): string {
+  return problems[status]!.name
+}
+
+/** What the shared response for a status is; `schema` refers to the schema of problems. */
+export function makeProblemResponse(status: string, schema: object): object {
+  const { description, example, header } = problems[status]!
+  return {
+    description,
+    ...(header === undefined ? {} : { headers: { [header[0]]: { description: header[1], schema: header[2] } } }),
+    content: { 'application/problem+json': { schema, ...(example === undefined ? {} : { example }) } },
+  }
+}

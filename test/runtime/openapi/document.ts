@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { makeManifest } from '../../../src/build/make-manifest.ts'
+import { loadDefinition } from '../../../src/definition/index.ts'
+import type { Manifest } from '../../../src/release/index.ts'
+import { makeOpenApi, type OpenApiOptions } from '../../../src/runtime/index.ts'
+import { checkout } from '../../support/cli.ts'
+import { writeFiles, type Files } from '../../support/project-server.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they like
+export type Document = any
+
+/** What the files of a project say, as a release holds it; no code is built. */
+export async function loadManifest(files: Files): Promise<Manifest> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-openapi-'))
+  try {
+    await writeFiles(folder, files)
+    const { definition, diagnostics } = await loadDefinition(folder)
+    const errors = diagnostics.filter(({ severity }) => severity === 'error')
+    assert.deepEqual(
+      errors.map(({ message, range }) => `${range.start.line} ${message}`),
+      [],
+    )
+    const nothing = { migrations: [], artifacts: [], hashOf: () => 'a'.repeat(64) }
+    return makeManifest(definition!, { name: 'test', version: '1.0.0', ...nothing })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The document of a project of one file, as a reader of JSON gets it. */
+export async function describeYaml(yaml: string, options?: OpenApiOptions): Promise<Document> {
+  const manifest = await loadManifest({ 'waypost.yml': yaml, 'a.ts': '' })
+  return JSON.parse(JSON.stringify(makeOpenApi(manifest, options)))
+}
+
+/** What Redocly's recommended rules have against documents: nothing where it is empty. */
+export async function lintDocuments(documents: Readonly<Record<string, unknown>>): Promise<string[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-lint-'))
+  try {
+    await writeFiles(
+      folder,
+      mapValues(documents, (document) => JSON.stringify(document)),
+    )
+    await writeFile(path.join(folder, 'redocly.yaml'), 'extends: [recommended]\n')
+    const problems: string[] = []
+    for (const name of Object.keys(documents)) problems.push(...(await lintFile(folder, name)))
+    return problems
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function lintFile(folder: string, name: string): Promise<string[]> {
+  const cli = path.join(checkout, 'node_modules/@redocly/cli/bin/cli.js')
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const text = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [cli, 'lint', '--format=json', name], { cwd: folder, env }, (_error, stdout, stderr) =>
+      resolve(stdout || stderr),
+    )
+  })
+  const { problems } = JSON.parse(text) as {
+    problems: { severity: string; ruleId: string; message: string; location: { pointer?: string }[] }[]
+  }
+  return problems.map((one) => `${name} ${one.severity} ${one.ruleId} ${one.location[0]?.pointer}: ${one.message}`)
+}
+
+function mapValues(values: Readonly<Record<string, unknown>>, map: (value: unknown) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]))
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { makeOpenApi } from '../../../src/runtime/index.ts'
+import { checkout } from '../../support/cli.ts'
+import { lintDocuments, loadManifest } from './document.ts'
+import { everyCombination, nastyProject } from './nasty-project.ts'
+
+test("Redocly's recommended rules find nothing in the documents of the templates", async () => {
+  const documents = {
+    'todo.json': makeOpenApi(await loadManifest(readTemplate('todo'))),
+    'empty.json': makeOpenApi(await loadManifest(readTemplate('empty')), { serverUrl: 'https://api.acme.test' }),
+  }
+  assert.deepEqual(await lintDocuments(documents), [])
+})
+
+test('they find nothing where schemas are nested, circular, boolean, of an older draft, or named as ours', async () => {
+  assert.deepEqual(await lintDocuments({ 'nasty.json': makeOpenApi(await loadManifest(nastyProject)) }), [])
+})
+
+test('they find nothing in any combination of method, access, parameters, bodies, answers and limits', async () => {
+  const manifest = await loadManifest(everyCombination())
+  assert.ok(manifest.routes.length > 150)
+  assert.deepEqual(await lintDocuments({ 'all.json': makeOpenApi(manifest) }), [])
+})
+
+test('they find something in a document that is wrong', async () => {
+  const { info, ...rest } = makeOpenApi(await loadManifest(readTemplate('empty')))
+  const problems = await lintDocuments({ 'wrong.json': { ...rest, info: { title: info.title } } })
+  assert.match(problems.join('\n'), /wrong\.json error struct #\/info/)
+})
+
+function readTemplate(name: string): Record<string, string> {
+  const cwd = path.join(checkout, 'templates', name)
+  const files = globSync('**/*.{yml,ts}', { cwd })
+  return Object.fromEntries(files.map((file) => [file, readFileSync(path.join(cwd, file), 'utf8')]))
+}

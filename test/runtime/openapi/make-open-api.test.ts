@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { describeYaml, loadManifest, type Document } from './document.ts'
+import { nastyProject } from './nasty-project.ts'
+import { makeOpenApi } from '../../../src/runtime/index.ts'
+
+const todo = `
+routes:
+  /todo:
+    scopes: [todo]
+    methods:
+      GET:
+        public: true
+        description: Lists to-dos
+        parameters: { startIndex: { type: integer, default: 0, description: The first }, q: { type: string } }
+        response: List
+        action: a.ts
+      POST: { description: Creates a to-do. It is open then., request: Input, responses: { 201: Todo }, action: a.ts }
+  /todo/:todo_id:
+    scopes: [todo, admin]
+    deprecated: 2027-01-31
+    rate: slow
+    path: { todo_id: { type: integer } }
+    methods:
+      DELETE: { responses: { 204: }, action: a.ts }
+schema:
+  Input:
+    type: object
+    required: [title]
+    properties: { title: { type: string, examples: [Buy milk] }, open: { type: boolean, default: true } }
+  Todo: { type: object, properties: { id: { type: integer }, next: { $ref: schema:///Todo } } }
+  List: { type: object, properties: { entry: { type: array, items: { $ref: schema:///Todo } } } }
+  Unused: { type: string }
+rate: { slow: { limit: 10, window: 1m } }
+scope: { todo: { description: To change to-dos } }
+`
+
+const oneRoute = (method: string, rest = '') => `routes:\n  /a:\n    methods:\n      ${method}\n${rest}`
+
+describe('an operation', () => {
+  let document: Document
+  test.before(async () => {
+    document = await describeYaml(todo)
+  })
+  const at = (path: string, method: string): Document => document.paths[path][method]
+
+  test('has an id made from method and path, and the tag of the first segment', () => {
+    assert.deepEqual(
+      [at('/todo', 'get').operationId, at('/todo', 'post').operationId, at('/todo/{todo_id}', 'delete').operationId],
+      ['getTodo', 'postTodo', 'deleteTodoByTodoId'],
+    )
+    assert.deepEqual(at('/todo/{todo_id}', 'delete').tags, ['todo'])
+    assert.deepEqual(document.tags, [{ name: 'todo', description: 'What is below /todo' }])
+  })
+
+  test('is summed up by its first sentence; the rest, its rate and its deprecation stand in the description', () => {
+    assert.deepEqual([at('/todo', 'get').summary, at('/todo', 'get').description], ['Lists to-dos', undefined])
+    assert.equal(at('/todo', 'post').summary, 'Creates a to-do')
+    assert.equal(at('/todo', 'post').description, 'Creates a to-do. It is open then.')
+    const { summary, description, deprecated } = at('/todo/{todo_id}', 'delete')
+    assert.deepEqual([summary, deprecated], ['DELETE /todo/:todo_id', true])
+    assert.equal(description, 'At most 10 requests in 60 s by one caller.\n\nDeprecated since 2027-01-31.')
+  })
+
+  test('has a parameter for each property of path and query, with its default', () => {
+    assert.deepEqual(at('/todo', 'get').parameters, [
+      { name: 'startIndex', in: 'query', description: 'The first', schema: { type: 'integer', default: 0 } },
+      { name: 'q', in: 'query', schema: { type: 'string' } },
+    ])
+    assert.deepEqual(at('/todo/{todo_id}', 'delete').parameters, [
+      { name: 'todo_id', in: 'path', required: true, schema: { type: 'integer' } },
+    ])
+  })
+
+  test('is open where it is public; else a token of any way needs one of its scopes', () => {
+    assert.deepEqual(at('/todo', 'get').security, [])
+    assert.deepEqual(at('/todo', 'post').security, [{ oauth2: ['todo'] }, { bearer: [] }])
+    assert.deepEqual(at('/todo/{todo_id}', 'delete').security, [
+      { oauth2: ['todo'] },
+      { oauth2: ['admin'] },
+      { bearer: [] },
+    ])
+    assert.deepEqual(document.components.securitySchemes.oauth2.flows.clientCredentials, {
+      tokenUrl: '/authorization/token',
+      refreshUrl: '/authorization/token',
+      scopes: { todo: 'To change to-dos', admin: 'The scope admin' },
+    })
+  })
+
+  test('has the body of its request, with the example that its schema gives', () => {
+    assert.deepEqual(at('/todo', 'post').requestBody, {
+      required: true,
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Input' },
+          example: { title: 'Buy milk', open: true },
+        },
+      },
+    })
+  })
+
+  test('lists what it answers and every error that Waypost may answer instead', () => {
+    assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '500', '503'])
+    assert.deepEqual(Object.keys(at('/todo', 'post').responses), [
+      '201', '400', '401', '403', '404', '413', '415', '500', '503',
+    ]) // prettier-ignore
+    assert.deepEqual(Object.keys(at('/todo/{todo_id}', 'delete').responses), [
+      '204', '400', '401', '403', '404', '429', '500', '503',
+    ]) // prettier-ignore
+    assert.deepEqual(at('/todo/{todo_id}', 'delete').responses['204'], { description: 'No Content' })
+    assert.deepEqual(at('/todo', 'post').responses['401'], { $ref: '#/components/responses/Unauthorized' })
+    const { content, headers } = document.components.responses.Unauthorized
+    assert.deepEqual(content['application/problem+json'].schema, { $ref: '#/components/schemas/Problem' })
+    assert.equal(content['application/problem+json'].example.type, 'urn:waypost:errors#WP_AUTH_NO_TOKEN')
+    assert.deepEqual(Object.keys(headers), ['WWW-Authenticate'])
+  })
+
+  test('refers to named schemas as components; those that nothing reaches are left out', () => {
+    assert.deepEqual(Object.keys(document.components.schemas), ['Input', 'List', 'Problem', 'Todo'])
+    assert.deepEqual(document.components.schemas.List.properties.entry.items, { $ref: '#/components/schemas/Todo' })
+    assert.deepEqual(document.components.schemas.Todo.properties.next, { $ref: '#/components/schemas/Todo' })
+  })
+})
+
+describe('a document', () => {
+  test('is called after the project, and its version changes with what it says and only then', async () => {
+    const [one, same, other] = await Promise.all([
+      describeYaml(todo),
+      describeYaml(`${todo}\nconfig: { token_lifetime: 2h }`),
+      describeYaml(todo.replace('type: integer, default: 0', 'type: integer, default: 1')),
+    ])
+    assert.deepEqual([one.openapi, one.info.title], ['3.1.0', 'test'])
+    assert.match(one.info.version, /^[0-9a-f]{12}$/)
+    assert.equal(one.info.version, same.info.version)
+    assert.notEqual(one.info.version, other.info.version)
+  })
+
+  test('names the server and the token endpoint below it', async () => {
+    const document = await describeYaml(todo, { serverUrl: 'https://api.acme.test', title: 'Acme', version: '7' })
+    assert.deepEqual([document.info.title, document.info.version], ['Acme', '7'])
+    assert.deepEqual(document.servers, [{ url: 'https://api.acme.test' }])
+    const { tokenUrl } = document.components.securitySchemes.oauth2.flows.clientCredentials
+    assert.equal(tokenUrl, 'https://api.acme.test/authorization/token')
+  })
+
+  test('has no security schemes where everything is public', async () => {
+    const document = await describeYaml(oneRoute('GET: { public: true, action: a.ts }'))
+    assert.equal(document.components.securitySchemes, undefined)
+  })
+
+  test('keeps operation ids apart that would be the same, and gives the same ones whatever the order', async () => {
+    const paths = ['/order/by/x', '/order/:x', '/a-b', '/a/b', '/aB', '/']
+    const make = async (order: readonly string[]) => {
+      const yaml = order.map((path) => `  ${path}: { methods: { GET: { public: true, action: a.ts } } }\n`).join('')
+      const document = await describeYaml(`routes:\n${yaml}`)
+      const operations = Object.entries(document.paths).map(([path, item]) => [
+        path,
+        (item as Document).get.operationId,
+      ])
+      return Object.fromEntries(operations) as Record<string, string>
+    }
+    const ids = await make(paths)
+    assert.equal(new Set(Object.values(ids)).size, paths.length)
+    assert.equal(ids['/'], 'getRoot')
+    assert.equal(ids['/order/{x}'], 'getOrderByX')
+    assert.match(ids['/order/by/x']!, /^getOrderByX_[0-9a-f]{6}$/)
+    assert.deepEqual(await make(paths.toReversed()), ids)
+  })
+})
+
+interface Case {
+  readonly says: string
+  readonly yaml: string
+  readonly find: (document: Document) => unknown
+  readonly expected: unknown
+}
+
+const cases: readonly Case[] = [
+  {
+    says: 'a private method whose scopes are [] takes any token and has no 403',
+    yaml: oneRoute('GET: { scopes: [], action: a.ts }'),
+    find: ({ paths }) => [paths['/a'].get.security, Object.keys(paths['/a'].get.responses)],
+    expected: [
+      [{ oauth2: [] }, { bearer: [] }],
+      ['200', '400', '401', '404', '500', '503'],
+    ],
+  },
+  {
+    says: 'a POST without a request takes any object, or none',
+    yaml: oneRoute('POST: { public: true, action: a.ts }'),
+    find: ({ paths }) => paths['/a'].post.requestBody,
+    expected: { required: false, content: { 'application/json': { schema: { type: 'object' } } } },
+  },
+  {
+    says: 'what a method without a response answers is open; a page where it may be one',
+    yaml: `${oneRoute('GET: { public: true, action: a.ts }')}  /b: { methods: { GET: { public: true, html: trusted, action: a.ts } } }`,
+    find: ({ paths }) => ['/a', '/b'].map((path) => paths[path].get.responses[200].content),
+    expected: [{ 'application/json': { schema: {} } }, { 'text/html': { schema: { type: 'string' } } }],
+  },
+  {
+    says: 'a declared error stands beside the problem of the same status',
+    yaml: oneRoute('GET: { public: true, responses: { 404: { type: string }, 410: { type: string } }, action: a.ts }'),
+    find: ({ paths }) => [404, 410, 200].map((status) => Object.keys(paths['/a'].get.responses[status].content)),
+    expected: [['application/json', 'application/problem+json'], ['application/json'], ['application/json']],
+  },
+  {
+    says: "a project's own schema Problem keeps its name",
+    yaml: oneRoute('GET: { public: true, response: Problem, action: a.ts }', 'schema: { Problem: { type: string } }'),
+    find: ({ components }) => [components.schemas.Problem, components.schemas.WaypostProblem.required.length],
+    expected: [{ type: 'string' }, 4],
+  },
+  {
+    says: 'a schema in place that refers to itself becomes a component',
+    yaml: oneRoute(
+      "GET: { public: true, response: { type: object, properties: { up: { $ref: '#' } } }, action: a.ts }",
+    ),
+    find: ({ paths, components }) => [
+      paths['/a'].get.responses[200].content['application/json'].schema,
+      components.schemas.GetAResponse200,
+    ],
+    expected: [
+      { type: 'object', properties: { up: { $ref: '#/components/schemas/GetAResponse200' } } },
+      { type: 'object', properties: { up: { $ref: '#/components/schemas/GetAResponse200' } } },
+    ],
+  },
+  {
+    says: 'query parameters are found behind references and in what is combined; a default makes one optional',
+    yaml: oneRoute(
+      'GET: { public: true, parameters: Query, action: a.ts }',
+      `schema:
+  Base: { type: object, required: [from, size], properties: { from: { $ref: schema:///Day }, size: { type: integer, default: 9 } } }
+  Query: { type: object, allOf: [{ $ref: schema:///Base }], oneOf: [{ type: object, required: [q], properties: { q: { type: string } } }, { type: object }] }
+  Day: { type: string, format: date, description: A day, deprecated: true }
+`,
+    ),
+    find: ({ paths }) => paths['/a'].get.parameters,
+    expected: [
+      {
+        name: 'from',
+        in: 'query',
+        required: true,
+        description: 'A day',
+        deprecated: true,
+        schema: { $ref: '#/components/schemas/Day' },
+      },
+      { name: 'size', in: 'query', schema: { type: 'integer', default: 9 } },
+      { name: 'q', in: 'query', schema: { type: 'string' } },
+    ],
+  },
+  {
+    says: 'nothing is invented: without an example for what is required there is none',
+    yaml: oneRoute(
+      `POST: { public: true, request: Input, responses: { 201: { type: array, items: { const: done } } }, action: a.ts }`,
+      'schema: { Input: { type: object, required: [a], properties: { a: { type: string }, b: { default: 1 } } } }',
+    ),
+    find: ({ paths }) => [
+      paths['/a'].post.requestBody.content['application/json'].example,
+      paths['/a'].post.responses[201].content['application/json'].example,
+    ],
+    expected: [undefined, ['done']],
+  },
+  {
+    says: 'what stands in data is no reference',
+    yaml: oneRoute("GET: { public: true, response: { const: { $ref: 'schema:///Gone' } }, action: a.ts }"),
+    find: ({ paths }) => paths['/a'].get.responses[200].content['application/json'].schema,
+    expected: { const: { $ref: 'schema:///Gone' } },
+  },
+]
+
+for (const { says, yaml, find, expected } of cases) {
+  test(says, async () => {
+    assert.deepEqual(find(await describeYaml(yaml)), expected)
+  })
+}
+
+test('schemas of draft-07 are converted, and parts that are referred to are components', async () => {
+  const { components }: Document = makeOpenApi(await loadManifest(nastyProject))
+  assert.deepEqual(components.schemas['legacy.json-P'], {
+    type: 'array',
+    prefixItems: [{ type: 'string' }, { type: 'number' }],
+    items: false,
+    minItems: 2,
+  })
+  assert.deepEqual(components.schemas.Tree.properties.children.items, { $ref: '#/components/schemas/Tree' })
+  const references = [...JSON.stringify(components).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!)
+  assert.deepEqual(
+    references.filter((reference) => !/^#\/components\/\w+\/[\w.-]+$/.test(reference)),
+    [],
+  )
+})
