@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
@@ -34,22 +35,38 @@ export function makeSender(
     if (!Number.isInteger(status) || status < 200 || status > 599) {
       throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
     }
-    if (given !== undefined) reply.headers(given.headers as Record<string, string>)
-    const { payload, isJson } = write(status, given === undefined ? result : given.body, reply)
+    const headers = given === undefined ? noHeaders : checkHeaders(given.headers)
+    const body = given === undefined ? result : given.body
+    const { payload, type, isJson } = write({ status, body, type: headers['content-type'], log: context.log })
     if (method.dispatch !== undefined && status < 300) {
       if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event: method.dispatch })
       context.dispatchResult(method.dispatch, payload === undefined ? null : JSON.parse(payload as string))
     }
     if (status < 400 && context.hasDispatched) await context.storeDispatched()
 
+    if (given !== undefined) reply.headers(headers)
     if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
-    reply.code(status)
+    reply.code(status).header('content-type', type)
     if (!isJson) {
       setMissing(reply, sources.pageHeaders)
       if (method.html !== 'trusted') reply.headers(sandbox)
     }
     return typeof payload === 'string' ? payload : reply.send(payload)
   }
+}
+
+const noHeaders: Readonly<Record<string, string>> = {}
+
+/** Headers with names in lower case. @throws what Node finds wrong, before anything of the answer is set */
+function checkHeaders(headers: OutgoingHttpHeaders): Readonly<Record<string, string>> {
+  const checked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue
+    validateHeaderName(name)
+    for (const one of [value].flat()) validateHeaderValue(name, String(one))
+    checked[name.toLowerCase()] = value as string // Fastify takes numbers and lists too
+  }
+  return checked
 }
 
 /** What a browser must not take for a page of this site. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { Log } from '../contract/index.ts'
 import { messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
@@ -13,15 +13,25 @@ export interface WriteSources {
   readonly checkResults: boolean
 }
 
-/** What an action answered: its own headers are set already. */
 export interface Written {
   /** A text, a stream or bytes; undefined for an answer without a body. */
   readonly payload: string | Readable | Uint8Array | undefined
+  /** The content type, where there is a body. */
+  readonly type: string
   readonly isJson: boolean
 }
 
+/** What an action answered. */
+export interface Answering {
+  readonly status: number
+  readonly body: unknown
+  /** The content type that the action chose. */
+  readonly type: string | undefined
+  readonly log: Log
+}
+
 /** Writes the body of an answer by what the method declares for its status. @throws WP_RUNTIME_RESULT */
-export type Writer = (status: number, body: unknown, reply: FastifyReply) => Written
+export type Writer = (answering: Answering) => Written
 
 const jsonType = 'application/json; charset=utf-8'
 /** Statuses whose answer has no body (RFC 9110). */
@@ -30,22 +40,19 @@ const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
 /** @param action what messages call the action */
 export function makeWriter(sources: WriteSources, method: ManifestMethod, action: string): Writer {
   const writeJson = makeJsonWriter(sources, method, action)
-  return (status, body, reply) => {
+  return (answering) => {
+    const { status, body, type } = answering
     if (bodyless.has(status)) {
       if (sources.checkResults && body != null)
         throw misfit({ action, status }, 'an answer with this status has no body')
-      return { payload: undefined, isJson: false }
+      return { payload: undefined, type: '', isJson: false }
     }
-    const type = reply.getHeader('content-type')
     if (body instanceof Readable || body instanceof Uint8Array) {
-      if (type === undefined) reply.header('content-type', 'application/octet-stream')
-      return { payload: body, isJson: false }
+      return { payload: body, type: type ?? 'application/octet-stream', isJson: false }
     }
-    const isJsonType = type === undefined || /[/+]json\b/i.test(String(type))
-    if (typeof body === 'string' && !isJsonType) return { payload: body, isJson: false }
-    const payload = writeJson(status, body, reply)
-    if (payload !== undefined && type === undefined) reply.header('content-type', jsonType)
-    return { payload, isJson: payload !== undefined && isJsonType }
+    const isJson = type === undefined || /[/+]json\b/i.test(type)
+    if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
+    return { payload: writeJson(answering), type: type ?? jsonType, isJson }
   }
 }
 
@@ -62,7 +69,7 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
     serializers.set(Number(status), schemas.serializer(schema, manifest.schemas))
     if (checkResults) validators.set(Number(status), schemas.validator(schema, manifest.schemas, 'result'))
   }
-  return (status: number, body: unknown, reply: FastifyReply): string | undefined => {
+  return ({ status, body, log }: Answering): string | undefined => {
     const at = { action, status }
     const serialize = serializers.get(status)
     if (serialize === undefined) return body === undefined ? undefined : write(at, JSON.stringify, body)
@@ -72,7 +79,7 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
     const plain = checkResult(at, validate, body)
     const text = write(at, serialize, body)
     const dropped = listDropped(plain, JSON.parse(text))
-    if (dropped.length > 0) reply.request.log.warn({ action, dropped }, 'a result has fields that its schema has not')
+    if (dropped.length > 0) log.warn({ action, dropped }, 'a result has fields that its schema has not')
     return text
   }
 }
@@ -89,7 +96,7 @@ function write(at: Place, serialize: Serializer, body: unknown): string {
   try {
     return serialize(body)
   } catch (cause) {
-    throw misfit(at, messageOf(cause), cause)
+    throw misfit(at, messageOf(cause).replace(/!$/, ''), cause)
   }
 }
 
