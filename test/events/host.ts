@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { version } from '../../src/kit/index.ts'
+import { activateRelease, type Manifest } from '../../src/release/index.ts'
+import { openHost, prepareTestHost, type Host } from '../../src/server/index.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+/** The folder of a host whose development System has an active release. */
+export interface TestHost {
+  readonly host: Host
+  readonly folder: string
+  readonly variables: Readonly<Record<string, string>>
+  /** Activates a release with these events and settings, and no route. */
+  activate(parts: Pick<Partial<Manifest>, 'events' | 'config'>): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openTestHost(kind: 'sqlite' | 'postgresql'): Promise<TestHost> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-host-'))
+  const server = kind === 'postgresql' ? await startPostgres() : undefined
+  const url = (await server?.createDatabase()) ?? `sqlite:${path.join(folder, 'system.db')}`
+  const variables = { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: 'http://localhost:3000' }
+  const host = await openHost({ folder, variables, create: true, unmigrated: true })
+  await prepareTestHost(host)
+  return {
+    host,
+    folder,
+    variables,
+    async activate(parts) {
+      await activateRelease(host.system, { manifest: { ...empty, ...parts }, artifacts: [] }, { by: 'test' })
+    },
+    async close() {
+      await host.close()
+      await server?.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+const empty: Manifest = {
+  format: 1,
+  waypost: version,
+  name: 'test',
+  routes: [],
+  schemas: {},
+  connections: {},
+  events: {},
+  scopes: {},
+  cronjobs: {},
+  rates: {},
+  config: {},
+  plugins: [],
+  variables: {},
+  migrations: [],
+  artifacts: {},
+}
