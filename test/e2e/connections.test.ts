@@ -1,0 +1,244 @@
+// A project with a second database beside System: its own migrations, tables.ts, and an action that uses both.
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it } from 'node:test'
+import { Client } from 'pg'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { send } from '../support/send.ts'
+import { assertCalm, baseUrl, makeHost, secret, startServe } from './serving.ts'
+
+const routes = `  /order:
+    methods:
+      GET: { public: true, response: Order-List, action: src/order/list.ts }
+      POST: { public: true, request: Order-Input, responses: { 201: Message }, action: src/order/insert.ts }
+`
+const schemas = `
+Order-Input:
+  type: object
+  required: [item]
+  properties: { item: { type: string } }
+Order-List:
+  type: object
+  required: [entry]
+  properties:
+    entry: { type: array, items: { type: object, properties: { item: { type: string }, paid: { type: boolean } } } }
+`
+const list = `import type { Action, Context, Request } from 'waypost'
+
+export default class OrderList implements Action<'GET /order'> {
+  async handle(_request: Request<'GET /order'>, context: Context) {
+    return { entry: await context.connection('Orders').selectFrom('orders').select(['item', 'paid']).execute() }
+  }
+}
+`
+const insert = `import type { Action, Context, Request } from 'waypost'
+
+export default class InsertOrder implements Action<'POST /order'> {
+  async handle({ body }: Request<'POST /order'>, context: Context) {
+    const order = await context.transaction('Orders', async (db) => {
+      const made = await db.insertInto('orders').values({ item: body.item, paid: true }).returningAll().executeTakeFirstOrThrow()
+      if (body.item === 'nothing') throw context.problem(409, 'Nothing cannot be ordered')
+      return made
+    })
+    const note = { title: order.item, content: 'ordered', status: 1, insert_date: context.now().toISOString() }
+    await context.connection('System').insertInto('app_todo').values(note).execute()
+    return { success: true, message: 'Ordered', id: order.id }
+  }
+}
+`
+const migration = (up: string) => `import type { Migration } from 'waypost'
+
+export default {
+  async up(db, type) {
+    ${up}
+  },
+  async down(db) {
+    await db.schema.dropTable('orders').execute()
+  },
+} satisfies Migration
+`
+const createOrders = `await db.schema
+      .createTable('orders')
+      .addColumn('id', type.id, (column) => column.primaryKey())
+      .addColumn('item', 'varchar(64)', (column) => column.notNull())
+      .addColumn('paid', type.boolean, (column) => column.notNull())
+      .execute()`
+const createHalf = `await db.schema.createTable('half').addColumn('id', type.id, (column) => column.primaryKey()).execute()
+    await db.schema.createTable('orders').addColumn('id', type.id).execute()`
+
+const uses = {
+  sqlite: `{ class: sqlite, config: { file: '\${env.ORDERS}' } }`,
+  postgresql: `{ class: postgresql, config: { url: '\${env.ORDERS}', max: 2 } }`,
+}
+
+describe('a second connection', { concurrency: 2 }, () => {
+  for (const kind of ['sqlite', 'postgresql'] as const) declare(kind)
+})
+
+function declare(kind: 'sqlite' | 'postgresql'): void {
+  // What depends on no database is looked at once.
+  const once = kind === 'sqlite' ? it : () => undefined
+  describe(kind, { concurrency: 1 }, () => {
+    const closers: (() => Promise<unknown>)[] = []
+    let project: TestProject
+    let env: Record<'ORDERS' | 'WAYPOST_SYSTEM_URL' | 'WAYPOST_SECRET' | 'WAYPOST_BASE_URL', string>
+    const first = 'migrations/Orders/20261121-create-orders.ts'
+    const second = 'migrations/Orders/20261122-half.ts'
+
+    before(async () => {
+      project = await makeProject()
+      closers.push(project.remove)
+      const system = { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: baseUrl }
+      if (kind === 'postgresql') {
+        const postgres = await startPostgres()
+        closers.push(postgres.stop)
+        const [ORDERS, WAYPOST_SYSTEM_URL] = [await postgres.createDatabase(), await postgres.createDatabase()]
+        env = { ...system, ORDERS, WAYPOST_SYSTEM_URL }
+      } else {
+        const { folder } = project
+        env = { ...system, ORDERS: `${folder}/data/orders.db`, WAYPOST_SYSTEM_URL: `sqlite:${folder}/data/system.db` }
+      }
+      await project.edit('waypost.yml', 'schema: !include', `${routes}schema: !include`)
+      await project.write('waypost.yml', `${await project.read('waypost.yml')}connection:\n  Orders: ${uses[kind]}\n`)
+      await project.write('resources/schema.yml', (await project.read('resources/schema.yml')) + schemas)
+      await project.write('src/order/list.ts', list)
+      await project.write('src/order/insert.ts', insert)
+      await project.write(first, migration(createOrders))
+    })
+    after(async () => {
+      for (const close of closers.toReversed()) await close()
+    })
+
+    it('migrate --connection runs its migrations and no others', async () => {
+      const { code, stdout, stderr } = await project.run('migrate --connection Orders', { env })
+      assert.equal(code, 0, stderr)
+      assert.match(
+        stdout,
+        /Migrated {3}Orders\/20261121-create-orders {3}\d+ ms\n {2}Wrote {6}migrations\/Orders\/tables\.ts\n$/,
+      )
+      assert.doesNotMatch(stdout, /System/)
+      assert.match(
+        await project.read('migrations/Orders/tables.ts'),
+        /orders: \{ id: Generated<number>; item: string; paid: boolean \}/,
+      )
+      assert.deepEqual(await tablesOf(kind, env.ORDERS), ['orders', 'waypost_migration'])
+
+      const refused = await project.run('deploy --yes', { env })
+      assert.equal(refused.code, 1)
+      assert.match(
+        refused.stderr,
+        /Error: The release needs migrations .* not run on the target: System\/20261120-create-app-todo\n/,
+      )
+      assert.match(
+        await project.ok('migrate', { env }),
+        /^ {2}Migrated {3}System\/20261120-create-app-todo {3}\d+ ms\n$/,
+      )
+    })
+
+    once('a name that is no connection is refused, naming the nearest', async () => {
+      const { code, stderr } = await project.run('migrate --connection Ordres', { env })
+      assert.equal(code, 1)
+      assert.match(stderr, /Error: There is no connection "Ordres" with migrations\n {2}Did you mean "Orders"\?\n$/)
+    })
+
+    once('its client is typed by its tables', async () => {
+      assert.match(await project.ok('validate --types --strict', { env }), /^No problem: /)
+      await project.edit('src/order/list.ts', `'paid'`, `'payed'`)
+      const { code, stdout } = await project.run('validate --types', { env })
+      assert.equal(code, 1)
+      assert.match(stdout, /src\/order\/list\.ts\(5,\d+\): error TS/)
+      await project.edit('src/order/list.ts', `'payed'`, `'paid'`)
+    })
+
+    it('a migration that fails is named and rolled back', async () => {
+      await project.write(second, migration(createHalf))
+      const { code, stdout, stderr } = await project.run('migrate', { env })
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(
+        stderr,
+        /Error: The migration "20261122-half" failed and was rolled back: .*orders.* already exists\n {2}Correct it /,
+      )
+      assertCalm(stderr)
+      assert.deepEqual(await tablesOf(kind, env.ORDERS), ['orders', 'waypost_migration'])
+      await project.write(second, migration(createHalf.split('\n')[0]!))
+      assert.match(await project.ok('migrate', { env }), /Migrated {3}Orders\/20261122-half /)
+      assert.deepEqual(await tablesOf(kind, env.ORDERS), ['half', 'orders', 'waypost_migration'])
+    })
+
+    it('an applied migration that was edited is named by migrate and by deploy', async () => {
+      await project.edit(second, `'half'`, `'whole'`)
+      const [migrated, deployed] = await Promise.all([
+        project.run('migrate', { env }),
+        project.run('deploy --yes', { env }),
+      ])
+      assert.deepEqual([migrated.code, deployed.code], [1, 1])
+      assert.match(migrated.stderr, /Error: Changed after being applied: "20261122-half"\n {2}Put the text back /)
+      assert.match(
+        deployed.stderr,
+        /Error: Migrations of the release .* another text: Orders\/20261122-half\n {2}Put the text back /,
+      )
+      await project.edit(second, `'whole'`, `'half'`)
+    })
+
+    it('an action uses both databases; what fails in a transaction is rolled back', async () => {
+      await project.ok('deploy --yes', { env })
+      const host = await makeHost({ ...env, HOST: '127.0.0.1' })
+      closers.push(host.remove)
+      const serving = await startServe(host)
+      closers.push(serving.stop)
+      const order = (item: string) => send(serving.port, { path: '/order', body: { item } })
+      assert.equal((await order('milk')).status, 201)
+      const refused = await order('nothing')
+      assert.deepEqual([refused.status, refused.body.detail], [409, 'Nothing cannot be ordered'])
+      assert.deepEqual((await send(serving.port, { path: '/order' })).body, { entry: [{ item: 'milk', paid: true }] })
+      const { body } = await send(serving.port, { path: '/todo' })
+      assert.deepEqual(
+        body.entry.map((one: { title: string }) => one.title),
+        ['milk'],
+      )
+    })
+
+    it('a database that is down keeps its own routes from working, and no others', async () => {
+      const down = kind === 'sqlite' ? '/dev/null/orders.db' : 'postgresql://waypost:geheim@127.0.0.1:1/orders'
+      const host = await makeHost({ ...env, ORDERS: down, HOST: '127.0.0.1' })
+      closers.push(host.remove)
+      const serving = await startServe(host)
+      closers.push(serving.stop)
+      assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
+      const answer = await send(serving.port, { path: '/order' })
+      assert.equal(answer.status, 503)
+      assert.ok(answer.headers['retry-after'] !== undefined)
+      assertCalm(answer.text)
+      assert.ok(!answer.text.includes('geheim') && !serving.stdout().includes('geheim'))
+      assert.match(serving.stdout(), /"connection":"Orders"|"code":"WP_STORE_UNREACHABLE"/)
+    })
+
+    once('a variable that nobody set keeps the release from being served, and says which', async () => {
+      const { ORDERS: _, ...others } = env
+      const host = await makeHost({ ...others, HOST: '127.0.0.1' })
+      closers.push(host.remove)
+      const serving = await startServe(host)
+      closers.push(serving.stop)
+      assert.match(serving.stdout(), /The variable ORDERS is not set, which the release [0-9a-f]{8} needs/)
+      assert.equal((await send(serving.port, { path: '/todo' })).status, 404)
+      assert.equal((await send(serving.port, { path: '/health/live' })).status, 200)
+    })
+  })
+}
+
+async function tablesOf(kind: 'sqlite' | 'postgresql', where: string): Promise<string[]> {
+  if (kind === 'sqlite') {
+    const database = new DatabaseSync(where, { readOnly: true })
+    const rows = database
+      .prepare(`select name from sqlite_master where type = 'table' and name not like 'sqlite%'`)
+      .all()
+    database.close()
+    return rows.map(({ name }) => String(name)).toSorted()
+  }
+  const client = new Client({ connectionString: where })
+  await client.connect()
+  const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'public'`)
+  await client.end()
+  return rows.map(({ tablename }) => String(tablename)).toSorted()
+}
