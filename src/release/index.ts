@@ -1,6 +1,7 @@
 // release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
 // May import kit, contract and store.
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
+export { assertServable } from './assert-servable.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { shortId, writeManifest } from './hash.ts'

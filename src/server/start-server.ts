@@ -6,7 +6,7 @@ import { makeDispatcher, makeSubscriptions } from '../events/index.ts'
 import { defaultSettings, resolveReferences } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
-import { loadArtifacts, shortId, type Artifact, type StoredRelease } from '../release/index.ts'
+import { assertServable, loadArtifacts, shortId, type Artifact, type StoredRelease } from '../release/index.ts'
 import {
   buildGeneration,
   importArtifact,
@@ -182,6 +182,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
     return buildGeneration({ ...common, releaseId: undefined, routes: undefined, bodyLimit, corsOrigins: cors })
   }
   const { release } = toServe
+  assertServable(release.manifest)
   const { settings, catalog } = termsOf(release, options.host.variables)
   assertVariables(options.host, release)
   const modules = await loadActionModules(options.host.system, toServe)
