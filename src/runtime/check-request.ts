@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
-import { InvalidRequest } from './problem.ts'
+import { errors } from './errors.ts'
+import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaCache, SchemaProblem, Validator } from './schema-cache.ts'
 
 /** What came in, checked: path and query coerced, the body as it was sent. */
@@ -32,6 +33,9 @@ export function makeRequestCheck(
   }
   return (request) => {
     const { params, query } = request
+    if (checkParams !== undefined && hasEmpty(params as object)) {
+      throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
+    }
     const body = bodyOf(request)
     let problems = runCheck(checkParams, params, undefined)
     problems = runCheck(checkQuery, query, problems)
@@ -46,4 +50,9 @@ type Problems = readonly SchemaProblem[] | undefined
 function runCheck(check: Validator | undefined, value: unknown, before: Problems): Problems {
   const found = check?.(value)
   return found === undefined || before === undefined ? (found ?? before) : [...before, ...found]
+}
+
+/** For the router `/todo/` is `/todo/:id` with nothing as its id. */
+function hasEmpty(params: object): boolean {
+  return Object.values(params).includes('')
 }

@@ -2,6 +2,7 @@ import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
   WP_RUNTIME_NOT_FOUND: { kind: 'user', status: 404, message: 'There is nothing at {path}' },
+  WP_RUNTIME_PATH_SIZE: { kind: 'user', status: 414, message: 'A part of the path is longer than {limit} characters' },
   WP_RUNTIME_METHOD: {
     kind: 'user',
     status: 405,

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { makeId } from '../kit/index.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
-import { answerUnreadable, speakProblems } from './problem.ts'
+import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -65,9 +65,10 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(),
     serverFactory: (handler) => neverListening(handler),
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 1024 },
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
-    frameworkErrors: answerUnreadable,
+    frameworkErrors: (error, request, reply) =>
+      answerUnreadable(error, request, reply.headers(options.securityHeaders.json)),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   })
   app.removeContentTypeParser('text/plain')
@@ -141,5 +142,6 @@ async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }:
     origin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
+    strictPreflight: false, // an OPTIONS without an origin is no mistake
   })
 }

@@ -77,13 +77,22 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
     return fail(error, request, reply)
   })
   const methods = collectAllowedMethods(app)
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request)
     const allowed = methods.of(request.url.split('?')[0]!)
+    if (request.method === 'OPTIONS' && allowed.length > 0) {
+      return reply
+        .code(204)
+        .header('allow', [...allowed, 'OPTIONS'].join(', '))
+        .send()
+    }
     if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
     throw refuseMethod({ path, method: request.method, allowed })
   })
 }
+
+/** Characters of a path parameter at most. */
+export const maxParamLength = 1024
 
 /** Answers a path that the router cannot read: Fastify asks no error handler then. */
 export function answerUnreadable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -144,6 +153,7 @@ function translate(error: unknown, request: FastifyRequest): WaypostError | unde
   const { code, statusCode, message } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.WP_RUNTIME_PATH_SIZE({ limit: maxParamLength })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return errors.WP_RUNTIME_BODY_TYPE()
   if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
