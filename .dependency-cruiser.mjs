@@ -42,7 +42,7 @@ export const faces = { index: ['contract'], sql: ['store'] }
 export const fences = {
   fastify: {
     packages: ['fastify', '@fastify/[^/]+'],
-    places: places('runtime', 'auth', 'consumer', 'events', 'backend'),
+    places: [...places('runtime', 'auth', 'consumer', 'events', 'backend'), '^bin/build/'],
   },
   'mikro-orm': { packages: ['@mikro-orm/[^/]+'], places: [...places('store'), '^plugins/'] },
   yaml: { packages: ['yaml'], places: places('definition') },

@@ -6,18 +6,20 @@ import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
+import { writeVendor } from './build/vendor.ts'
 
 const root = path.dirname(import.meta.dirname)
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
-compile('.', 'tsconfig.build.json')
-for (const file of globSync('plugins/*/tsconfig.json', { cwd: root })) compile(path.dirname(file), 'tsconfig.json')
+await compile('.', 'tsconfig.build.json', (fresh) => writeVendor(root, path.join(fresh, 'vendor')))
+for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
+  await compile(path.dirname(file), 'tsconfig.json')
 writeBuildInfo()
 writeEditorSchema()
 await writeManifest()
 
 /** Compiles beside what is there and takes its place at the end: what runs meanwhile never finds half of it. */
-function compile(folder: string, config: string): void {
+async function compile(folder: string, config: string, complete?: (fresh: string) => Promise<void>): Promise<void> {
   const dist = path.join(root, folder, 'dist')
   const [fresh, old] = [`${dist}.${process.pid}`, `${dist}.${process.pid}.old`]
   const tsc = path.join(root, 'node_modules/.bin/tsc')
@@ -29,6 +31,7 @@ function compile(folder: string, config: string): void {
     rmSync(fresh, { recursive: true, force: true })
     process.exit(1)
   }
+  await complete?.(fresh)
   if (existsSync(dist)) renameSync(dist, old)
   renameSync(fresh, dist)
   rmSync(old, { recursive: true, force: true })
