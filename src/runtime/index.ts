@@ -3,6 +3,7 @@
 export type { Answered, Endpoint, Generation, GenerationOptions, Logger } from './generation.ts'
 export { makeActionFinder } from './find-action.ts'
 export { buildGeneration } from './generation.ts'
+export { mountDocs, type DocsSources } from './docs/mount-docs.ts'
 export { mountHealth } from './health.ts'
 export { openListener, type Listener } from './listener.ts'
 export { artifactLoader, importArtifact, registerArtifacts, resolveStack } from './load-artifacts.ts'

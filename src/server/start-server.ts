@@ -3,16 +3,17 @@ import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/i
 import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
 import type { OpenConnection } from '../contract/index.ts'
 import { makeDispatcher, makeSubscriptions } from '../events/index.ts'
-import { defaultSettings, resolveReferences } from '../kit/index.ts'
+import { defaultSettings, resolveReferences, type Settings } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
-import { assertServable, loadArtifacts, shortId, type Artifact, type StoredRelease } from '../release/index.ts'
+import { assertServable, loadArtifacts, shortId, type Artifact, type Manifest, type StoredRelease } from '../release/index.ts'
 import {
   buildGeneration,
   importArtifact,
   loadSecurityHeaders,
   makeActionFinder,
   makeSchemaCache,
+  mountDocs,
   mountHealth,
   openListener,
   registerArtifacts,
@@ -191,6 +192,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
   try {
     const generation = await buildGeneration({
       ...common,
+      endpoints: [...common.endpoints, docsOf(shared, release.manifest, settings)],
       releaseId: release.id,
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
@@ -220,6 +222,12 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
     await connections.release()
     throw error
   }
+}
+
+function docsOf({ options, guard }: Shared, manifest: Manifest, { docs }: Settings): Endpoint {
+  // `dev` is reached by several names; in production there is one.
+  const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
+  return mountDocs({ manifest, guard, access: docs, serverUrl })
 }
 
 function assertVariables(host: Host, release: StoredRelease): void {

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { createGunzip } from 'node:zlib'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Guard } from '../../auth/index.ts'
+import { installation, sha256, type Settings } from '../../kit/index.ts'
+import type { Manifest } from '../../release/index.ts'
+import { makeOpenApi } from '../openapi/make-open-api.ts'
+import { pageCss, pageHtml, pageScript } from './docs-page.ts'
+
+export interface DocsSources {
+  readonly manifest: Manifest
+  readonly guard: Guard
+  /** Who may read them: everybody, who has a valid token, or nobody. */
+  readonly access: Settings['docs']
+  /** Where callers reach the API; without, where they loaded the document from. */
+  readonly serverUrl: string | undefined
+}
+
+/** `/openapi.json`, and `/docs`, which shows it. */
+export function mountDocs(sources: DocsSources): FastifyPluginAsync {
+  return async (app) => {
+    if (sources.access === 'off') return
+    const authorize = async ({ headers }: FastifyRequest) => {
+      if (sources.access === 'private') await sources.guard.authorize(headers.authorization, [])
+    }
+    mountDocument(app, sources, authorize)
+    mountPage(app, sources, authorize)
+    mountViewer(app)
+  }
+}
+
+type Authorize = (request: FastifyRequest) => Promise<void>
+
+function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
+  const { manifest, serverUrl } = sources
+  let made: { text: string; etag: string } | undefined
+  const make = () => {
+    const text = JSON.stringify(makeOpenApi(manifest, { serverUrl }))
+    return { text, etag: `"${sha256(text).slice(0, 32)}"` }
+  }
+  app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
+    made ??= make()
+    if (isKnown(request, reply, made.etag)) return reply
+    return reply.type('application/json; charset=utf-8').send(made.text)
+  })
+}
+
+function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
+  const policy = makePolicy(sources.serverUrl)
+  app.get('/docs', async (request, reply) => {
+    try {
+      await authorize(request)
+    } catch (error) {
+      if (request.headers.accept?.includes('text/html') !== true) throw error
+      // The page itself tells nothing: it asks for a token and loads the document with it.
+      reply.code(401).header('www-authenticate', 'Bearer realm="waypost"')
+    }
+    reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
+    return reply.type('text/html; charset=utf-8').send(pageHtml)
+  })
+  for (const [name, type, text] of [
+    ['page.js', 'text/javascript', pageScript],
+    ['page.css', 'text/css', pageCss],
+  ] as const) {
+    const etag = `"${sha256(text).slice(0, 32)}"`
+    app.get(`/docs/${name}`, async (request, reply) => {
+      if (isKnown(request, reply, etag)) return reply
+      return reply.type(`${type}; charset=utf-8`).send(text)
+    })
+  }
+}
+
+/** Nothing is loaded from elsewhere, and nothing is sent elsewhere but requests that somebody tries out. */
+function makePolicy(serverUrl: string | undefined): string {
+  const origin = serverUrl === undefined ? '' : ` ${new URL(serverUrl).origin}`
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'", // the viewer positions things by style attributes
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    `connect-src 'self'${origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+const viewer = path.join(installation, 'dist/vendor/viewer.js.gz')
+
+function mountViewer(app: FastifyInstance): void {
+  app.get('/docs/viewer.js', async (request, reply) => {
+    const { size, mtimeMs } = await stat(viewer)
+    if (isKnown(request, reply, `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`)) return reply
+    reply.type('text/javascript; charset=utf-8').header('vary', 'accept-encoding')
+    const packed = createReadStream(viewer)
+    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(packed.pipe(createGunzip()))
+    return reply.header('content-encoding', 'gzip').header('content-length', size).send(packed)
+  })
+}
+
+/** Answers 304 to who has it already. */
+function isKnown(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  reply.header('etag', etag).header('cache-control', 'no-cache')
+  const known = request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  if (known === true) void reply.code(304).send()
+  return known === true
+}
