@@ -47,7 +47,9 @@ export default class Deploy extends WaypostCommand {
   }
 
   #show(plan: DeployPlan): void {
-    this.note(`  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`)
+    this.note(
+      `  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`,
+    )
     this.note(`  Project    ${plan.id.slice(0, 8)}\n`)
     for (const { change, kind, name } of plan.changes) {
       const [sign, colour] = signs[change]

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { Args, Flags, WaypostCommand, plural } from '../bin/cli/index.ts'
+import { Args, Flags, WaypostCommand, paint, plural } from '../bin/cli/index.ts'
 
 export default class Init extends WaypostCommand {
   static override description = 'Scaffold a new project that runs at once.'
@@ -21,9 +21,8 @@ export default class Init extends WaypostCommand {
     const { initProject, validateProject } = await import('../src/project/index.ts')
     const report = await initProject({ folder, template: flags.template, force: flags.force, install: flags.install })
     const name = path.relative('.', folder) || '.'
-    const count = report.files.length === 1 ? '1 file' : `${report.files.length} files`
     this.print()
-    this.print(`  Created    ${name}/ from the template "${report.template}", ${count}`)
+    this.print(`  Created    ${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`)
     this.print(`  Installed  ${describeInstall(report, name)}`)
     const { ok, counts } = await validateProject(folder)
     if (counts !== undefined) {
@@ -36,9 +35,13 @@ export default class Init extends WaypostCommand {
       this.print(`  Checked    ${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`)
     }
     this.print('\n  Next')
-    if (name !== '.') this.print(`    cd ${name}`)
-    if (report.installedMs === undefined) this.print('    npm install')
-    this.print('    npm run dev\n')
+    const next = [
+      ...(name === '.' ? [] : [`cd ${quote(name)}`]),
+      ...(report.installedMs === undefined ? ['npm install'] : []),
+      'npm run dev',
+    ]
+    for (const command of next) this.print(`    ${paint('cyan', command)}`)
+    this.print()
   }
 }
 
@@ -46,4 +49,9 @@ function describeInstall(report: { installedMs: number | undefined; installProbl
   if (report.installedMs !== undefined) return `waypost with npm, ${(report.installedMs / 1000).toFixed(1)} s`
   if (report.installProblem === undefined) return 'nothing, as asked'
   return `nothing: ${report.installProblem}. Run npm install in ${name}/ later.`
+}
+
+/** A path that a shell takes as one word. */
+function quote(name: string): string {
+  return /^[\w./@+-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-import { Args, Flags, WaypostCommand, listFlag } from '../../bin/cli/index.ts'
+import { Args, Flags, WaypostCommand, listFlag, paint } from '../../bin/cli/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class ClientAdd extends WaypostCommand {
@@ -13,7 +13,10 @@ export default class ClientAdd extends WaypostCommand {
     user: Flags.string({ description: 'Owner, as whom client_credentials acts', required: true }),
     scopes: listFlag({ description: "Scopes, separated by commas; all of the owner's by default" }),
     grants: listFlag({ description: 'Grants, separated by commas', default: ['client_credentials', 'refresh_token'] }),
-    'redirect-uri': Flags.string({ description: 'Where authorization_code may lead; may be given again', multiple: true }),
+    'redirect-uri': Flags.string({
+      description: 'Where authorization_code may lead; may be given again',
+      multiple: true,
+    }),
     public: Flags.boolean({ description: 'Has no secret' }),
   }
 
@@ -32,8 +35,9 @@ export default class ClientAdd extends WaypostCommand {
         redirectUris: flags['redirect-uri'] ?? [],
         public: flags.public,
       })
-      this.print(`  Client     ${client.client_id}`)
-      if (client.client_secret !== undefined) this.print(`  Secret     ${client.client_secret}   (shown this once)`)
+      this.print(`  Client     ${paint('cyan', client.client_id)}`)
+      if (client.client_secret !== undefined)
+        this.print(`  Secret     ${paint('cyan', client.client_secret)}   (shown this once)`)
       this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
       return client
     } finally {

@@ -1,4 +1,4 @@
-import { Args, Flags, WaypostCommand, listFlag, readSecret } from '../../bin/cli/index.ts'
+import { Args, Flags, WaypostCommand, listFlag, paint, readSecret } from '../../bin/cli/index.ts'
 import { makeSecret, readEnvironment } from '../../src/kit/index.ts'
 
 export default class UserAdd extends WaypostCommand {
@@ -13,7 +13,9 @@ export default class UserAdd extends WaypostCommand {
     email: Flags.string({ description: 'Address of the user' }),
     scopes: listFlag({ description: 'Scopes beside the default ones, separated by commas' }),
     admin: Flags.boolean({ description: 'Give every backend.* scope' }),
-    'password-stdin': Flags.boolean({ description: 'Read the password from standard input; else one is made and printed once' }),
+    'password-stdin': Flags.boolean({
+      description: 'Read the password from standard input; else one is made and printed once',
+    }),
   }
 
   async run(): Promise<unknown> {
@@ -28,7 +30,7 @@ export default class UserAdd extends WaypostCommand {
       const { name, email, scopes, admin } = { name: args.name, ...flags }
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
-      if (given === undefined) this.print(`  Password   ${password}   (shown this once)`)
+      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
       return { ...user, ...(given === undefined ? { password } : {}) }
     } finally {
       await host.close()
