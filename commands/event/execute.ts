@@ -57,7 +57,7 @@ export default class EventExecute extends WaypostCommand {
   #attempted(attempt: AttemptReport, failures: AttemptReport[]): void {
     if (attempt.outcome === 'delivered') return
     if (process.stdout.isTTY) {
-      if (failures.length < shownFailures) failures.push(attempt)
+      if (failures.filter(({ outcome }) => outcome === attempt.outcome).length < shownFailures) failures.push(attempt)
     } else if (attempt.outcome === 'dead') {
       this.print(describeFailure(attempt).trim())
     }
@@ -74,7 +74,9 @@ export default class EventExecute extends WaypostCommand {
     const counts = `${attempted} attempted   ${delivered} delivered   ${retrying} retrying   ${dead} dead`
     this.print(`  ${counts}     ${seconds.toFixed(1)} s`)
     if (failures.length > 0) this.print()
-    for (const failure of failures) this.print(describeFailure(failure))
+    for (const outcome of ['retrying', 'dead']) {
+      for (const failure of failures.filter((one) => one.outcome === outcome)) this.print(describeFailure(failure))
+    }
     const more = retrying + dead - failures.length
     if (more > 0) this.print(`  and ${more} more`)
   }

@@ -61,24 +61,21 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   let errorsInARow = 0
   let patience = mostPatience
   while (!options.signal?.aborted) {
-    try {
-      const found = await takeOn(run, bell.ring)
-      errorsInARow = 0
-      if (found === 'work') patience = mostPatience
-      if (found === 'work') continue
-      if (found === 'nothing' || patience-- <= 0) {
-        if (run.running.size === 0 && !options.watch) break
-        await bell.wait(idleMs)
-      } else {
-        await bell.wait(5 + Math.random() * 20)
-      }
-    } catch (error) {
-      run.failures.push(error)
+    const found = await takeOn(run, bell.ring).catch((error: unknown) => void run.failures.push(error))
+    if (run.failures.length > 0) {
+      if (!options.watch || options.onError === undefined) break
+      for (const error of run.failures.splice(0)) options.onError(error)
+      await bell.wait(Math.min(idleMs * 2 ** errorsInARow++, longestPauseMs))
+      continue
     }
-    if (run.failures.length === 0) continue
-    if (!options.watch || options.onError === undefined) break
-    for (const error of run.failures.splice(0)) options.onError(error)
-    await bell.wait(Math.min(idleMs * 2 ** errorsInARow++, longestPauseMs))
+    errorsInARow = 0
+    if (found === 'work') {
+      patience = mostPatience
+      continue
+    }
+    const isOthers = found === 'contended' && patience-- > 0
+    if (!isOthers && run.running.size === 0 && !options.watch) break
+    await bell.wait(isOthers ? 5 + Math.random() * 20 : idleMs)
   }
   await Promise.all(run.running)
   if (run.failures.length > 0) throw run.failures[0]

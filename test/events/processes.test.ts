@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeDispatcher, makeSubscriptions } from '../../src/events/index.ts'
+import { defaultSettings } from '../../src/kit/index.ts'
+import { openOutbound } from '../../src/outbound/index.ts'
+import { addHostUser, loadTerms, openIdentity } from '../../src/server/index.ts'
+import { openTestHost, type TestHost } from './host.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const launcher = path.join(import.meta.dirname, '../../bin/dev.js')
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`event:execute, ${kind}`, () => {
+    let opened: TestHost
+    let receiver: Receiver
+    let userId: string
+    before(async () => {
+      opened = await openTestHost(kind)
+      await opened.activate({ events: { note: {} } })
+      await openIdentity(opened.host)
+      userId = (await addHostUser(opened.host, { name: 'ann', scopes: [], admin: false })).id
+    })
+    beforeEach(async () => {
+      receiver = await openReceiver()
+      const { db } = opened.host.system
+      for (const name of ['message', 'delivery', 'attempt', 'subscription'] as const) {
+        await db.deleteFrom(`waypost_${name}`).execute()
+      }
+    })
+    afterEach(() => receiver.close())
+    after(() => opened.close())
+
+    function start(...words: string[]) {
+      const child = spawn(process.execPath, [launcher, 'event:execute', ...words], {
+        cwd: opened.folder,
+        env: { ...process.env, ...opened.variables },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let stdout = ''
+      let stderr = ''
+      child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
+      child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
+      const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, stdout, stderr }))
+      return { child, ended }
+    }
+
+    async function subscribe(count: number, event = 'note'): Promise<void> {
+      const { system, variables } = opened.host
+      const { secrets } = await openIdentity(opened.host)
+      const outbound = openOutbound({ allow: () => [], loopback: true })
+      const { catalog } = await loadTerms(system, variables)
+      const options = { system, secrets, outbound, catalog: () => catalog, settings: () => defaultSettings }
+      const subscriptions = makeSubscriptions(options)
+      for (let n = 0; n < count; n++) {
+        await subscriptions.subscribe({ id: userId, scopes: [] }, { event, endpoint: `${receiver.url}/${n}` })
+      }
+      await outbound.close()
+    }
+
+    async function dispatch(count: number, event = 'note'): Promise<void> {
+      const { system, variables } = opened.host
+      const { catalog } = await loadTerms(system, variables)
+      const dispatcher = makeDispatcher(system, catalog)
+      await dispatcher.store(Array.from({ length: count }, (_, n) => dispatcher.prepare({ event, data: n })))
+    }
+
+    test('four at once deliver everything, and nothing twice', async () => {
+      await subscribe(8)
+      await dispatch(20)
+      const runs = await Promise.all([1, 2, 3, 4].map(() => start('--json').ended))
+      for (const run of runs) assert.partialDeepStrictEqual(run, { code: 0, stderr: '' })
+      const summaries = runs.map((run) => JSON.parse(run.stdout) as Record<string, number>)
+      for (const summary of summaries) {
+        assert.deepEqual(Object.keys(summary), ['attempted', 'delivered', 'retrying', 'dead'])
+      }
+      assert.equal(
+        summaries.reduce((sum, { delivered = 0 }) => sum + delivered, 0),
+        320,
+      )
+      const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+      assert.equal(ids.length, 160)
+      assert.equal(new Set(ids).size, 160)
+      assert.match(receiver.received[0]!.headers['user-agent'] ?? '', /^waypost\/\d+\.\d+\.\d+@\w+$/)
+    })
+
+    test('says nothing to cron while all goes well, and one line for each dead delivery', async () => {
+      await subscribe(2)
+      await dispatch(1)
+      receiver.choose = () => 500
+      assert.deepEqual(await start().ended, { code: 0, stdout: '', stderr: '' })
+      await opened.host.system.db.updateTable('waypost_delivery').set({ failures: 3, due_at: 0 }).execute()
+      const { code, stdout, stderr } = await start().ended
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+      const lines = stdout.trimEnd().split('\n')
+      assert.equal(lines.length, 2)
+      for (const line of lines) assert.match(line, /^dead +note → http:\/\/127\.0\.0\.1:\d+\/\d +500 +dlv_\w+$/)
+    })
+
+    test('ends what it has begun when it is told to stop, and begins nothing more', async () => {
+      await subscribe(4)
+      await dispatch(1)
+      receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 300)
+      const { child, ended } = start('--watch', '--concurrency', '2', '--json')
+      while (receiver.open.now < 2) await sleep(5)
+      child.kill('SIGTERM')
+      const { code, stdout } = await ended
+      assert.equal(code, 0)
+      assert.deepEqual(JSON.parse(stdout), { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
+      const rows = await opened.host.system.db.selectFrom('waypost_delivery').select(['status', 'claim_id']).execute()
+      assert.equal(rows.filter((row) => row.status === 'pending' && row.claim_id === null).length, 2)
+    })
+
+    test('that watches notices another release', async () => {
+      const { child, ended } = start('--watch')
+      await sleep(1000)
+      await opened.activate({ events: { note: {}, fresh: {} } })
+      await subscribe(1, 'fresh')
+      await dispatch(1, 'fresh')
+      while (receiver.received.length === 0) await sleep(20)
+      assert.equal(receiver.received[0]!.headers['waypost-event'], 'fresh')
+      child.kill('SIGTERM')
+      assert.deepEqual(await ended, { code: 0, stdout: '', stderr: '' })
+    })
+
+    if (kind === 'sqlite') {
+      test('that watches ends when its time is over', async () => {
+        assert.deepEqual(await start('--watch', '--time-limit', '300ms').ended, { code: 0, stdout: '', stderr: '' })
+      })
+    }
+  })
+}
+
+describe('event:execute', () => {
+  test('refuses what is no duration and no number, and says which', async () => {
+    for (const words of [
+      ['--time-limit', 'soon'],
+      ['--concurrency', '0'],
+    ]) {
+      const child = spawn(process.execPath, [launcher, 'event:execute', ...words], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let stderr = ''
+      child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
+      const [code] = (await once(child, 'close')) as [number]
+      assert.equal(code, 2, words.join(' '))
+      assert.ok(stderr.includes(words[1]!), stderr)
+    }
+  })
+})
