@@ -85,7 +85,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
       assert.equal(
         summaries.reduce((sum, { delivered = 0 }) => sum + delivered, 0),
-        320,
+        160,
       )
       const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
       assert.equal(ids.length, 160)
