@@ -1,0 +1,158 @@
+// What people and pipelines read: results on stdout, everything else on stderr, `--json` for programs, colour for eyes.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { checkout, cleanEnvironment } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { assertCalm } from './serving.ts'
+
+const escape = '\u001b'
+const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
+
+let project: TestProject
+before(async () => {
+  project = await makeProject()
+})
+after(() => project.remove())
+
+describe('each command', { concurrency: 2 }, () => {
+  const commands =
+    'init validate dev migrate deploy serve event:execute user:add client:add token:issue token:revoke'.split(' ')
+  for (const command of commands) {
+    it(`${command} --help leads with examples and fits into 80 columns`, async () => {
+      const help = await project.ok(`${command} --help`)
+      assert.match(help, new RegExp(`^\\S.*\\n\\nEXAMPLES\\n {2}\\$ waypost ${command}\\b`))
+      assert.match(help, /\n\nUSAGE\n/)
+      const options = help.slice(help.indexOf('\nUSAGE')).split('\n')
+      assert.deepEqual(
+        options.filter((line) => line.length > 80),
+        [],
+      )
+    })
+  }
+})
+
+describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, () => {
+  const steps: readonly (readonly [words: string, keys: readonly string[]])[] = [
+    ['validate --json', ['diagnostics', 'ok']],
+    ['migrate --json', ['applied', 'written']],
+    ['user:add ann --scopes todo --json', ['id', 'name', 'password', 'scopes']],
+    ['client:add shop --user ann --json', ['client_id', 'client_secret', 'scopes']],
+    ['client:add app --user ann --public --grants refresh_token --json', ['client_id', 'scopes']],
+    ['token:issue --user ann --expires 1h --json', ['access_token', 'expires_in', 'jti', 'scope']],
+    ['deploy --yes --json', ['activated', 'changes', 'release', 'servers']],
+    ['event:execute --json', ['attempted', 'dead', 'delivered', 'retrying']],
+    ['token:revoke --user ann --json', ['revoked']],
+  ]
+  for (const [words, keys] of steps) {
+    it(words, async () => {
+      const printed = await project.ok(words)
+      assert.match(printed, /^\{.*\}\n$/)
+      assert.deepEqual(Object.keys(JSON.parse(printed)).toSorted(), keys)
+    })
+  }
+
+  it('what goes wrong is data too', async () => {
+    const { code, stdout } = await project.run('token:issue --user anna --json')
+    assert.equal(code, 1)
+    assert.deepEqual(JSON.parse(stdout), {
+      error: { code: 'WP_AUTH_USER_UNKNOWN', message: 'There is no user "anna"', hint: 'Did you mean "ann"?' },
+    })
+  })
+})
+
+describe('for people', { concurrency: 1 }, () => {
+  const text = async (words: string) => {
+    const { stdout, stderr } = await project.run(words)
+    assert.ok(!(stdout + stderr).includes(escape), 'no colour in a pipe')
+    assertCalm(stdout + stderr)
+    return { stdout, stderr }
+  }
+
+  it('a command that changes System names it on stderr, and its result on stdout', async () => {
+    assert.deepEqual(await text('migrate'), {
+      stdout: '  Nothing to do: every migration has run.\n',
+      stderr: `  Target     ${project.folder}/.waypost/system.db\n`,
+    })
+    const added = await text('user:add bob --scopes todo')
+    assert.match(
+      added.stdout,
+      /^ {2}Added {6}bob with consumer, todo\n {2}Password {3}\S{16} {3}\(shown this once\)\n$/,
+    )
+    assert.equal(added.stderr, `  Target     ${project.folder}/.waypost/system.db\n`)
+    assert.match((await text('token:issue --user bob')).stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+  })
+
+  it('deploy shows what it changes', async () => {
+    await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 60')
+    await project.edit('resources/routes/todo/entity.yml', '  DELETE:', '  PATCH:')
+    const { stdout, stderr } = await text('deploy --yes')
+    assert.match(stdout, /^ {2}Activated {2}[0-9a-f]{8}\n$/)
+    assert.deepEqual(
+      stderr
+        .replaceAll(/[0-9a-f]{8}/g, 'RELEASE1')
+        .split('\n')
+        .slice(1),
+      [
+        `  Active     RELEASE1   by ${spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim()}`,
+        '  Project    RELEASE1',
+        '',
+        '  + route      PATCH /todo/:todo_id',
+        '  - route      DELETE /todo/:todo_id',
+        '  ~ schema     Todo-Input',
+        '',
+        '',
+      ],
+    )
+  })
+
+  it('validate says where, what, and what to do', async () => {
+    await project.edit('resources/routes/todo/collection.yml', 'Todo-Collection', 'Todo-Colection')
+    const { stdout, stderr } = await text('validate')
+    assert.equal(
+      stdout,
+      [
+        'resources/routes/todo/collection.yml:8:15  There is no schema "Todo-Colection"',
+        '      response: Todo-Colection',
+        '                ^^^^^^^^^^^^^^',
+        `  Did you mean "Todo-Collection" (resources/schema.yml:17)?            WP_DEFINITION_SCHEMA_UNKNOWN`,
+        '  included at waypost.yml:3:10',
+        '',
+        '',
+      ].join('\n'),
+    )
+    assert.match(stderr, /^1 error in 1 file \(.*\d\.\d\d s\)\n$/)
+  })
+})
+
+describe('on a terminal', { skip, concurrency: 1 }, () => {
+  it('places are cyan, and lines keep to its width', () => {
+    const printed = onTerminal('validate', 80)
+    assert.ok(printed.startsWith(`${escape}[36mresources/routes/todo/collection.yml:8:15${escape}[39m  There is`))
+    const lines = printed.replaceAll(new RegExp(`${escape}\\[\\d+m`, 'g'), '').split(/\r?\n/)
+    assert.deepEqual(
+      lines.filter((line) => line.length > 80),
+      [],
+    )
+    assert.equal(lines[4], `${' '.repeat(51)}WP_DEFINITION_SCHEMA_UNKNOWN`)
+  })
+
+  it('NO_COLOR turns colour off', () => {
+    assert.ok(!onTerminal('validate', 80, { NO_COLOR: '1' }).includes(escape))
+  })
+
+  it('event:execute says that nothing is due', () => {
+    assert.match(onTerminal('event:execute', 80), /^ {2}Nothing is due\.\r?\n$/)
+  })
+})
+
+function onTerminal(words: string, columns: number, env: Readonly<Record<string, string>> = {}): string {
+  const command = `stty cols ${columns}; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
+  const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    cwd: project.folder,
+    encoding: 'utf8',
+    env: cleanEnvironment({ TERM: 'xterm-256color', ...env }),
+  })
+  return stdout
+}
