@@ -16,7 +16,7 @@ import {
   type Identity,
   type WaypostServer,
 } from '../server/index.ts'
-import { loadFacts, makeLock, replaceFact, storeFact, type System } from '../store/index.ts'
+import { loadFacts, makeLock, replaceFact, storeFact } from '../store/index.ts'
 import type { DevConsole } from './dev-console.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import { errors } from './errors.ts'
@@ -67,7 +67,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const first = await takeOver()
     const user = await ensureDevelopmentUser(options.folder, host.system, 'refused' in first ? [] : first.scopes)
     if (options.deliver) closers.push(startDelivering(options, { server, identity }))
-    const watching = startWatching(options, { first, takeOver, system: host.system })
+    const watching = await startWatching(options, { first, takeOver, server })
     closers.push(() => watching.close())
     const url = `http://${options.host ?? 'localhost'}:${server.port}`
     const done = 'refused' in first ? { applied: [], written: [] } : first.migration
@@ -133,12 +133,12 @@ function startDevServer(
 
 interface WatchedSession {
   readonly first: TakenOver
-  readonly system: System
+  readonly server: WaypostServer
   takeOver(): Promise<TakenOver>
 }
 
 /** Takes over each save; says nothing of files that change nothing, for example one that this output goes to. */
-function startWatching({ folder, console }: DevOptions, { first, takeOver, system }: WatchedSession): Watching {
+function startWatching({ folder, console }: DevOptions, { first, takeOver, server }: WatchedSession): Promise<Watching> {
   let last = first
   let isServing = !('refused' in first)
   const reload = async (changed: readonly string[]) => {
@@ -150,7 +150,7 @@ function startWatching({ folder, console }: DevOptions, { first, takeOver, syste
     const files = sources.length === 0 ? changed : sources
     if ('refused' in last) return console.refused({ ...last, files, isServing })
     isServing = true
-    await ensureDevelopmentUser(folder, system, last.scopes)
+    await ensureDevelopmentUser(folder, server.host.system, last.scopes)
     const { diagnostics, migration } = last
     console.reloaded({ files, diagnostics, migration, isMended: 'refused' in before, ms: performance.now() - began })
   }
@@ -159,6 +159,8 @@ function startWatching({ folder, console }: DevOptions, { first, takeOver, syste
       if (files.includes('.env')) console.warned('.env is read when dev starts: start it again to use what changed.')
       return reload(files).catch((error: unknown) => console.refused({ files, diagnostics: [], error, isServing }))
     },
+    // From a save on requests wait until it was taken over: none sees code that is already gone.
+    onBegin: (file) => (isSource(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Files cannot be watched: ${messageOf(error)}`),
   })
 }

@@ -1,6 +1,7 @@
 import type { Builder } from '../build/index.ts'
 import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
-import { activateRelease, loadActiveRelease, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
+import type { PluginSet } from '../plugin/index.ts'
+import { activateRelease, predictId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import type { Project } from './find-project.ts'
@@ -39,16 +40,33 @@ export interface Refused {
 /** Makes the way to take over what the files hold now: built, migrated, activated and served, unless it has an error. */
 export function makeTakeOver(options: TakeOverOptions): () => Promise<TakenOver> {
   const { project, variables, builder, server } = options
+  const { system, clock } = server.host
   let served: string | undefined
+  let migrated: string | undefined
 
+  /** The next request sees a save before the database does. */
   async function serve(release: BuiltRelease): Promise<string> {
-    const { id, activated } = await activateRelease(server.host.system, release, { by: 'dev' })
+    const id = await predictId(system, release)
     if (id === served) return id
-    const stored = await loadActiveRelease(server.host.system)
-    if (stored !== undefined) await server.serveRelease(stored, release.artifacts)
+    const { manifest, artifacts } = release
+    await server.serveRelease({ id, manifest, activatedAt: clock.now(), activatedBy: 'dev' }, artifacts)
     served = id
-    if (activated) await pruneDevelopmentReleases(server.host.system)
+    const { activated } = await activateRelease(system, release, { by: 'dev' })
+    if (activated) await pruneDevelopmentReleases(system)
     return id
+  }
+
+  /** Looks at the databases only when a migration came, went or was edited. */
+  async function migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
+    const wanted = JSON.stringify(release.manifest.migrations)
+    if (wanted === migrated) return { applied: [], written: [] }
+    const report = await makeLock(system.database)('migrate', () =>
+      migrateConnections({ host: server.host, release, plugins, folder: project.root }),
+    )
+    // The types of the project name the tables of each connection.
+    if (report.written.length > 0) await buildProject(project, builder, variables)
+    migrated = wanted
+    return report
   }
 
   return async () => {
@@ -57,12 +75,7 @@ export function makeTakeOver(options: TakeOverOptions): () => Promise<TakenOver>
       if (release === undefined || hasErrors(diagnostics)) {
         return { diagnostics, refused: true, state: JSON.stringify(diagnostics) }
       }
-      const { host } = server
-      const migration = await makeLock(host.system.database)('migrate', () =>
-        migrateConnections({ host, release, plugins, folder: project.root }),
-      )
-      // The types of the project name the tables of each connection.
-      if (migration.written.length > 0) await buildProject(project, builder, variables)
+      const migration = await migrate(release, plugins)
       const state = `${await serve(release)} ${JSON.stringify(diagnostics)}`
       const { scopes } = release.manifest
       return { diagnostics, migration, scopes: Object.keys(scopes), tryPath: findTryPath(release), state }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import path from 'node:path'
 import { watch } from 'chokidar'
 
@@ -12,31 +13,41 @@ export interface WatchOptions {
   /** Called with the files that changed, relative to the root; never twice at once. Must not throw. */
   onChange(files: readonly string[]): Promise<void>
   onError(error: unknown): void
+  /** Called with the first of changes that come together. @returns what is called when they were worked off */
+  onBegin(file: string): () => void
 }
 
-const settleMs = 15
+// Editors write a file in two or three steps, which are over within a few milliseconds.
+const settleMs = 4
 const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
 
-/** Follows the files below a folder; saves that come together are one change. */
-export function watchProject(root: string, options: WatchOptions): Watching {
+/** Follows the files below a folder, from when it resolves; saves that come together are one change. */
+export async function watchProject(root: string, options: WatchOptions): Promise<Watching> {
   const changed = new Set<string>()
+  let onEnd: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
   const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
   const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
   watcher.on('all', (_event, file) => {
-    changed.add(nameOf(file))
+    const name = nameOf(file)
+    if (!changed.has(name)) onEnd.push(options.onBegin(name))
+    changed.add(name)
     clearTimeout(timer)
     timer = setTimeout(() => void work(), settleMs)
   })
   watcher.on('error', (error) => options.onError(error))
+  await once(watcher, 'ready')
 
   function work(isAsked = false): Promise<void> {
     running = running.then(async () => {
       const files = [...changed].toSorted()
+      const ends = onEnd
       changed.clear()
+      onEnd = []
       if (isAsked || files.length > 0) await options.onChange(files)
+      for (const end of ends) end()
     })
     return running
   }
@@ -47,6 +58,7 @@ export function watchProject(root: string, options: WatchOptions): Watching {
       clearTimeout(timer)
       await watcher.close()
       await running
+      for (const end of onEnd) end()
     },
   }
 }
