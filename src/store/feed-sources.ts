@@ -29,6 +29,28 @@ const sqlitePollMs = 20
 const queryTimeoutMs = 1000
 const endLimitMs = 1000
 
+interface Row {
+  readonly head: number | string
+  readonly position: number | string | null
+  readonly kind: ChangeKind
+  readonly subject: string
+}
+
+/** One statement, so that head and changes are of the same moment. */
+function readSql(parameter: string): string {
+  return `select h.position as head, f.position, f.kind, f.subject from waypost_feed_head h
+    left join (select position, kind, subject from waypost_feed where position > ${parameter} order by position limit ${batch}) f
+      on f.position <= h.position
+    order by f.position`
+}
+
+function readRows(rows: readonly Row[]): Omit<FeedRead, 'isReconnected'> {
+  const changes = rows.flatMap(({ position, kind, subject }) =>
+    position === null ? [] : [{ position: Number(position), kind, subject }],
+  )
+  return { head: Number(rows[0]!.head), changes }
+}
+
 /** @param wake called when PostgreSQL says that something changed, before the next poll is due */
 export function openFeedSource(system: System, wake: () => void): FeedSource {
   return system.kind === 'sqlite'
@@ -40,30 +62,22 @@ export function openFeedSource(system: System, wake: () => void): FeedSource {
 function openSqliteSource(database: SqliteDatabase): FeedSource {
   const handle = database.openHandle(true)
   const version = handle.prepare('pragma data_version')
+  const query = readSql('?')
   let seen: unknown
   return {
     pollMs: sqlitePollMs,
     mayHaveChanged: () => version.get()?.['data_version'] !== seen,
     async read(after) {
       const before = version.get()?.['data_version']
-      const head = handle.prepare('select position from waypost_feed_head').get()?.['position'] as number
-      const changes = handle
-        .prepare('select position, kind, subject from waypost_feed where position > ? order by position limit ?')
-        .all(after, batch) as never as FeedRead['changes']
-      if ((changes.at(-1)?.position ?? after) >= head) seen = before // else there is more, whoever else commits
-      return { head, changes, isReconnected: false }
+      const rows = handle.prepare(query).all(after) as never as readonly Row[]
+      const read = { ...readRows(rows), isReconnected: false }
+      if ((read.changes.at(-1)?.position ?? after) >= read.head) seen = before // else there is more, whoever else commits
+      return read
     },
     async close() {
       handle.close()
     },
   }
-}
-
-interface Row {
-  readonly head: string
-  readonly position: string | null
-  readonly kind: ChangeKind
-  readonly subject: string
 }
 
 /** A client outside every pool, so that an application that uses up its pool does not make the server blind. */
@@ -90,8 +104,8 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
       const connecting = (current ??= connect())
       try {
         const client = await connecting
-        const { rows } = await client.query<Row>({ ...limited(readSql), values: [after] })
-        return { head: Number(rows[0]!.head), changes: rows.flatMap(toChange), isReconnected }
+        const { rows } = await client.query<Row>({ ...limited(readSql('$1')), values: [after] })
+        return { ...readRows(rows), isReconnected }
       } catch (error) {
         // A connection that failed once may be half open: nothing would ever answer on it again.
         current = undefined
@@ -105,16 +119,8 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
   }
 }
 
-const readSql = `select h.position as head, f.position, f.kind, f.subject from waypost_feed_head h
-  left join (select position, kind, subject from waypost_feed where position > $1 order by position limit ${batch}) f on true
-  order by f.position`
-
 function limited(text: string): QueryConfig {
   return { text, query_timeout: queryTimeoutMs } as QueryConfig // which pg knows and its types do not
-}
-
-function toChange({ position, kind, subject }: Row) {
-  return position === null ? [] : [{ position: Number(position), kind, subject }]
 }
 
 /** Ends a client; one whose other side does not answer is cut off. */

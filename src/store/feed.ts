@@ -167,5 +167,5 @@ class PolledFeed implements Feed {
 /** Whether what was read goes on where the last read ended: a lower head or a gap means that changes were missed. */
 function follows({ head, changes }: FeedRead, position: number): boolean {
   if (changes.length === 0) return head === position
-  return head >= position && changes.every((change, index) => change.position === position + 1 + index)
+  return changes.every((change, index) => change.position === position + 1 + index)
 }

@@ -58,7 +58,7 @@ export interface TestServerOptions {
   readonly config?: Readonly<Record<string, unknown>>
   readonly events?: Manifest['events']
   /** Stands between the server and PostgreSQL, to break the line for example. */
-  readonly rewriteUrl?: (url: string) => string
+  readonly rewriteUrl?: (url: string) => Promise<string>
 }
 
 const actionSource = `export default class TellCaller {
@@ -106,7 +106,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
   try {
     const url = options.kind === 'sqlite' ? 'sqlite:system.db' : await makeDatabase(closers)
     const clock = makeTestClock()
-    const host = await openTestHost({ folder, url: options.rewriteUrl?.(url) ?? url, clock })
+    const host = await openTestHost({ folder, url: (await options.rewriteUrl?.(url)) ?? url, clock })
     closers.push(() => host.close())
     await migrateSystem(host.system)
     return await serveHost({ options, folder, url, host, clock, closers })
@@ -148,7 +148,11 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     log,
     clock,
     async startSecond() {
-      const second = await openTestHost({ folder, url: options.rewriteUrl?.(serving.url) ?? serving.url, clock })
+      const second = await openTestHost({
+        folder,
+        url: (await options.rewriteUrl?.(serving.url)) ?? serving.url,
+        clock,
+      })
       return serveHost({ ...serving, host: second, closers: [() => second.close()] })
     },
     send: (line, request) => send(url, line, request),

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql, type KyselyPlugin } from 'kysely'
+import { makeGuard, openKeyRing, revokeTokens, type Guard, type KeyRing } from '../../src/auth/index.ts'
+import { openIdentity } from '../../src/server/index.ts'
+import { startFeed, type Feed, type System } from '../../src/store/index.ts'
+import { openLine, type Line } from '../support/line.ts'
+import { bearer, issuer, systemKinds } from '../support/server.ts'
+import { openWorld, timeUntil, type World } from './world.ts'
+
+for (const kind of systemKinds) {
+  describe(`the guard's cache on ${kind}`, () => {
+    let world: World
+    let keys: KeyRing
+    let feed: Feed
+    before(async () => {
+      world = await openWorld(kind)
+      keys = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
+      feed = await startFeed(world.system)
+    })
+    after(async () => {
+      await feed.close()
+      await world.close()
+    })
+
+    const guardOf = (system: System = world.system) => makeGuard({ system, feed, keys, issuer, clock: world.clock })
+    async function issue(): Promise<{ header: string; jti: string }> {
+      const { body } = await world.token(world.app, { grant_type: 'client_credentials' })
+      const payload = Buffer.from(body.access_token.split('.')[1], 'base64url').toString()
+      return { header: `Bearer ${body.access_token}`, jti: (JSON.parse(payload) as { jti: string }).jti }
+    }
+    const isCached = (guard: Guard, header: string) => {
+      const answer = guard.authorize(header, [])
+      if (answer instanceof Promise) answer.catch(() => undefined)
+      return !(answer instanceof Promise)
+    }
+
+    test('answers without waiting from the second time on', async () => {
+      const guard = guardOf()
+      const { header } = await issue()
+      assert.equal(isCached(guard, header), false)
+      await guard.authorize(header, [])
+      assert.equal(isCached(guard, header), true)
+      assert.throws(() => guard.authorize(header, ['other']), { code: 'WP_AUTH_SCOPE' })
+      guard.close()
+    })
+
+    test('does not keep what it read before a revocation that it learned of meanwhile', async () => {
+      const gate = makeGate()
+      const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
+      const { header, jti } = await issue()
+      const reading = guard.authorize(header, []) // has read that the token counts, and is held up with that
+      await gate.reached
+      await revokeTokens(world.system, { jti }, world.clock.now())
+      await feed.catchUp()
+      gate.open()
+      await reading
+      await assert.rejects(async () => guard.authorize(header, []), { code: 'WP_AUTH_TOKEN' })
+      guard.close()
+    })
+
+    test('forgets exactly what a change is about', async () => {
+      const guard = guardOf()
+      const [one, two] = [await issue(), await issue()]
+      await Promise.all([guard.authorize(one.header, []), guard.authorize(two.header, [])])
+      await revokeTokens(world.system, { jti: one.jti }, world.clock.now())
+      await feed.catchUp()
+      assert.equal(isCached(guard, two.header), true)
+      await assert.rejects(async () => guard.authorize(one.header, []), { code: 'WP_AUTH_TOKEN' })
+      guard.close()
+    })
+
+    for (const [name, make] of [
+      ['positions went back', (head: number) => head - 2],
+      ['a gap shows that changes were missed', (head: number) => head + 5],
+    ] as const) {
+      test(`forgets everything when ${name}`, async () => {
+        const guard = guardOf()
+        const { header } = await issue()
+        await guard.authorize(header, [])
+        assert.equal(isCached(guard, header), true)
+        const position = make(feed.position())
+        await world.system.transaction(async (trx) => {
+          await trx.updateTable('waypost_feed_head').set({ position }).execute()
+          await trx.deleteFrom('waypost_feed').where('position', '>', position).execute()
+        })
+        await feed.catchUp()
+        assert.equal(isCached(guard, header), false)
+        guard.close()
+      })
+    }
+
+    test('reads the database while the feed cannot be read, and trusts nothing from before', async () => {
+      const guard = guardOf()
+      const [good, bad] = [await issue(), await issue()]
+      await Promise.all([guard.authorize(good.header, []), guard.authorize(bad.header, [])])
+      await revokeTokens(world.system, { jti: bad.jti }, world.clock.now()) // and the feed breaks before it is told:
+      await sql`alter table waypost_feed_head rename to hidden`.execute(world.system.db)
+      try {
+        const ms = await timeUntil(async () => !feed.isFresh())
+        assert.ok(ms < 1500, `${ms} ms`)
+        assert.equal((await guard.authorize(good.header, [])).user.name, 'ann')
+        assert.equal(isCached(guard, good.header), false)
+        await assert.rejects(async () => guard.authorize(bad.header, []), { code: 'WP_AUTH_TOKEN' })
+      } finally {
+        await sql`alter table hidden rename to waypost_feed_head`.execute(world.system.db)
+      }
+      await timeUntil(async () => feed.isFresh())
+      await guard.authorize(good.header, [])
+      assert.equal(isCached(guard, good.header), true)
+      await assert.rejects(async () => guard.authorize(bad.header, []), { code: 'WP_AUTH_TOKEN' })
+      guard.close()
+    })
+
+    test('says 503 when the database does not answer in time', { skip: kind === 'sqlite' }, async () => {
+      const gate = makeGate()
+      const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
+      const { header } = await issue()
+      const expected = { code: 'WP_STORE_FEED_STALE', status: 503, retryAfterSeconds: 1 }
+      await assert.rejects(async () => guard.authorize(header, []), expected)
+      gate.open()
+      guard.close()
+    })
+
+    test('asks for keys that nobody knows one after another, and never many at once', async () => {
+      const counter = makeCounter()
+      const system = { ...world.system, guardDb: world.system.guardDb.withPlugin(counter.plugin) }
+      const ring = await openKeyRing(system, (await openIdentity(world.host)).secrets)
+      const before = counter.count()
+      const found = await Promise.all(Array.from({ length: 100 }, (_, index) => ring.verifier(`key_UNKNOWN${index}`)))
+      assert.ok(found.every((key) => key === undefined))
+      assert.ok(counter.count() - before <= 2, `${counter.count() - before} queries`)
+      assert.equal(await ring.verifier('no key'), undefined)
+      assert.ok(counter.count() - before <= 2, 'what cannot be a key id is looked up')
+    })
+  })
+}
+
+for (const how of ['cut', 'freeze'] as const) {
+  describe(`a server whose line to PostgreSQL is ${how}`, () => {
+    let line: Line
+    let world: World
+    before(async () => {
+      world = await openWorld('postgresql', {
+        async rewriteUrl(url) {
+          line = await openLine(url)
+          return line.through(url)
+        },
+      })
+    })
+    after(async () => {
+      await line.close() // first: what is frozen would never answer to a goodbye
+      await world.close()
+    })
+
+    test('trusts what it knows for a second, then answers 503 until the line is mended', async () => {
+      const { body } = await world.logIn()
+      const headers = bearer(body.token)
+      const status = async (path = '/todo') => (await world.send(`GET ${path}`, { headers })).status
+      assert.equal(await status(), 200)
+      await line[how]()
+      assert.equal(await status(), 200)
+      const ms = await timeUntil(async () => !world.server.feed.isFresh())
+      assert.ok(ms < 1500, `${ms} ms`)
+      const began = performance.now()
+      const answer = await world.send('GET /todo', { headers })
+      assert.equal(answer.status, 503, answer.text)
+      assert.equal(answer.headers.get('retry-after'), '1')
+      assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+      assert.ok(performance.now() - began < 4000)
+      assert.equal((await world.send('GET /open')).status, 200)
+      assert.equal((await world.send('GET /todo')).status, 401, 'who has no token is told so all the same')
+      await line.mend()
+      await timeUntil(async () => world.server.feed.isFresh(), 6000)
+      if (how === 'cut') assert.equal(await status(), 200)
+    })
+  })
+}
+
+/** Holds up what the database answered, until it is opened. */
+function makeGate() {
+  const reached = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      reached.resolve()
+      await opened.promise
+      return result
+    },
+  }
+  return { plugin, reached: reached.promise, open: opened.resolve }
+}
+
+function makeCounter() {
+  let queries = 0
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      queries++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  return { plugin, count: () => queries }
+}

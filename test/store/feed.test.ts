@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import {
+  migrateSystem,
+  openSystem,
+  recordChanges,
+  startFeed,
+  type Change,
+  type Feed,
+  type System,
+} from '../../src/store/index.ts'
+import { openLine, type Line } from '../support/line.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+type News = readonly Change[] | 'reset'
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`the change feed on ${kind}`, () => {
+    let folder: string
+    let postgres: TestPostgres
+    let url: string
+    let system: System
+    const open: { close(): Promise<unknown> }[] = []
+    before(async () => {
+      if (kind === 'sqlite') {
+        folder = await mkdtemp(path.join(tmpdir(), 'waypost-feed-'))
+        url = `sqlite:${path.join(folder, 'system.db')}`
+      } else {
+        postgres = await startPostgres()
+        url = await postgres.createDatabase()
+      }
+      system = await openSystem({ url, create: true, disposable: true, poolSize: 30 })
+      await migrateSystem(system)
+    })
+    after(async () => {
+      for (const one of open) await one.close()
+      await system.close()
+      if (kind === 'sqlite') await rm(folder, { recursive: true })
+      else await postgres.stop()
+    })
+
+    /** A feed, and what it told. */
+    async function follow(
+      options: Parameters<typeof startFeed>[1] = {},
+      of = system,
+    ): Promise<{ feed: Feed; told: News[] }> {
+      const feed = await startFeed(of, options)
+      open.push(feed)
+      const told: News[] = []
+      feed.listen((news) => told.push(news))
+      return { feed, told }
+    }
+    const record = (...subjects: readonly string[]) =>
+      system.transaction((trx) =>
+        recordChanges(
+          system,
+          trx,
+          subjects.map((subject) => ({ kind: 'token', subject })),
+        ),
+      )
+    const subjects = (told: readonly News[]) =>
+      told.flatMap((news) => (news === 'reset' ? ['RESET'] : news.map(({ subject }) => subject)))
+    const until = async (holds: () => boolean, limitMs = 3000) => {
+      const began = performance.now()
+      while (!holds()) {
+        assert.ok(performance.now() - began < limitMs, `it did not come to hold within ${limitMs} ms`)
+        await pause(5)
+      }
+      return performance.now() - began
+    }
+
+    test('begins where it stands, tells what comes then, in order, and says where it is', async () => {
+      await record('before')
+      const { feed, told } = await follow()
+      const start = feed.position()
+      await record('one', 'two')
+      await record('three')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['one', 'two', 'three'])
+      assert.equal(feed.position(), start + 3)
+      await feed.catchUp()
+      assert.equal(subjects(told).length, 3)
+    })
+
+    test('tells by itself, well within its poll where the database says so', async () => {
+      const { told } = await follow()
+      const times: number[] = []
+      for (let round = 0; round < 7; round++) {
+        await record(`own ${round}`)
+        times.push(await until(() => subjects(told).includes(`own ${round}`)))
+        await pause(20)
+      }
+      const median = times.toSorted((a, b) => a - b)[3]!
+      assert.ok(median < 120, `${median} ms`)
+    })
+
+    test('tells nothing of a transaction that is rolled back, and has no gap after it', async () => {
+      const { feed, told } = await follow()
+      const failing = system.transaction(async (trx) => {
+        await recordChanges(system, trx, [{ kind: 'user', subject: 'never' }])
+        throw new Error('rolled back')
+      })
+      await assert.rejects(failing, /rolled back/)
+      await record('after')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['after'])
+    })
+
+    test('misses none of many transactions that commit in another order than they began', async () => {
+      const { feed, told } = await follow()
+      const wanted = Array.from({ length: 60 }, (_, index) => `t${index}`)
+      const poller = setInterval(() => void feed.catchUp(), 1)
+      await Promise.all(
+        wanted.map((subject, index) =>
+          system.transaction(async (trx) => {
+            await trx.updateTable('waypost_client').set({ name: 'login' }).where('id', '=', 'nobody').execute()
+            await pause(kind === 'sqlite' ? 0 : (index * 37) % 30) // the later ones often end first
+            await recordChanges(system, trx, [{ kind: 'token', subject }])
+            await pause(1) // the position is given out, and nobody else sees it yet
+          }),
+        ),
+      )
+      clearInterval(poller)
+      await feed.catchUp()
+      assert.deepEqual(subjects(told).toSorted(), wanted.toSorted())
+    })
+
+    test('has told of a change when catchUp returns, though a poll was under way when it was asked', async () => {
+      const { feed, told } = await follow()
+      for (let round = 0; round < 100; round++) {
+        void feed.catchUp()
+        void feed.catchUp()
+        await record(`round ${round}`)
+        void feed.catchUp()
+        await feed.catchUp()
+        assert.equal(subjects(told).at(-1), `round ${round}`)
+      }
+    })
+
+    test('tells thousands of changes at once, in order and without a reset', async () => {
+      const { feed, told } = await follow()
+      const many = Array.from({ length: 2500 }, (_, index) => `many ${index}`)
+      await system.transaction(async (trx) => {
+        for (let start = 0; start < many.length; start += 500) {
+          const changes = many.slice(start, start + 500).map((subject): Change => ({ kind: 'token', subject }))
+          await recordChanges(system, trx, changes)
+        }
+      })
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), many)
+    })
+
+    test('says reset when positions go back, as after a restored backup, and goes on from there', async () => {
+      const { feed, told } = await follow()
+      await system.transaction(async (trx) => {
+        await trx.updateTable('waypost_feed_head').set({ position: 1 }).execute()
+        await trx.deleteFrom('waypost_feed').where('position', '>', 1).execute()
+      })
+      await feed.catchUp()
+      assert.deepEqual(told, ['reset'])
+      assert.equal(feed.position(), 1)
+      await record('anew')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['RESET', 'anew'])
+    })
+
+    for (const [name, removed] of [
+      ['what comes next', [1]],
+      ['something between', [2]],
+      ['everything', [1, 2, 3]],
+    ] as const) {
+      test(`says reset when ${name} was pruned before it was read`, async () => {
+        const { feed, told } = await follow()
+        const start = feed.position()
+        await system.transaction(async (trx) => {
+          await recordChanges(
+            system,
+            trx,
+            [1, 2, 3].map((index): Change => ({ kind: 'token', subject: `gap ${index}` })),
+          )
+          const positions = removed.map((index) => start + index)
+          await trx.deleteFrom('waypost_feed').where('position', 'in', positions).execute()
+        })
+        await feed.catchUp()
+        assert.deepEqual(told, ['reset'])
+        assert.equal(feed.position(), start + 3)
+      })
+    }
+
+    test('does not mind that what it has read is pruned', async () => {
+      const { feed, told } = await follow()
+      await record('old')
+      await feed.catchUp()
+      await system.db.deleteFrom('waypost_feed').execute()
+      await record('new')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['old', 'new'])
+    })
+
+    test('tells the other listeners when one of them throws, and reports that', async () => {
+      const reported: unknown[] = []
+      const feed = await startFeed(system, { onError: (error) => reported.push(error) })
+      open.push(feed)
+      const told: News[] = []
+      feed.listen(() => {
+        throw new Error('a listener is broken')
+      })
+      const stop = feed.listen((news) => told.push(news))
+      await record('both')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['both'])
+      assert.match(String(reported), /a listener is broken/)
+      stop()
+      await record('later')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['both'])
+    })
+
+    test('is fresh for a second after a poll began, by the monotonic clock, as after a stop of the process', async () => {
+      let offset = 0
+      const clock = { now: () => 0, monotonic: () => performance.now() + offset }
+      const { feed } = await follow({ clock })
+      assert.equal(feed.isFresh(), true)
+      offset += 3000
+      assert.equal(feed.isFresh(), false)
+      await until(() => feed.isFresh(), 1000)
+    })
+
+    test('is not fresh a second after it could be read the last time, says so once, and comes back by itself', async () => {
+      const reported: unknown[] = []
+      const { feed, told } = await follow({ onError: (error) => reported.push(error) })
+      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      const ms = await until(() => !feed.isFresh())
+      assert.ok(ms < 1500, `${ms} ms`)
+      await pause(300)
+      assert.equal(reported.length, 1)
+      await assert.rejects(feed.catchUp())
+      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await until(() => feed.isFresh())
+      await record('back')
+      await feed.catchUp()
+      assert.equal(subjects(told).at(-1), 'back')
+      assert.equal(reported.length, 1)
+    })
+
+    test('is not fresh at once when somebody who made a change cannot catch up', async () => {
+      const { feed } = await follow()
+      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      await assert.rejects(feed.catchUp())
+      assert.equal(feed.isFresh(), false)
+      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await until(() => feed.isFresh())
+    })
+
+    test('leaves nothing open when it is closed, also while it is read, nor when it cannot start', async () => {
+      const before = await countOpen()
+      const feed = await startFeed(system)
+      const reads = [feed.catchUp(), feed.catchUp()]
+      await feed.close()
+      await Promise.allSettled(reads)
+      await feed.catchUp()
+      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      await assert.rejects(startFeed(system))
+      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await until(
+        () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length <= before.timers + 2,
+      )
+      if (kind === 'postgresql') {
+        for (let tries = 0; (await countOpen()).clients > before.clients; tries++) {
+          assert.ok(tries < 100, 'a connection stays open')
+          await pause(10)
+        }
+      }
+    })
+
+    async function countOpen(): Promise<{ timers: number; clients: number }> {
+      const timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+      if (kind === 'sqlite') return { timers, clients: 0 }
+      const { rows } = await sql<{ count: number }>`
+        select cast(count(*) as int) as count from pg_stat_activity where datname = current_database()`.execute(
+        system.db,
+      )
+      return { timers, clients: rows[0]!.count }
+    }
+
+    if (kind === 'sqlite') return
+
+    describe('over a line that breaks', () => {
+      let line: Line
+      let distant: System
+      before(async () => {
+        line = await openLine(url)
+        distant = await openSystem({ url: line.through(url) })
+      })
+      after(async () => {
+        await distant.close()
+        await line.close()
+      })
+
+      for (const how of ['cut', 'freeze'] as const) {
+        test(`stops being fresh within a second when the line is ${how}, and comes back with a reset`, async () => {
+          const { feed, told } = await follow({}, distant)
+          await line[how]()
+          const ms = await until(() => !feed.isFresh())
+          assert.ok(ms < 1500, `${ms} ms`)
+          await record('missed')
+          await line.mend()
+          await until(() => feed.isFresh(), 4000)
+          await feed.catchUp()
+          assert.ok(told.includes('reset') || subjects(told).includes('missed'), 'nothing cached before counts')
+          await record('told')
+          await feed.catchUp()
+          assert.equal(subjects(told).at(-1), 'told')
+          await feed.close()
+        })
+      }
+
+      test('closes within two seconds over a line that is frozen', async () => {
+        const { feed } = await follow({}, distant)
+        line.freeze()
+        await pause(300) // a poll waits for its answer
+        const began = performance.now()
+        await feed.close()
+        assert.ok(performance.now() - began < 2000)
+        await line.mend()
+      })
+    })
+  })
+}
