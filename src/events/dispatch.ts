@@ -47,7 +47,12 @@ function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMess
   if (users !== undefined && !(Array.isArray(users) && users.every((id) => typeof id === 'string'))) {
     throw errors.WP_EVENTS_USERS({ event })
   }
-  return { event, data: toJson(event, dispatch.data), users: users && [...users] }
+  return { event, data: toJson(event, dispatch.data), users: users?.filter(isId) }
+}
+
+/** Nobody's id is a text that PostgreSQL does not take. */
+function isId(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
 }
 
 /** A statement takes a limited number of parameters. */

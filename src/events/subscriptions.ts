@@ -43,6 +43,7 @@ export interface Subscriptions {
 export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { system } = options
   const find = async (userId: string, id: string) => {
+    assertId(id)
     const row = await system.db
       .selectFrom('waypost_subscription')
       .selectAll()
@@ -60,6 +61,7 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
       return (await query.orderBy('created_at').orderBy('id').execute()).map(view)
     },
     async remove(userId, id) {
+      assertId(id)
       const query = system.db.deleteFrom('waypost_subscription').where('id', '=', id).where('user_id', '=', userId)
       const { numDeletedRows } = await query.executeTakeFirstOrThrow()
       if (numDeletedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
@@ -81,9 +83,9 @@ async function subscribe(
   if (!mayReceive(event, owner.scopes)) {
     throw errors.WP_EVENTS_SCOPE({ event: request.event, scopes: event.scopes!.join(' or ') })
   }
-  const existing = await findSame(system.db, owner.id, request)
+  const existing = isStorable(request.endpoint) ? await findSame(system.db, owner.id, request) : undefined
   if (existing !== undefined) return { created: false, subscription: view(existing) }
-  await options.outbound.checkUrl(request.endpoint)
+  await options.outbound.checkUrl(request.endpoint) // what cannot be stored is no address either
 
   const id = makeSortedId('sub_', Date.now())
   const secret = makeWebhookSecret()
@@ -108,6 +110,16 @@ async function subscribe(
       .executeTakeFirstOrThrow()
     return { created: true, subscription: view(inserted), secret }
   })
+}
+
+/** PostgreSQL has no text with NUL in it. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0')
+}
+
+/** @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for what cannot be one */
+function assertId(id: string): void {
+  if (!isStorable(id)) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
 }
 
 /** Where the sealed secret of a subscription stands. */

@@ -4,11 +4,13 @@ import type { Lookup } from './connector.ts'
 import { errors } from './errors.ts'
 
 const longestUrl = 2048
+/** What a URL parser would strip or encode silently; NUL among it, which PostgreSQL has no text with. */
+const unwritten = /[\s\p{Cc}\p{Cs}]/u
 const lookupTimeoutMs = 10_000
 
 /** @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS */
 export async function checkUrl(policy: AddressPolicy, lookup: Lookup, text: string): Promise<void> {
-  const url = text.length > longestUrl ? null : URL.parse(text)
+  const url = text.length > longestUrl || unwritten.test(text) ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash) {
     throw errors.WP_OUTBOUND_URL({ url: text.slice(0, 200) })
   }

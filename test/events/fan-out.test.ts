@@ -59,7 +59,7 @@ onEachDatabase('fan-out', (world) => {
     const owned = new Map<string, string>()
     for (const user of [ann, bob, cid])
       owned.set(user, (await world().addSubscriptions(user, 'note', ['http://a/']))[0]!)
-    await world().dispatch('note', 1, [ann, cid, 'nobody'])
+    await world().dispatch('note', 1, [ann, cid, 'nobody', 'NUL\0', 'half a pair\ud800', "quote'", '"'])
     await world().dispatch('note', 2, [])
     await fanOut(world())
     assert.deepEqual(await reached(world()), [owned.get(ann)!, owned.get(cid)!].toSorted())

@@ -115,6 +115,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       ['a number', { event: 1, endpoint: 'http://127.0.0.1:1/' }],
       ['no address', { event: 'todo_created', endpoint: 'nowhere' }],
       ['a user name in it', { event: 'todo_created', endpoint: 'http://me@127.0.0.1:1/' }],
+      ['NUL in it', { event: 'todo_created', endpoint: 'http://127.0.0.1:1/\0' }],
+      ['a blank before it', { event: 'todo_created', endpoint: ' http://127.0.0.1:1/' }],
       ['a private address', { event: 'todo_created', endpoint: 'http://10.0.0.1/' }],
       ['a metadata service', { event: 'todo_created', endpoint: 'http://169.254.169.254/latest' }],
     ]
@@ -148,9 +150,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test("somebody else's is 404, like one that there is not", async () => {
       const { body } = await subscribe('ann', 'todo_created', receiver.url)
-      for (const id of [body.id, 'sub_none', '%00', "' or 1=1 --"]) {
+      for (const id of [body.id, 'sub_none', '\0', "' or 1=1 --"]) {
         for (const method of ['GET', 'DELETE']) {
-          const answer = await call('bob', method, { id: encodeURI(id) })
+          const answer = await call('bob', method, { id: encodeURIComponent(id) })
           assert.equal(answer.status, 404, `${method} ${id}`)
         }
       }

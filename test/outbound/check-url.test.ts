@@ -66,6 +66,11 @@ const cases: readonly (readonly [url: string, code: string | undefined])[] = [
   ['//public.example/', 'WP_OUTBOUND_URL'],
   ['public.example', 'WP_OUTBOUND_URL'],
   ['http://', 'WP_OUTBOUND_URL'],
+  [' https://public.example/', 'WP_OUTBOUND_URL'],
+  ['https://public.example/\0', 'WP_OUTBOUND_URL'],
+  ['https://public.\nexample/', 'WP_OUTBOUND_URL'],
+  ['https://public.example/\ud800', 'WP_OUTBOUND_URL'],
+  ['https://public.example/ä?ö=ü', undefined],
   ['', 'WP_OUTBOUND_URL'],
   [`https://public.example/${'x'.repeat(2048)}`, 'WP_OUTBOUND_URL'],
 ]
