@@ -1,15 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock, variable, type Clock, type Variables } from '../kit/index.ts'
-import {
-  assertSystemMigrated,
-  loadFacts,
-  openSystem,
-  replaceFact,
-  storeFact,
-  type Secrets,
-  type SystemFacts,
-} from '../store/index.ts'
+import { assertSystemMigrated, openSystem } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 
