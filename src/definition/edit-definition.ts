@@ -3,7 +3,7 @@ import type { Location } from './definition.ts'
 import { insertBelowKey, insertIntoEmpty, insertIntoJson, insertIntoMap, type NewEntry } from './insert-entry.ts'
 import { loadRoot } from './load-definition.ts'
 import { makeLoading, makeSourceCache, siteOf, type Texts } from './loading.ts'
-import { entriesOf, isEmpty, type Entry, type Node } from './node.ts'
+import { entriesOf, isEmpty, toValue, type Entry, type Node } from './node.ts'
 import { openFolder } from './read-file.ts'
 import { makeReport } from './report.ts'
 import { Include, type Writable, type WritableMap } from './write-yaml.ts'
@@ -35,6 +35,12 @@ export function findMap(editing: Editing, keys: readonly string[]): MapPlace | u
 export function findKey(editing: Editing, keys: readonly string[]): Location | undefined {
   const { node, entry } = reach(editing, keys)
   return node === undefined || entry === undefined ? undefined : siteOf(entry.keySpan)
+}
+
+/** The value that these keys lead to, as JSON. */
+export function findValue(editing: Editing, keys: readonly string[]): unknown {
+  const { node } = reach(editing, keys)
+  return node === undefined ? undefined : toValue(node)
 }
 
 /**

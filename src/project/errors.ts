@@ -69,4 +69,17 @@ export const errors = defineErrors({
     message: 'Migrations of the release were applied to the target with another text: {names}',
     hint: 'Put the text back as it was, and write a new migration for the change.',
   },
+  WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
+  WP_PROJECT_GENERATE_ACCESS: {
+    kind: 'user',
+    status: 422,
+    message: 'Nothing says who may call {route}',
+    hint: 'Add --scopes NAME, --scopes "" for any valid token, or --public.',
+  },
+  WP_PROJECT_WRITE: {
+    kind: 'user',
+    status: 500,
+    message: '{file} cannot be written: {reason}; the project is as it was before',
+    hint: 'Mend that and run the command again.',
+  },
 })

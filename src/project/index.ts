@@ -12,6 +12,8 @@ export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-cons
 export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrate.ts'
 export type { TestProject } from './test-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
+export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
+export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
 export { initProject, type InitOptions, type InitReport } from './init.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 

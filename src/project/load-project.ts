@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { makeTypes, writeTypes, type Builder } from '../build/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
-import { loadDefinition, type ClassCatalog, type Definition } from '../definition/index.ts'
+import { loadDefinition, type ClassCatalog, type Definition, type Texts } from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
@@ -14,15 +14,21 @@ export interface LoadedProject {
   /** Absent when a diagnostic is an error. */
   readonly definition?: Definition
   readonly diagnostics: readonly Diagnostic[]
+  /** Files that the definition names, also those that are missing, relative to the root. */
+  readonly files: readonly string[]
   readonly plugins: PluginSet
 }
 
-/** Reads and checks what the YAML of a project says; with variables, also that those it names are set. */
-export async function loadProject(project: Project, variables?: Variables): Promise<LoadedProject> {
+/**
+ * Reads and checks what the YAML of a project says; with variables, also that those it names are set.
+ * @param texts count instead of what is on disk
+ */
+export async function loadProject(project: Project, variables?: Variables, texts?: Texts): Promise<LoadedProject> {
   const load = (plugins: PluginSet) =>
     loadDefinition(project.root, {
       classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
       ...(variables === undefined ? {} : { variables }),
+      ...(texts === undefined ? {} : { texts }),
     })
   let plugins = await loadPlugins(project.root)
   let loaded = await load(plugins)
@@ -31,8 +37,23 @@ export async function loadProject(project: Project, variables?: Variables): Prom
     plugins = await loadPlugins(project.root, listed)
     loaded = await load(plugins)
   }
-  const { definition, diagnostics } = loaded
-  return { project, diagnostics, plugins, ...(definition === undefined ? {} : { definition }) }
+  const { definition, diagnostics, files } = loaded
+  return { project, diagnostics, files, plugins, ...(definition === undefined ? {} : { definition }) }
+}
+
+/** The definition of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+export function assertDefinition(
+  { definition, diagnostics }: LoadedProject,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): Definition {
+  if (definition !== undefined) return definition
+  report(diagnostics)
+  throw errors.WP_PROJECT_BROKEN({ count: countErrors(diagnostics) })
+}
+
+function countErrors(diagnostics: readonly Diagnostic[]): string {
+  const { length } = diagnostics.filter((one) => one.severity === 'error')
+  return length === 1 ? '1 error' : `${length} errors`
 }
 
 function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): ClassCatalog['connections'] {
@@ -67,7 +88,10 @@ async function writeProjectTypes({ project, plugins }: LoadedProject, definition
     name,
     plugins.connections.get(use.class)?.clientType ?? 'unknown',
   ])
-  const text = makeTypes(definition, { tables: Object.fromEntries(tables), clientTypes: Object.fromEntries(clientTypes) })
+  const text = makeTypes(definition, {
+    tables: Object.fromEntries(tables),
+    clientTypes: Object.fromEntries(clientTypes),
+  })
   return writeTypes(project.root, text)
 }
 
@@ -75,6 +99,5 @@ async function writeProjectTypes({ project, plugins }: LoadedProject, definition
 export function assertBuilt(built: BuiltProject, report: (diagnostics: readonly Diagnostic[]) => void): BuiltRelease {
   if (built.diagnostics.length > 0) report(built.diagnostics)
   if (built.release !== undefined && !hasErrors(built.diagnostics)) return built.release
-  const count = built.diagnostics.filter((one) => one.severity === 'error').length
-  throw errors.WP_PROJECT_BROKEN({ count: count === 1 ? '1 error' : `${count} errors` })
+  throw errors.WP_PROJECT_BROKEN({ count: countErrors(built.diagnostics) })
 }

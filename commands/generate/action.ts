@@ -1,0 +1,40 @@
+import { Args, Flags, WaypostCommand, printDiagnostics, wrap } from '../../bin/cli/index.ts'
+
+export default class GenerateAction extends WaypostCommand {
+  static override description = 'Write the class of an action that a route names already, or of the given route.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> src/todo/insert.ts',
+    "<%= config.bin %> <%= command.id %> src/todo/insert-many.ts --route 'POST /todo'",
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    file: Args.string({ description: 'File of the class, for example src/todo/insert.ts', required: true }),
+  }
+  static override flags = {
+    route: Flags.string({
+      description: "For which route it is: 'METHOD /path'; the one that names the file by default",
+    }),
+    'dry-run': Flags.boolean({ description: 'Say what would be written, and write nothing' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(GenerateAction)
+    const { generateAction } = await import('../../src/project/index.ts')
+    const isDryRun = flags['dry-run']
+    const generated = await generateAction({
+      folder: process.cwd(),
+      file: args.file,
+      route: flags.route,
+      dryRun: isDryRun,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    const { route, action, answeredAt } = generated
+    this.print(`${isDryRun ? '  Would write' : '  Wrote'}  ${action} for ${route}`)
+    const next =
+      answeredAt === undefined
+        ? `${route} answers 501 until it has code.`
+        : `${route} has another action: to use this one, write action: ${action} at ${answeredAt}.`
+    this.print(`  ${wrap(next, 2)}`)
+    return { ...generated, written: !isDryRun }
+  }
+}

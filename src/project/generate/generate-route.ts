@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { findKey, type Definition, type HttpMethod, type Texts } from '../../definition/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
+import { findProject, type Project } from '../find-project.ts'
+import { assertDefinition, loadProject } from '../load-project.ts'
+import { validateProject } from '../validate.ts'
+import { planRoute, type RoutePlan } from './plan-route.ts'
+import { writeFiles, type FileChange } from './write-files.ts'
+
+export interface GenerateRouteOptions {
+  readonly folder: string
+  readonly method: HttpMethod
+  /** With colon-prefixed parameters, for example `/order/:order_id`. */
+  readonly path: string
+  /** Who may call it; absent, the scopes of the route that is there already. */
+  readonly scopes?: readonly string[] | undefined
+  readonly public: boolean
+  /** Plan and check everything, and write nothing. */
+  readonly dryRun: boolean
+  onDiagnostics?(diagnostics: readonly Diagnostic[]): void
+}
+
+export interface GeneratedRoute {
+  /** `POST /order` */
+  readonly route: string
+  /** The file of its class, which is to be edited next. */
+  readonly action: string
+  /** New files, relative to the folder. */
+  readonly created: readonly { readonly file: string; readonly text: string }[]
+  /** What is new in the files of the definition. */
+  readonly added: readonly { readonly name: string; readonly file: string; readonly line: number }[]
+}
+
+/**
+ * Writes a method of a route: its YAML, the schemas that it needs, a class without code, and the line in waypost.yml; all
+ * of it or nothing. Comments, order and form of what is there stay.
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_GENERATE_ACCESS, WP_PROJECT_WRITE
+ */
+export async function generateRoute(options: GenerateRouteOptions): Promise<GeneratedRoute> {
+  const project = findProject(options.folder)
+  const loaded = await loadProject(project)
+  const definition = assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
+  assertNew(definition, options)
+  const before = await readTexts(project, loaded.files)
+  const plan = planRoute(project.root, { definition, texts: before }, options)
+  await assertFits(project, { definition, plan, options })
+  const changes = findChanges(project, before, plan.texts)
+  if (!options.dryRun) {
+    await writeFiles(project.root, changes)
+    await validateProject(project.root) // writes the types that the new class names
+  }
+  return describe(project, plan, { options, changes })
+}
+
+function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRouteOptions): void {
+  const known = routes.find(({ path }) => path === wanted)?.methods.find((one) => one.method === method)
+  if (known === undefined) return
+  const { file, line } = known.at
+  const hint =
+    'file' in known.action ? `${known.action.file} answers it.` : `The class ${known.action.class} answers it.`
+  throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} is there already, at ${file}:${line}`, hint })
+}
+
+/** Each file once, so that one state is planned from, checked, and compared with what is there when it is written. */
+async function readTexts({ root }: Project, files: readonly string[]): Promise<Texts> {
+  const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file))
+  return new Map(
+    await Promise.all(sources.map(async (file) => [file, await readFile(path.join(root, file), 'utf8')] as const)),
+  )
+}
+
+interface Fitting {
+  readonly definition: Definition
+  readonly plan: RoutePlan
+  readonly options: GenerateRouteOptions
+}
+
+/** Loads the project as it would be, so that whatever keeps it from being valid is found before anything is written. */
+async function assertFits(project: Project, { definition, plan, options }: Fitting): Promise<void> {
+  const { method, path: wanted } = options
+  const after = await loadProject(project, undefined, plan.texts)
+  if (after.definition === undefined) throw makeRefusal(after.diagnostics, `${method} ${wanted}`)
+  const keysOf = ({ routes }: Definition) =>
+    routes.flatMap((route) => route.methods.map((one) => `${one.method} ${route.path}`))
+  const [had, has] = [keysOf(definition), keysOf(after.definition)]
+  const extra = has.find((key) => key !== `${method} ${wanted}` && !had.includes(key))
+  if (extra !== undefined) {
+    const hint = 'Both include one file: give the route a file of its own first.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} would add ${extra} too`, hint })
+  }
+}
+
+function makeRefusal(diagnostics: readonly Diagnostic[], route: string): Error {
+  const found = diagnostics.filter((one) => one.severity === 'error')
+  if (found.some(({ code }) => code === 'WP_DEFINITION_SCOPE_MISSING'))
+    return errors.WP_PROJECT_GENERATE_ACCESS({ route })
+  const { message, hint } =
+    found.find(({ code }) => /_(PATH_(INVALID|RESERVED)|ROUTE_DUPLICATE)$/.test(code)) ?? found[0]!
+  return errors.WP_PROJECT_GENERATE({ problem: message, hint: hint ?? 'Nothing was written.' })
+}
+
+/** What others name comes first, so that `dev` never meets a name without its file. */
+function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
+  const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
+  const taken = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
+  if (taken !== undefined) {
+    const hint = 'Rename it, or write the route by hand and name it there.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `${taken.file} is there already`, hint })
+  }
+  const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
+  return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))
+}
+
+interface Made {
+  readonly options: GenerateRouteOptions
+  readonly changes: readonly FileChange[]
+}
+
+function describe({ root }: Project, { texts, action, added }: RoutePlan, { options, changes }: Made): GeneratedRoute {
+  return {
+    route: `${options.method} ${options.path}`,
+    action,
+    created: changes.flatMap(({ file, text, before }) => (before === undefined ? [{ file, text }] : [])).toReversed(),
+    added: added.flatMap(({ name, keys }) => {
+      const at = findKey({ root, texts }, keys)
+      return at === undefined ? [] : [{ name, file: at.file, line: at.line }]
+    }),
+  }
+}

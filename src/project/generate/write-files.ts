@@ -1,0 +1,72 @@
+import { mkdir, readFile, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { makeId, messageOf } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
+
+/** A file of the project as it shall be. */
+export interface FileChange {
+  /** Relative to the root, with forward slashes. */
+  readonly file: string
+  readonly text: string
+  /** What it holds now; undefined for one that must not be there. */
+  readonly before: string | undefined
+}
+
+/**
+ * Writes all files in their order, or none: what was written is taken back when one cannot be.
+ * @throws WP_PROJECT_WRITE
+ */
+export async function writeFiles(root: string, changes: readonly FileChange[]): Promise<void> {
+  const undo: (() => Promise<unknown>)[] = []
+  for (const change of changes) {
+    try {
+      await writeOne(root, change, undo)
+    } catch (cause) {
+      for (const step of undo.toReversed()) await step().catch(() => undefined)
+      throw errors.WP_PROJECT_WRITE({ file: change.file, reason: messageOf(cause) }, { cause })
+    }
+  }
+}
+
+type Undo = (() => Promise<unknown>)[]
+
+async function writeOne(root: string, { file, text, before }: FileChange, undo: Undo): Promise<void> {
+  const full = path.join(root, file)
+  if (before === undefined) {
+    await makeFolder(root, path.dirname(full), undo)
+    await writeFile(full, text, { flag: 'wx' })
+    undo.push(() => rm(full))
+    return
+  }
+  const real = await realpath(full)
+  if ((await readFile(real, 'utf8')) !== before) throw new Error('somebody else is just changing it')
+  await replace(real, text)
+  undo.push(() => replace(real, before))
+}
+
+/** Nobody who reads meanwhile, `dev` above all, sees half of it. */
+async function replace(file: string, text: string): Promise<void> {
+  const draft = path.join(path.dirname(file), `.${makeId('')}`)
+  try {
+    await writeFile(draft, text, { flag: 'wx', mode: (await stat(file)).mode })
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+async function makeFolder(root: string, folder: string, undo: Undo): Promise<void> {
+  const missing: string[] = []
+  let there = folder
+  while (!(await stat(there).catch(() => undefined))?.isDirectory() && there !== root) {
+    missing.unshift(there)
+    there = path.dirname(there)
+  }
+  const relative = path.relative(await realpath(root), await realpath(there))
+  if (relative.startsWith('..') || path.isAbsolute(relative)) throw new Error('its folder is outside of the project')
+  for (const one of missing) {
+    await mkdir(one)
+    undo.push(() => rmdir(one))
+  }
+}

@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import {
+  checkTypes,
+  generateAction,
+  generateRoute,
+  initProject,
+  validateProject,
+  type GeneratedRoute,
+} from '../../src/project/index.ts'
+import { linkDependencies } from '../support/project.ts'
+
+type Files = Readonly<Record<string, string>>
+
+interface Project extends AsyncDisposable {
+  readonly folder: string
+  read(file: string): Promise<string>
+  /** Every file but what `.waypost/` and `node_modules/` hold. */
+  files(): Promise<Files>
+  /** `POST /order --scopes order` */
+  route(words: string): Promise<GeneratedRoute>
+  action(file: string, route?: string): ReturnType<typeof generateAction>
+}
+
+async function openProject(files: Files = {}, template?: 'todo' | 'empty'): Promise<Project> {
+  const home = await mkdtemp(path.join(tmpdir(), 'waypost-generate-'))
+  const folder = path.join(home, 'api')
+  if (template !== undefined) {
+    await initProject({ folder, template, force: false, install: false })
+    await linkDependencies(folder)
+  }
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+    await writeFile(path.join(folder, file), text)
+  }
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8')
+  return {
+    folder,
+    read,
+    async files() {
+      const own = globSync('**/*', { cwd: folder, exclude: ['.waypost', 'node_modules'], withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+        .toSorted()
+      return Object.fromEntries(await Promise.all(own.map(async (name) => [name, await read(name)])))
+    },
+    route(words) {
+      const [method = '', route = '', ...flags] = words.split(' ')
+      const scopes = flags.indexOf('--scopes')
+      return generateRoute({
+        folder,
+        method: method as 'GET',
+        path: route,
+        scopes: scopes === -1 ? undefined : flags[scopes + 1]!.split(',').filter((scope) => scope !== '-'),
+        public: flags.includes('--public'),
+        dryRun: flags.includes('--dry-run'),
+      })
+    },
+    action: (file, route) => generateAction({ folder, file, route, dryRun: false }),
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }),
+  }
+}
+
+/** What is in the second and not, or otherwise, in the first. */
+function changed(before: Files, after: Files): Files {
+  return Object.fromEntries(Object.entries(after).filter(([file, text]) => before[file] !== text))
+}
+
+/** `waypost validate --types` */
+async function assertValid({ folder }: Project): Promise<void> {
+  const { diagnostics } = await validateProject(folder)
+  assert.deepEqual(diagnostics, [])
+  assert.deepEqual(await checkTypes(folder), { ok: true, output: '' })
+}
+
+const action = (name: string, route: string) =>
+  `export default class ${name} implements Action<'${route}'> { async handle(): Promise<any> {} }`
+
+describe('generate:route', () => {
+  test('writes a route as the to-do project is written: files of its own, and one line more in waypost.yml', async () => {
+    await using project = await openProject({}, 'todo')
+    const before = await project.files()
+    const generated = await project.route('POST /order --scopes order')
+    const after = changed(before, await project.files())
+    assert.deepEqual(Object.keys(after), [
+      'resources/routes/order.yml',
+      'resources/schema.yml',
+      'src/order/insert.ts',
+      'waypost.yml',
+    ])
+    assert.equal(
+      after['resources/routes/order.yml'],
+      `scopes: [order]
+methods:
+  POST:
+    description: Creates one order
+    request: Order-Input
+    responses: { 201: Order }
+    action: src/order/insert.ts
+`,
+    )
+    assert.equal(
+      after['src/order/insert.ts'],
+      `import type { Action, Context, Request } from 'waypost'
+
+export default class InsertOrder implements Action<'POST /order'> {
+  async handle({ body }: Request<'POST /order'>, context: Context): Promise<never> {
+    throw context.problem(501, 'POST /order is not implemented yet')
+  }
+}
+`,
+    )
+    const line = '  /order: !include resources/routes/order.yml\n'
+    assert.equal(after['waypost.yml']!.replace(line, ''), before['waypost.yml'])
+    assert.ok(after['resources/schema.yml']!.startsWith(before['resources/schema.yml']!))
+    assert.deepEqual(generated.added, [
+      { name: 'schema Order', file: 'resources/schema.yml', line: 32 },
+      { name: 'schema Order-Input', file: 'resources/schema.yml', line: 38 },
+      { name: '/order', file: 'waypost.yml', line: 5 },
+    ])
+  })
+
+  test('every method, public or not, passes validate --types with what it wrote', async () => {
+    await using project = await openProject({}, 'todo')
+    const routes = [
+      'POST /order --scopes order',
+      'GET /order --public',
+      'GET /order/:order_id --public --scopes order',
+      'PUT /order/:order_id',
+      'PATCH /order/:order_id',
+      'DELETE /order/:order_id --scopes order.admin,order',
+      'POST /order/:order_id',
+      'PATCH /order',
+      'DELETE /order',
+      'PATCH /todo/:todo_id',
+      'GET /todo/:todo_id/attached-files/:name --scopes -',
+      'GET / --public',
+      "POST /v1/it's/:file_uuid --public",
+      'POST /1st/2nd --public',
+    ]
+    for (const route of routes) await project.route(route)
+    await assertValid(project)
+    const files = await project.files()
+    assert.ok(
+      !files['resources/routes/order/entity.yml']!.includes('scopes: [order]\n    '),
+      'the route has its scopes already',
+    )
+    assert.match(files['resources/routes/order/entity.yml']!, /DELETE:\n.*\n {4}scopes: \[order.admin, order\]/)
+    assert.match(
+      files['resources/routes/todo/attached-files/entity.yml']!,
+      /todo_id: { type: integer }\n {2}name: { type: string }/,
+    )
+    assert.match(
+      files['resources/schema.yml']!,
+      /Todo-Patch:\n(.*\n){4} {4}title: { type: string, minLength: 1, maxLength: 64 }/,
+    )
+    assert.match(files['src/todo/patch.ts']!, /class PatchTodo implements Action<'PATCH \/todo\/:todo_id'>/)
+  })
+
+  test('a project that keeps all in waypost.yml goes on to', async () => {
+    await using project = await openProject({}, 'empty')
+    const before = await project.read('waypost.yml')
+    await project.route('GET /orders --public')
+    await project.route('POST /orders --scopes orders')
+    await assertValid(project)
+    const after = await project.read('waypost.yml')
+    assert.ok(after.startsWith(before))
+    assert.equal(
+      after.slice(before.length).replace(/^schema:[^]*/m, ''),
+      `  /orders:
+    methods:
+      GET:
+        description: Lists orders
+        public: true
+        parameters:
+          startIndex: { type: integer, minimum: 0, default: 0 }
+        response: Order-Collection
+        action: src/orders/collection.ts
+      POST:
+        description: Creates one order
+        scopes: [orders]
+        request: Order-Input
+        responses: { 201: Order }
+        action: src/orders/insert.ts
+`,
+    )
+  })
+
+  test('a map of routes that is included as a whole gets the line, relative to its file', async () => {
+    await using project = await openProject({
+      'waypost.yml': 'routes: !include resources/routes.yml\n',
+      'resources/routes.yml': '# all\n/a: !include routes/a.yml\n',
+      'resources/routes/a.yml': 'methods:\n  GET: { public: true, action: src/a.ts }\n',
+      'src/a.ts': action('A', 'GET /a'),
+    })
+    await project.route('GET /order/:order_id --public')
+    assert.equal(
+      await project.read('resources/routes.yml'),
+      '# all\n/a: !include routes/a.yml\n/order/:order_id: !include routes/order/entity.yml\n',
+    )
+    assert.equal(
+      await project.read('waypost.yml'),
+      'routes: !include resources/routes.yml\nschema: !include resources/schema.yml\n',
+    )
+    assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
+  })
+
+  test('a project without routes, and one whose routes are JSON', async () => {
+    await using none = await openProject({ 'waypost.yml': '# nothing yet\n' })
+    await none.route('DELETE /order/:order_id --scopes order')
+    assert.equal(
+      await none.read('waypost.yml'),
+      '# nothing yet\nroutes:\n  /order/:order_id: !include resources/routes/order/entity.yml\n',
+    )
+    await using json = await openProject({ 'waypost.yml': 'routes: !include routes.json\n', 'routes.json': '{}\n' })
+    await json.route('DELETE /order/:order_id --scopes order')
+    assert.deepEqual(JSON.parse(await json.read('routes.json')), {
+      '/order/:order_id': {
+        scopes: ['order'],
+        path: { order_id: { type: 'integer' } },
+        methods: {
+          DELETE: { description: 'Removes one order', responses: { 204: null }, action: 'src/order/delete.ts' },
+        },
+      },
+    })
+    assert.deepEqual((await validateProject(json.folder)).diagnostics, [])
+  })
+
+  test('a further action stands beside those of its route, and a schema is known however it is spelt', async () => {
+    await using project = await openProject({
+      'waypost.yml':
+        'routes:\n  /order: !include order.yml\nschema:\n  OrderInput: { type: object }\n  order: { type: object }\n',
+      'order.yml': 'scopes: [order]\nmethods:\n  GET: { response: order, action: src/shop/sales/list.ts }\n',
+      'src/shop/sales/list.ts': action('List', 'GET /order'),
+    })
+    const { action: file, added } = await project.route('POST /order')
+    assert.equal(file, 'src/shop/sales/insert.ts')
+    assert.deepEqual(added, [{ name: 'POST /order', file: 'order.yml', line: 4 }])
+    assert.match(await project.read('order.yml'), /request: OrderInput\n {4}responses: { 201: order }/)
+  })
+
+  test('a file that another route uses is passed by', async () => {
+    await using project = await openProject({}, 'todo')
+    await project.route('POST /order --scopes order')
+    const { action: file, created } = await project.route('POST /:shop/order --scopes order')
+    assert.equal(file, 'src/shop/order/insert.ts')
+    assert.deepEqual(
+      created.map((one) => one.file),
+      ['resources/routes/shop/order.yml', file],
+    )
+  })
+
+  test('a dry run says the same and writes nothing', async () => {
+    await using project = await openProject({}, 'todo')
+    const before = await project.files()
+    const dry = await project.route('POST /order --scopes order --dry-run')
+    assert.deepEqual(await project.files(), before)
+    assert.deepEqual(await project.route('POST /order --scopes order'), dry)
+  })
+
+  const refused: readonly { route: string; files?: Files; says: RegExp; hint?: RegExp }[] = [
+    {
+      route: 'GET /todo --public',
+      says: /^GET \/todo is there already, at resources\/routes\/todo\/collection.yml:3$/,
+    },
+    { route: 'POST /order', says: /^Nothing says who may call POST \/order$/, hint: /--scopes NAME/ },
+    { route: 'POST /health/x --public', says: /"\/health\/x" is reserved/ },
+    { route: 'POST order --public', says: /"order" is no path/, hint: /\/order/ },
+    { route: 'POST /a/{id} --public', says: /"\/a\/{id}" is no path/, hint: /:id/ },
+    { route: 'POST /../../etc --public', says: /is no path/ },
+    { route: 'GET /todo/:id --public', says: /answers the same requests as "\/todo\/:todo_id"/ },
+    { route: 'POST /order --scopes or"der', says: /scope/ },
+    {
+      route: 'POST /order --public',
+      files: { 'src/order/insert.ts': 'mine' },
+      says: /^src\/order\/insert.ts is there already/,
+    },
+    {
+      route: 'POST /order --public',
+      files: { 'resources/routes/order.yml': 'mine' },
+      says: /^resources\/routes\/order.yml is there/,
+    },
+    {
+      route: 'POST /order --public',
+      files: { 'resources/schema.yml': 'Todo: { type: sting }' },
+      says: /The project has \d+ errors/,
+    },
+    {
+      route: 'POST /order --public',
+      files: { 'src/order': 'a file' },
+      says: /^src\/order\/insert.ts cannot be written: .*is as it was/,
+    },
+    {
+      route: 'POST /order/:id --public',
+      files: { 'resources/routes/order': 'a file' },
+      says: /^resources\/routes\/order\/entity.yml cannot be written/,
+    },
+    {
+      route: 'PATCH /a --public',
+      files: {
+        'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include a.yml\n',
+        'a.yml': 'methods:\n  GET: { public: true, action: src/todo/insert.ts }\n',
+      },
+      says: /^PATCH \/a would add PATCH \/b too$/,
+    },
+  ]
+  for (const { route, files, says, hint = /./ } of refused) {
+    test(`refuses ${route}${files === undefined ? '' : ` with ${Object.keys(files).join(', ')}`} and changes nothing`, async () => {
+      await using project = await openProject({}, 'todo')
+      for (const [file, text] of Object.entries(files ?? {})) {
+        await mkdir(path.dirname(path.join(project.folder, file)), { recursive: true })
+        await writeFile(path.join(project.folder, file), text)
+      }
+      const folders = await readdir(path.join(project.folder, 'src'))
+      const before = await project.files()
+      await assert.rejects(project.route(route), (error: Error & { hint?: string }) => {
+        assert.match(error.message, says)
+        assert.match(error.hint ?? '', hint)
+        return true
+      })
+      assert.deepEqual(await project.files(), before)
+      assert.deepEqual(await readdir(path.join(project.folder, 'src')), folders)
+    })
+  }
+
+  test('writes nothing through a link that leads out of the project', async () => {
+    await using project = await openProject({ 'waypost.yml': 'routes: {}\n' })
+    await using outside = await openProject({ 'mine.txt': 'mine' })
+    await symlink(outside.folder, path.join(project.folder, 'src'))
+    await assert.rejects(project.route('POST /order --public'), { message: /its folder is outside of the project/ })
+    assert.deepEqual(await outside.files(), { 'mine.txt': 'mine' })
+    assert.equal(await project.read('waypost.yml'), 'routes: {}\n')
+  })
+})
+
+describe('generate:action', () => {
+  test('writes the class that a route names and nobody has written', async () => {
+    await using project = await openProject({}, 'todo')
+    for (const name of ['insert', 'delete']) await rm(path.join(project.folder, `src/todo/${name}.ts`))
+    const generated = await project.action('./src/todo/insert.ts')
+    assert.equal(generated.route, 'POST /todo')
+    assert.match(
+      await project.read('src/todo/insert.ts'),
+      /class InsertTodo implements Action<'POST \/todo'> {\n.*{ body }/,
+    )
+    await project.action('src/todo/delete.ts')
+    await assertValid(project)
+  })
+
+  test('writes one more for a given route, and says where to name it', async () => {
+    await using project = await openProject({}, 'todo')
+    const { answeredAt } = await project.action('src/todo/other.js', 'put  /todo/:todo_id')
+    assert.equal(answeredAt, 'resources/routes/todo/entity.yml:10')
+    assert.match(
+      await project.read('src/todo/other.js'),
+      /^export default class UpdateTodo {\n {2}async handle\({ params, body }, context\) {/,
+    )
+  })
+
+  const refused: readonly { file: string; route?: string; says: RegExp; hint: RegExp }[] = [
+    { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts is there already$/, hint: /Edit it/ },
+    {
+      file: 'src/todo/insrt.ts',
+      says: /^No route names src\/todo\/insrt.ts$/,
+      hint: /Did you mean src\/todo\/insert.ts\?/,
+    },
+    { file: 'src/x.ts', route: 'POST /tod', says: /^There is no route 'POST \/tod'$/, hint: /'POST \/todo'/ },
+    { file: '../x.ts', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
+    { file: 'src/x.yml', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
+    { file: 'src/x.d.ts', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
+  ]
+  for (const { file, route, says, hint } of refused) {
+    test(`refuses ${file}${route === undefined ? '' : ` for ${route}`} and changes nothing`, async () => {
+      await using project = await openProject({}, 'todo')
+      const before = await project.files()
+      await assert.rejects(project.action(file, route), (error: Error & { hint?: string }) => {
+        assert.match(error.message, says)
+        assert.match(error.hint ?? '', hint)
+        return true
+      })
+      assert.deepEqual(await project.files(), before)
+    })
+  }
+
+  test('asks for which route it is when several name the file', async () => {
+    const both = 'methods:\n  GET: { public: true, action: src/a.ts }\n  POST: { public: true, action: src/a.ts }\n'
+    await using project = await openProject({ 'waypost.yml': 'routes:\n  /a: !include a.yml\n', 'a.yml': both })
+    await assert.rejects(project.action('src/a.ts'), { message: 'GET /a and POST /a name src/a.ts' })
+    await project.action('src/a.ts', 'POST /a')
+    assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
+  })
+})
