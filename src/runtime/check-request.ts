@@ -3,7 +3,8 @@ import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
-import type { SchemaCache, SchemaProblem, Validator } from './schema-cache.ts'
+import type { SchemaProblem, Validator } from './compile-schema.ts'
+import type { SchemaCache } from './schema-cache.ts'
 
 /** What came in, checked: path and query coerced, the body as it was sent. */
 export interface Input {
@@ -36,6 +37,7 @@ export function makeRequestCheck(
     if (checkParams !== undefined && hasEmpty(params as object)) {
       throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
     }
+    if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The address holds a NUL' })
     const body = bodyOf(request)
     let problems = runCheck(checkParams, params, undefined)
     problems = runCheck(checkQuery, query, problems)

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isWaypostError, type WaypostError } from '../kit/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { errors } from './errors.ts'
-import type { SchemaProblem } from './schema-cache.ts'
+import type { SchemaProblem } from './compile-schema.ts'
 
 /** A body of `application/problem+json` (RFC 9457). */
 export interface ProblemBody {

@@ -1,161 +1,101 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
-import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
-
-/** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
-export interface SchemaProblem {
-  readonly path: string
-  readonly message: string
-}
-
-/** Checks a value, coercing it first where the part is coerced. @returns undefined when it fits */
-export type Validator = (value: unknown) => readonly SchemaProblem[] | undefined
-
-export type Serializer = (value: unknown) => string
-
-/** The part of a request that a schema is for: path and query are coerced and get defaults, bodies are left alone. */
-export type Part = 'path' | 'query' | 'body' | 'result'
-
-type NamedSchemas = Readonly<Record<string, JsonSchema>>
+import { sha256 } from '../kit/index.ts'
+import {
+  compileSerializer,
+  compileValidator,
+  type NamedSchemas,
+  type Part,
+  type Serializer,
+  type Validator,
+} from './compile-schema.ts'
 
 /** Validators and serialisers by the content of a schema with all that it references, kept over generations. */
 export interface SchemaCache {
   validator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator
   serializer(schema: JsonSchema, named: NamedSchemas): Serializer
+  /** Forgets what was not asked for since the call before the last: one generation and the next may share the rest. */
+  beginGeneration(): void
   readonly size: number
 }
 
-const mostProblems = 50
+interface Entry {
+  readonly compiled: Validator | Serializer
+  usedIn: number
+}
 
 export function makeSchemaCache(): SchemaCache {
-  const validators = new Map<string, Validator>()
-  const serializers = new Map<string, Serializer>()
+  const entries = new Map<string, Entry>()
+  const reach = makeReach()
+  let generation = 0
+
+  function remember<Compiled extends Entry['compiled']>(key: string, compile: () => Compiled): Compiled {
+    const known = entries.get(key) ?? { compiled: compile(), usedIn: generation }
+    known.usedIn = generation
+    entries.set(key, known)
+    return known.compiled as Compiled
+  }
 
   return {
     validator(schema, named, part) {
-      const used = closure(schema, named)
-      return remember(validators, `${part} ${JSON.stringify([schema, used])}`, () =>
-        compileValidator(schema, used, part),
-      )
+      const { content, used } = reach(schema, named)
+      return remember(`${part} ${content}`, () => compileValidator(schema, used, part))
     },
     serializer(schema, named) {
-      const used = closure(schema, named)
-      return remember(serializers, JSON.stringify([schema, used]), () => compileSerializer(schema, used))
+      const { content, used } = reach(schema, named)
+      return remember(`write ${content}`, () => compileSerializer(schema, used))
+    },
+    beginGeneration() {
+      for (const [key, { usedIn }] of entries) if (usedIn < generation) entries.delete(key)
+      generation += 1
     },
     get size() {
-      return validators.size + serializers.size
+      return entries.size
     },
   }
 }
 
-function remember<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const value = make()
-  map.set(key, value)
-  return value
+interface Reached {
+  /** A hash of the schema and of every named one that it reaches, directly or through others. */
+  readonly content: string
+  readonly used: NamedSchemas
+}
+
+interface Read {
+  readonly hash: string
+  /** The named schemas that it refers to. */
+  readonly names: readonly string[]
 }
 
 const namedReference = /"\$ref":"schema:\/\/\/([^"#]+)/g
 
-/** The named schemas that a schema reaches, directly or through others. */
-function closure(schema: JsonSchema, named: NamedSchemas): NamedSchemas {
-  const reached: Record<string, JsonSchema> = {}
-  const waiting = [schema]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const [, encoded] of JSON.stringify(next).matchAll(namedReference)) {
-      const name = decodeURIComponent(encoded!)
-      const target = named[name]
-      if (target === undefined || Object.hasOwn(reached, name)) continue
-      reached[name] = target
-      waiting.push(target)
+/** Each schema object is read once, although hundreds of routes may reach it. */
+function makeReach(): (schema: JsonSchema, named: NamedSchemas) => Reached {
+  const known = new WeakMap<object, Read>()
+
+  function read(schema: JsonSchema): Read {
+    const found = typeof schema === 'object' ? known.get(schema) : undefined
+    if (found !== undefined) return found
+    const text = JSON.stringify(schema)
+    const names = [...text.matchAll(namedReference)].map(([, encoded]) => decodeURIComponent(encoded!))
+    const made = { hash: sha256(text), names }
+    if (typeof schema === 'object') known.set(schema, made)
+    return made
+  }
+
+  return (schema, named) => {
+    const own = read(schema)
+    const hashes = new Map<string, string>()
+    const waiting = [...own.names]
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (hashes.has(name) || !Object.hasOwn(named, name)) continue
+      const target = read(named[name]!)
+      hashes.set(name, target.hash)
+      waiting.push(...target.names)
+    }
+    const names = [...hashes.keys()].sort()
+    return {
+      content: sha256([own.hash, ...names.map((name) => `${name} ${hashes.get(name)}`)].join('\n')),
+      used: Object.fromEntries(names.map((name) => [name, named[name]!])),
     }
   }
-  return Object.fromEntries(Object.entries(reached).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function schemaId(name: string): string {
-  return `schema:///${encodeURIComponent(name)}`
-}
-
-function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
-  const isCoerced = part === 'path' || part === 'query'
-  const fast = compile(schema, named, { isCoerced, allErrors: false })
-  let thorough: ValidateFunction | undefined
-  return (value) => {
-    if (fast(value)) return isCoerced ? checkNumbers(value, part) : undefined
-    if (value === undefined) return [{ path: part, message: 'is required' }]
-    // Every problem is worth a second pass only where a hostile body cannot make millions of them.
-    const isSmall = isCoerced || JSON.stringify(value ?? null).length <= 64 * 1024
-    if (!isSmall) return describe(fast.errors, part)
-    thorough ??= compile(schema, named, { isCoerced, allErrors: true })
-    return thorough(value) ? describe(fast.errors, part) : describe(thorough.errors, part)
-  }
-}
-
-/** Ajv coerces `1e999` to an integer that is infinite, and digits that no number holds to one that is near. */
-function checkNumbers(values: unknown, part: Part): readonly SchemaProblem[] | undefined {
-  const wrong = Object.entries(values as object).filter(([, value]) => [value].flat().some(isInexact))
-  if (wrong.length === 0) return undefined
-  const limits = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
-  return wrong.map(([name]) => ({ path: `${part}/${name}`, message: `must be a number ${limits}` }))
-}
-
-function isInexact(value: unknown): boolean {
-  return (
-    typeof value === 'number' &&
-    (Number.isFinite(value) ? Number.isInteger(value) && !Number.isSafeInteger(value) : true)
-  )
-}
-
-function compile(
-  schema: JsonSchema,
-  named: NamedSchemas,
-  options: { isCoerced: boolean; allErrors: boolean },
-): ValidateFunction {
-  const ajv = new Ajv2020({
-    strict: false, // `validate` has been strict already
-    allErrors: options.allErrors,
-    coerceTypes: options.isCoerced ? 'array' : false,
-    useDefaults: options.isCoerced,
-    validateSchema: false,
-    logger: false,
-  })
-  ajvFormats.default(ajv)
-  for (const [name, one] of Object.entries(named)) ajv.addSchema(withoutDialect(one) as never, schemaId(name))
-  return ajv.compile(withoutDialect(schema) as never)
-}
-
-/** `$schema` chose the dialect when the definition was checked; Ajv would look for its meta-schema. */
-function withoutDialect(schema: JsonSchema): JsonSchema {
-  if (typeof schema === 'boolean' || !('$schema' in schema)) return schema
-  const { $schema: _, ...rest } = schema
-  return rest
-}
-
-function describe(found: readonly ErrorObject[] | null | undefined, part: Part): readonly SchemaProblem[] {
-  return (found ?? []).slice(0, mostProblems).map((problem) => {
-    const at = part + problem.instancePath
-    const parameters = problem.params as Record<string, unknown>
-    if (problem.keyword === 'required')
-      return { path: `${at}/${String(parameters['missingProperty'])}`, message: 'is required' }
-    if (problem.keyword === 'additionalProperties') {
-      return { path: `${at}/${String(parameters['additionalProperty'])}`, message: 'is not known here' }
-    }
-    if (problem.keyword === 'enum') {
-      return {
-        path: at,
-        message: `must be one of ${(parameters['allowedValues'] as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`,
-      }
-    }
-    return { path: at, message: problem.message ?? 'does not fit its schema' }
-  })
-}
-
-function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
-  const external = Object.fromEntries(
-    Object.entries(named).map(([name, one]) => [schemaId(name), withoutDialect(one) as unknown as Schema]),
-  )
-  return buildSerializer(withoutDialect(schema) as unknown as Schema, { schema: external })
 }

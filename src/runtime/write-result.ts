@@ -4,7 +4,8 @@ import { messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { listDropped } from './list-dropped.ts'
-import type { SchemaCache, Serializer, Validator } from './schema-cache.ts'
+import type { Serializer, Validator } from './compile-schema.ts'
+import type { SchemaCache } from './schema-cache.ts'
 
 export interface WriteSources {
   readonly manifest: Manifest

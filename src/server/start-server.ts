@@ -189,6 +189,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
   const modules = await loadActionModules(options.host.system, toServe)
   const connections = await registry.acquire(release.manifest.connections)
   for (const [name, reason] of connections.down) options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
+  shared.schemas.beginGeneration()
   try {
     const generation = await buildGeneration({
       ...common,

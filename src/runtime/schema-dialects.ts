@@ -1,0 +1,58 @@
+import type { JsonSchema } from '../contract/index.ts'
+
+/** Keywords whose values are maps of name to schema, and those whose values are data. */
+const maps: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+])
+const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** A schema of draft-07 in the words of 2020-12, in which Ajv compiles all that refer to one another. */
+export function toDraft2020(schema: JsonSchema): JsonSchema {
+  if (typeof schema === 'boolean' || !String(schema['$schema']).includes('draft-07')) return withoutDialect(schema)
+  return mapSchema(withoutDialect(schema), ({ items, additionalItems, ...rest }) => {
+    if (!Array.isArray(items)) return items === undefined ? rest : { ...rest, items }
+    return { ...rest, prefixItems: items, ...(additionalItems === undefined ? {} : { items: additionalItems }) }
+  })
+}
+
+/** A schema in the words of draft-07, which are those of fast-json-stringify. */
+export function toDraft07(schema: JsonSchema): JsonSchema {
+  return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...rest }) => {
+    if (!Array.isArray(prefixItems)) return items === undefined ? rest : { ...rest, items }
+    return { ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) }
+  })
+}
+
+/** `$schema` has chosen the dialect; Ajv would look for its meta-schema. */
+function withoutDialect(schema: JsonSchema): JsonSchema {
+  if (typeof schema === 'boolean') return schema
+  const { $schema: _, ...rest } = schema
+  return rest
+}
+
+function mapSchema(schema: JsonSchema, change: (keywords: Keywords) => Keywords): JsonSchema {
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit)
+    return isKeywords(value) ? change(mapValues(value, visitKeyword)) : value
+  }
+  const visitKeyword = (value: unknown, keyword: string): unknown => {
+    if (data.has(keyword)) return value
+    return maps.has(keyword) && isKeywords(value) ? mapValues(value, visit) : visit(value)
+  }
+  return visit(schema) as JsonSchema
+}
+
+function mapValues(map: Keywords, change: (value: unknown, key: string) => unknown): Keywords {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]))
+}
+
+function isKeywords(value: unknown): value is Keywords {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

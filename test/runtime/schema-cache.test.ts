@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { JsonSchema } from '../../src/contract/index.ts'
+import { makeSchemaCache } from '../../src/runtime/index.ts'
+
+type Named = Readonly<Record<string, JsonSchema>>
+
+const string = { type: 'string' }
+const draft07 = 'http://json-schema.org/draft-07/schema#'
+const tree: Named = {
+  Tree: {
+    type: 'object',
+    required: ['name'],
+    properties: { name: string, children: { type: 'array', items: { $ref: 'schema:///Tree' } } },
+  },
+}
+const chain: Named = {
+  A: { type: 'object', properties: { b: { $ref: 'schema:///B' } } },
+  B: { type: 'object', properties: { c: { $ref: 'schema:///C' } } },
+  C: { type: 'object', required: ['n'], properties: { n: { $ref: 'schema:///D#/$defs/n' } } },
+  D: { $defs: { n: { type: 'integer' } } },
+  'with.dots-and_more': { $ref: 'schema:///A' },
+}
+const ping: Named = {
+  Ping: { type: 'object', properties: { pong: { $ref: 'schema:///Pong' }, n: { type: 'integer' } } },
+  Pong: { type: 'object', properties: { ping: { $ref: 'schema:///Ping' } } },
+}
+
+interface Case {
+  readonly what: string
+  readonly schema: JsonSchema
+  readonly named?: Named
+  readonly fits: readonly unknown[]
+  readonly misfits: readonly unknown[]
+}
+
+const cases: readonly Case[] = [
+  { what: 'true', schema: true, fits: [1, null, { a: 1 }], misfits: [] },
+  { what: 'a name', schema: { $ref: 'schema:///Tree' }, named: tree, fits: [{ name: 'a' }], misfits: [{}, 'a'] },
+  {
+    what: 'a schema that contains itself',
+    schema: { $ref: 'schema:///Tree' },
+    named: tree,
+    fits: [{ name: 'a', children: [{ name: 'b', children: [] }] }],
+    misfits: [{ name: 'a', children: [{ name: 'b', children: [{}] }] }],
+  },
+  {
+    what: 'two that contain one another',
+    schema: { $ref: 'schema:///Ping' },
+    named: ping,
+    fits: [{ pong: { ping: { pong: {}, n: 1 } } }],
+    misfits: [{ pong: { ping: { n: 'x' } } }],
+  },
+  {
+    what: 'a chain of names and a pointer',
+    schema: { type: 'array', items: { $ref: 'schema:///with.dots-and_more' } },
+    named: chain,
+    fits: [[{ b: { c: { n: 1 } } }]],
+    misfits: [[{ b: { c: { n: 'x' } } }], [{ b: { c: {} } }]],
+  },
+  {
+    what: 'a pointer inside the schema itself',
+    schema: { type: 'object', properties: { a: { $ref: '#/$defs/text' } }, $defs: { text: string } },
+    fits: [{ a: 'x' }],
+    misfits: [{ a: 1 }],
+  },
+  {
+    what: 'a reference with keywords beside it',
+    schema: { type: 'object', properties: { a: { $ref: 'schema:///Short', minLength: 2 } } },
+    named: { Short: { type: 'string', maxLength: 3 } },
+    fits: [{ a: 'xx' }],
+    misfits: [{ a: 'x' }, { a: 'xxxx' }],
+  },
+  {
+    what: 'a tuple of 2020-12',
+    schema: { type: 'array', prefixItems: [string, { type: 'integer' }], minItems: 2, items: false },
+    fits: [['a', 1]],
+    misfits: [['a'], ['a', 'b'], ['a', 1, 2]],
+  },
+  {
+    what: 'a tuple of draft-07',
+    schema: {
+      $schema: draft07,
+      type: 'array',
+      items: [string, { type: 'integer' }],
+      minItems: 2,
+      additionalItems: false,
+    },
+    fits: [['a', 1]],
+    misfits: [['a'], ['a', 'b'], ['a', 1, 2]],
+  },
+  {
+    what: 'definitions and dependencies of draft-07 in a named schema',
+    schema: { $ref: 'schema:///Old' },
+    named: {
+      Old: {
+        $schema: draft07,
+        definitions: { pair: { type: 'array', items: [string, string], minItems: 2, additionalItems: false } },
+        type: 'object',
+        properties: { a: { $ref: '#/definitions/pair' }, b: string, items: { type: 'array', items: string } },
+        dependencies: { b: ['a'] },
+      },
+    },
+    fits: [{ a: ['x', 'y'] }, { items: ['x'] }],
+    misfits: [{ a: ['x', 1] }, { a: ['x', 'y', 'z'] }, { b: 'x' }],
+  },
+  {
+    what: 'alternatives',
+    schema: { oneOf: [{ $ref: 'schema:///Tree' }, { type: 'null' }, { type: 'integer' }] },
+    named: tree,
+    fits: [null, 1, { name: 'a' }],
+    misfits: [{}, 'x'],
+  },
+  {
+    what: 'a combination',
+    schema: {
+      allOf: [
+        { type: 'object', required: ['a'], properties: { a: string } },
+        { type: 'object', properties: { b: string } },
+      ],
+    },
+    fits: [{ a: 'x', b: 'y' }],
+    misfits: [{ b: 'y' }],
+  },
+  {
+    what: 'a map',
+    schema: { type: 'object', additionalProperties: { type: 'integer' } },
+    fits: [{}, { a: 1, 'b c': 2 }],
+    misfits: [{ a: 'x' }],
+  },
+  { what: 'formats', schema: { type: 'string', format: 'email' }, fits: ['a@b.example'], misfits: ['a'] },
+  { what: 'several types', schema: { type: ['string', 'null'] }, fits: ['a', null], misfits: [1] },
+]
+
+describe('a schema', () => {
+  const cache = makeSchemaCache()
+  for (const { what, schema, named = {}, fits, misfits } of cases) {
+    test(`checks bodies: ${what}`, () => {
+      const check = cache.validator(schema, named, 'body')
+      for (const value of fits) assert.equal(check(value), undefined, JSON.stringify(value))
+      for (const value of misfits) assert.ok(check(value), JSON.stringify(value))
+    })
+
+    test(`writes results that fit: ${what}`, () => {
+      const write = cache.serializer(schema, named)
+      for (const value of fits) assert.deepEqual(JSON.parse(write(value)), value)
+    })
+  }
+
+  test('drops what it does not name, at every depth and behind names', () => {
+    const write = cache.serializer({ $ref: 'schema:///Tree' }, tree)
+    const written = write({
+      name: 'a',
+      secret: 1,
+      children: [{ name: 'b', secret: 2, children: [{ name: 'c', secret: 3 }] }],
+    })
+    assert.deepEqual(JSON.parse(written), { name: 'a', children: [{ name: 'b', children: [{ name: 'c' }] }] })
+    const writeOne = cache.serializer({ anyOf: [{ $ref: 'schema:///Tree' }, { type: 'null' }] }, tree)
+    assert.deepEqual(JSON.parse(writeOne({ name: 'a', secret: 1 })), { name: 'a' })
+  })
+
+  test('refuses a result that lacks something required, at every depth', () => {
+    const write = cache.serializer({ $ref: 'schema:///Tree' }, tree)
+    assert.throws(() => write({ children: [] }), /"name" is required/)
+    assert.throws(() => write({ name: 'a', children: [{}] }), /"name" is required/)
+  })
+
+  test('whose pattern would take for ever elsewhere is checked at once', () => {
+    const check = cache.validator({ type: 'string', pattern: '^(a+)+$' }, {}, 'body')
+    const began = performance.now()
+    assert.ok(check(`${'a'.repeat(50_000)}!`))
+    assert.equal(check('aaa'), undefined)
+    const write = cache.serializer({ anyOf: [{ type: 'string', pattern: '^(a+)+$' }, { type: 'string' }] }, {})
+    write(`${'a'.repeat(50_000)}!`)
+    assert.ok(performance.now() - began < 1000)
+  })
+})
+
+describe('compiled schemas', () => {
+  const named = (n: JsonSchema): Named => ({ ...chain, D: { $defs: { n } } })
+  const schema = { $ref: 'schema:///A' }
+
+  test('are kept as long as nothing that they reach has changed', () => {
+    const cache = makeSchemaCache()
+    const first = cache.validator(schema, named({ type: 'integer' }), 'body')
+    const unrelated = { ...named({ type: 'integer' }), Other: string }
+    assert.equal(cache.validator(structuredClone(schema), unrelated, 'body'), first)
+    assert.equal(cache.size, 1)
+  })
+
+  test('are made anew when the last schema of a chain of references has changed', () => {
+    const cache = makeSchemaCache()
+    const before = cache.validator(schema, named({ type: 'integer' }), 'body')
+    const after = cache.validator(schema, named({ type: 'string' }), 'body')
+    const body = { b: { c: { n: 'x' } } }
+    assert.ok(before(body))
+    assert.equal(after(body), undefined)
+    assert.equal(cache.serializer(schema, named({ type: 'string' }))(body), JSON.stringify(body))
+    assert.throws(() => cache.serializer(schema, named({ type: 'integer' }))(body))
+  })
+
+  test('are not shared between a body and what is coerced', () => {
+    const cache = makeSchemaCache()
+    const one = { type: 'object', properties: { n: { type: 'integer', default: 3 } } }
+    assert.ok(cache.validator(one, {}, 'body')({ n: '1' }))
+    const query = { n: '1' }
+    assert.equal(cache.validator(one, {}, 'query')(query), undefined)
+    assert.deepEqual(query, { n: 1 })
+  })
+
+  test('that two generations in a row did not ask for are forgotten', () => {
+    const cache = makeSchemaCache()
+    const kept = cache.validator(schema, chain, 'body')
+    for (let save = 0; save < 50; save += 1) {
+      cache.beginGeneration()
+      cache.validator(schema, chain, 'body')
+      cache.validator({ type: 'integer', maximum: save }, {}, 'body')
+      cache.serializer({ type: 'integer', maximum: save }, {})
+    }
+    assert.equal(cache.size, 5)
+    assert.equal(cache.validator(schema, chain, 'body'), kept)
+  })
+})
