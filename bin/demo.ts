@@ -4,15 +4,26 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { openReceiver, type Receiver } from './demo/receiver.ts'
 import { checkStory, printStory, type Story } from './demo/story.ts'
 import { findFreePort, runWaypost, startWaypost } from './demo/waypost.ts'
 
-const isCheck = process.argv.includes('--check')
+const isCheck = readFlags()
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
 process.exitCode = await main()
+
+/** Whether the story is to be checked rather than told. */
+function readFlags(): boolean {
+  try {
+    return parseArgs({ options: { check: { type: 'boolean', default: false } } }).values.check
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnpm run demo, or npm run demo -- --check\n`)
+    process.exit(2)
+  }
+}
 
 async function main(): Promise<number> {
   const home = await mkdtemp(path.join(tmpdir(), 'waypost-demo-'))

@@ -27,7 +27,11 @@ function isOlder(found, wanted) {
 function runOnPinnedNode() {
   const pinned = path.join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (!fs.existsSync(pinned) || fs.realpathSync(pinned) === fs.realpathSync(process.execPath)) return refuse()
-  const child = spawn(pinned, process.execArgv.concat(process.argv.slice(1)), { stdio: 'inherit' })
+  const child = spawn(pinned, process.execArgv.concat(process.argv.slice(1)), {
+    // The channel carries nothing: when this process is killed it closes, and the child knows.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: Object.assign({}, process.env, { WAYPOST_RERUN: '1' }),
+  })
   const forward = (signal) => {
     // A terminal sends its interrupt to the child as well; twice would mean "at once".
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
@@ -62,6 +66,7 @@ function launch() {
   }
   module.enableCompileCache()
   hushSqlite()
+  if (process.env.WAYPOST_RERUN !== undefined) endWithParent()
   void import('../dist/bin/cli/launch.js').then((cli) => cli.launch(process.argv.slice(2), { root }))
 }
 
@@ -71,4 +76,12 @@ function hushSqlite() {
   process.emitWarning = function hushed(warning, ...rest) {
     if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)
   }
+}
+
+// Who runs the command kills the process that he started, which may be the older Node before this one.
+function endWithParent() {
+  delete process.env.WAYPOST_RERUN
+  if (process.channel === undefined) return
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel.unref()
 }

@@ -1,4 +1,4 @@
-import { formatDiagnostics, isWaypostError, messageOf, version, type Diagnostic } from '../../src/kit/index.ts'
+import { formatDiagnostics, isWaypostError, version, type Diagnostic } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted } from '../../src/project/index.ts'
 import { hasColour, paint } from './paint.ts'
 import { plural } from './plural.ts'
@@ -37,6 +37,11 @@ export class DevConsole implements Console {
     line(`${paint('red', 'error')}  ${request.method} ${printable(request.path)}   request ${request.id}`)
     const text = isWaypostError(error) ? [error.message, error.hint].filter(Boolean).join('\n') : stackOf(error)
     say(text.replaceAll(/^/gm, margin))
+  }
+
+  strayed(error: unknown): void {
+    line(`${paint('red', 'error')}  outside of every request: is a promise not awaited?`)
+    say(stackOf(error).replaceAll(/^/gm, margin))
   }
 
   delivered({ event, endpoint, outcome, result, attempt }: News<'delivered'>): void {
@@ -102,7 +107,7 @@ function listFiles(files: readonly string[]): string {
 }
 
 function describe(error: unknown): string {
-  if (!isWaypostError(error)) return messageOf(error)
+  if (!isWaypostError(error)) return stackOf(error)
   return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
 }
 

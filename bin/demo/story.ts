@@ -36,7 +36,7 @@ export async function printStory(story: Story, receiver: Receiver): Promise<void
       `curl ${url}/authorization/token -u '${clientId}:${clientSecret}' -d grant_type=client_credentials -d scope=todo`,
     ],
     [
-      'Refresh it (each refresh token works once)',
+      'Refresh it (a refresh token works once)',
       `curl ${url}/authorization/token -d grant_type=refresh_token -d refresh_token=${granted.refresh_token} -d client_id=${clientId} -d client_secret=${clientSecret}`,
     ],
     [

@@ -21,6 +21,7 @@ export default class TokenIssue extends WaypostCommand {
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     try {
       const token = await issueHostToken(host, { user: flags.user, scopes: flags.scopes, expires: flags.expires })
+      this.note(`  Token      ${token.jti}   until ${new Date(Date.now() + token.expires_in * 1000).toISOString()}`)
       this.print(token.access_token)
       return token
     } finally {

@@ -8,7 +8,7 @@ export default class TokenRevoke extends WaypostCommand {
     '<%= config.bin %> <%= command.id %> --user ann',
   ]
   static override enableJsonFlag = true
-  static override args = { jti: Args.string({ description: 'Id of the token' }) }
+  static override args = { jti: Args.string({ description: 'Id of the token, or the token itself' }) }
   static override flags = {
     user: Flags.string({ description: 'Every token of this user' }),
     client: Flags.string({ description: 'Every token of this client' }),

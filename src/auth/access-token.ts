@@ -1,4 +1,4 @@
-import { decodeProtectedHeader, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
+import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
 import { makeUuid, type Clock } from '../kit/index.ts'
 import { isUuid } from './is-uuid.ts'
 import type { KeyRing } from './keys.ts'
@@ -23,6 +23,15 @@ export interface SignedToken {
   /** Lifetime in seconds. */
   readonly expiresIn: number
   readonly expiresAt: number
+}
+
+/** The id inside an access token, which nothing vouches for; undefined if the text is no token. */
+export function readTokenId(text: string): string | undefined {
+  try {
+    return decodeJwt(text).jti
+  } catch {
+    return undefined
+  }
 }
 
 /** Signs an access token after RFC 9068. It does not count before it is stored. */

@@ -86,6 +86,15 @@ export async function addUserScopes(system: System, userId: string, scopes: read
   })
 }
 
+/** Takes scopes away from a user; every server refuses its tokens for them within a second. */
+export async function removeUserScopes(system: System, userId: string, scopes: readonly string[]): Promise<void> {
+  if (scopes.length === 0) return
+  await system.transaction(async (trx) => {
+    await trx.deleteFrom('waypost_user_scope').where('user_id', '=', userId).where('scope', 'in', scopes).execute()
+    await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
+  })
+}
+
 /** The active user with this name and password. @throws WP_AUTH_LOGIN, WP_AUTH_BUSY */
 export async function verifyLogin(system: System, name: string, password: string): Promise<UserRecord> {
   const user = await system.db

@@ -9,6 +9,8 @@ export interface DevConsole {
   started(news: DevStarted): void
   answered(answered: Answered): void
   failed(error: unknown, request: { id: string; method: string; path: string }): void
+  /** Code of the project failed where no request waits for it: a promise that nobody awaited, a timer. */
+  strayed(error: unknown): void
   delivered(attempt: AttemptReport): void
   reloaded(news: DevReloaded): void
   refused(news: DevRefused): void

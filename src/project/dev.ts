@@ -6,6 +6,7 @@ import { openBuilder } from '../build/index.ts'
 import { executeEvents } from '../events/index.ts'
 import { messageOf, userAgent, variable, version, type Variables } from '../kit/index.ts'
 import {
+  catchStrayFailures,
   openHost,
   openIdentity,
   readBaseUrl,
@@ -60,6 +61,11 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const identity = await claimDevelopment(host, port)
     const builder = openBuilder({ ...project, version })
     closers.push(() => builder.close())
+    closers.push(async () => letStrayFailuresGo())
+    const letStrayFailuresGo = catchStrayFailures({
+      onRejection: (error) => options.console.strayed(error),
+      onException: (error) => options.console.strayed(error),
+    })
     const server = await startDevServer(options, { host, identity, port })
     closers.push(() => server.close())
 

@@ -45,6 +45,12 @@ export const errors = defineErrors({
     message: 'migrations/{name}/ stands for the connection "{name}", whose class "{class}" has no migrations',
     hint: 'Remove the folder, or use a connection class for a database.',
   },
+  WP_PROJECT_NOTHING_TO_MIGRATE: {
+    kind: 'user',
+    status: 500,
+    message: 'There is no waypost.yml in {folder}, and WAYPOST_SYSTEM_URL is not set',
+    hint: 'Change into the folder of a project, or set WAYPOST_SYSTEM_URL to the System to bring up.',
+  },
   WP_PROJECT_MIGRATION_FORM: {
     kind: 'user',
     status: 500,

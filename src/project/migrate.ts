@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Kysely } from 'kysely'
 import { openBuilder } from '../build/index.ts'
 import { makeConnectionRegistry } from '../connection/index.ts'
-import { nearest, version, type Diagnostic, type Variables } from '../kit/index.ts'
+import { nearest, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { openHost, quietLog, type Host } from '../server/index.ts'
@@ -50,10 +50,14 @@ export interface MigrationReport {
 /**
  * Brings up Waypost's own tables and then the migrations of every connection that has a folder, under one lock, and
  * writes each connection's `tables.ts`. A folder without a project gets Waypost's own tables only.
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
  */
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
-  const built = existsSync(path.join(options.folder, 'waypost.yml')) ? await buildForMigration(options) : undefined
+  const isProject = existsSync(path.join(options.folder, 'waypost.yml'))
+  if (!isProject && variable(options.variables, 'WAYPOST_SYSTEM_URL') === undefined) {
+    throw errors.WP_PROJECT_NOTHING_TO_MIGRATE({ folder: options.folder })
+  }
+  const built = isProject ? await buildForMigration(options) : undefined
   const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
   try {
     options.onTarget?.(host.system.target)

@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { makeId } from '../kit/index.ts'
+import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import { RequestLog } from './request-log.ts'
@@ -72,6 +73,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   })
   app.removeContentTypeParser('text/plain')
+  readJsonBodies(app)
   app.decorateRequest('principal', undefined)
   speakProblems(app, {
     onServerError: (error, request) =>

@@ -1,6 +1,7 @@
 import {
   addClient,
   addUser,
+  addUserScopes,
   backendScopes,
   checkScopes,
   findUser,
@@ -8,6 +9,8 @@ import {
   loadUserScopes,
   loginClientId,
   openKeyRing,
+  readTokenId,
+  removeUserScopes,
   revokeTokens,
   authErrors,
   type NewClient,
@@ -53,6 +56,17 @@ export async function addHostClient(
   return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), scopes }
 }
 
+/** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */
+export async function changeHostUserScopes(
+  host: Host,
+  request: { name: string; add: readonly string[]; remove: readonly string[] },
+): Promise<{ name: string; scopes: readonly string[] }> {
+  const user = await findUser(host.system, request.name)
+  await addUserScopes(host.system, user.id, checkScopes(request.add))
+  await removeUserScopes(host.system, user.id, request.remove)
+  return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
+}
+
 const longestLifetimeMs = 365 * 86_400_000
 
 /** Issues an access token for a user, without a refresh token. */
@@ -88,16 +102,17 @@ export async function issueHostToken(
   return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
 }
 
-/** Revokes one token, or all of a user or client. @returns how many access tokens were still valid */
+/** Revokes one token, by its id or itself, or all of a user or client. @returns how many access tokens were still valid */
 export async function revokeHostTokens(
   host: Host,
   request: { jti?: string | undefined; user?: string | undefined; client?: string | undefined },
 ): Promise<number> {
   const now = host.clock.now()
   if (request.jti !== undefined) {
-    const known = await host.system.db.selectFrom('waypost_token').select('jti').where('jti', '=', request.jti).executeTakeFirst()
-    if (known === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: request.jti })
-    return revokeTokens(host.system, { jti: request.jti }, now)
+    const jti = readTokenId(request.jti) ?? request.jti
+    const known = await host.system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti).executeTakeFirst()
+    if (known === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64) })
+    return revokeTokens(host.system, { jti }, now)
   }
   if (request.user !== undefined) {
     return revokeTokens(host.system, { userId: (await findUser(host.system, request.user)).id }, now)

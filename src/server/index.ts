@@ -1,7 +1,7 @@
 // server: the composition root of a host: serve, event:execute, administration; the receiving side of a deployment.
 // May import every room but project.
 export { loadTerms, termsOf, type ReleaseTerms } from './active-release.ts'
-export { addHostClient, addHostUser, issueHostToken, revokeHostTokens } from './administration.ts'
+export { addHostClient, addHostUser, changeHostUserScopes, issueHostToken, revokeHostTokens } from './administration.ts'
 export { errors as serverErrors } from './errors.ts'
 export { executeHostEvents, type Execution, type ExecuteRequest } from './execute.ts'
 export type { AttemptReport } from '../events/index.ts'
@@ -13,4 +13,5 @@ export { listServers } from './report-server.ts'
 export { readLogLevel, readPort } from './read-variables.ts'
 export { serve, type ServeOptions } from './serve.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
+export { catchStrayFailures } from './stray-failures.ts'
 export { startServer, type ServerOptions, type WaypostServer } from './start-server.ts'

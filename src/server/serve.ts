@@ -7,6 +7,7 @@ import { openHost } from './open-host.ts'
 import { openIdentity } from './open-identity.ts'
 import { readLogLevel, readPort } from './read-variables.ts'
 import { reportServer } from './report-server.ts'
+import { catchStrayFailures } from './stray-failures.ts'
 import { startServer, type WaypostServer } from './start-server.ts'
 
 export interface ServeOptions {
@@ -32,8 +33,17 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
     closers.push(() => host.close())
     const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
     const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port }
+    const letStrayFailuresGo = catchStrayFailures({
+      onRejection: (error) => logger.error({ err: error }, 'a promise that nobody awaited was rejected'),
+      onException(error) {
+        logger.fatal({ err: error }, 'an error outside of every request: this server stops, and should be started again')
+        process.exitCode = 1
+        process.kill(process.pid, 'SIGTERM')
+      },
+    })
     const server = await startServer({ host, identity, logger, isDevelopment: false, address })
     closers.push(() => server.close())
+    closers.push(async () => letStrayFailuresGo())
     await storeFact(host.system, 'origin', 'production')
     const report = await reportServer(host)
     closers.push(() => report.stop())

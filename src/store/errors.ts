@@ -10,7 +10,7 @@ export const errors = defineErrors({
   WP_STORE_NOT_MIGRATED: {
     kind: 'user',
     status: 503,
-    message: 'System at {target} lacks {count} of the tables of this Waypost',
+    message: 'System at {target} lacks tables that this Waypost needs',
     hint: 'Run waypost migrate against it first.',
   },
   WP_STORE_NEWER: {

@@ -16,7 +16,7 @@ export async function pendingSystemMigrations(system: System): Promise<readonly 
 /** Stops on a System that is older or newer than this Waypost knows. @throws WP_STORE_NOT_MIGRATED, WP_STORE_NEWER */
 export async function assertSystemMigrated(system: System): Promise<void> {
   const pending = await pendingSystemMigrations(system)
-  if (pending.length > 0) throw errors.WP_STORE_NOT_MIGRATED({ target: system.target, count: pending.length })
+  if (pending.length > 0) throw errors.WP_STORE_NOT_MIGRATED({ target: system.target })
 }
 
 /**

@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { errors } from './errors.ts'
+
+// Escapes that may stand for what no database stores as it is: NUL, and halves of surrogate pairs.
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
+
+/**
+ * Reads JSON bodies. One that is not UTF-8, or that holds text which cannot be stored as it was sent, is refused: NUL is
+ * an error of PostgreSQL, and a lone surrogate comes back as another character.
+ */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer
+    if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
+    const text = bytes.toString('utf8')
+    if (!suspicious.test(text)) return parse(request, text, done)
+    return parse(request, text, (error, value) => {
+      if (error === null && !isStorable(value)) {
+        return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
+      }
+      return done(error, value)
+    })
+  })
+}
+
+/** Whether every text of a value, its keys too, can be stored as it is. Walks without recursion: bodies may be deep. */
+function isStorable(value: unknown): boolean {
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next === 'string' && (next.includes('\0') || !next.isWellFormed())) return false
+    if (typeof next === 'object' && next !== null) for (const [key, one] of Object.entries(next)) waiting.push(key, one)
+  }
+  return true
+}
