@@ -6,6 +6,8 @@ export interface Received {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** When it came, by the monotonic clock. */
+  readonly at: number
 }
 
 /** A subscriber on this machine. */
@@ -28,6 +30,7 @@ export async function openReceiver(): Promise<Receiver> {
       method: request.method ?? '',
       headers: request.headers,
       body: Buffer.concat(parts).toString('utf8'),
+      at: performance.now(),
     })
     response.writeHead(status).end()
   })

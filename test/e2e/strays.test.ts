@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, test } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { assertCalm, startServe, type Serving } from './serving.ts'
+
+const floating = "void Promise.reject(new Error('floating'))\n    const open ="
+const thrown = "setTimeout(() => { throw new Error('in a timer') })\n    const open ="
+const action = 'src/todo/collection.ts'
+
+describe('code of an action that fails where no request waits for it', () => {
+  let project: TestProject
+  before(async () => {
+    project = await makeProject()
+    await project.ok('migrate')
+  })
+  after(() => project.remove())
+
+  it('is reported by dev, which goes on', async () => {
+    await project.edit(action, 'const open =', floating)
+    const dev = project.start('dev --port 0')
+    try {
+      const [, port] = await dev.waitFor(/API {7}http:\/\/localhost:(\d+)/)
+      await dev.waitFor(/Ready in/)
+      assert.equal((await send(Number(port), { path: '/todo' })).status, 200)
+      await dev.waitFor(
+        /error {2}outside of every request: is a promise not awaited\?\n.*Error: floating\n.*src\/todo\/collection\.ts:\d+:\d+/,
+      )
+      await project.edit(action, floating, thrown)
+      await dev.waitFor(/reload src\/todo\/collection\.ts/)
+      assert.equal((await send(Number(port), { path: '/todo' })).status, 200)
+      await dev.waitFor(/Error: in a timer/)
+      assert.equal((await send(Number(port), { path: '/todo' })).status, 200)
+      await project.edit(action, thrown, 'const open =')
+    } finally {
+      assert.equal((await dev.stop()).code, 0)
+    }
+  })
+})
+
+describe('the same under serve', () => {
+  let project: TestProject
+  let serving: Serving
+  const errors = () =>
+    serving
+      .stdout()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { level: number; msg: string; err?: { message: string; stack: string } })
+      .filter(({ level }) => level >= 50)
+  before(async () => {
+    project = await makeProject()
+    await project.edit(action, 'const open =', floating)
+    await project.ok('migrate')
+    await project.ok('deploy --yes')
+    serving = await startServe(project)
+  })
+  after(async () => {
+    await serving.stop()
+    await project.remove()
+  })
+
+  it('is logged with its place, and the server goes on', async () => {
+    assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
+    await serving.waitFor(/floating/)
+    assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
+    const [error] = errors()
+    assert.equal(error?.msg, 'a promise that nobody awaited was rejected')
+    assert.match(String(error?.err?.stack), /src\/todo\/collection\.ts:\d+:\d+/)
+  })
+
+  it('an error in a timer stops the server in order, to be started again', async () => {
+    await project.edit(action, floating, thrown)
+    await project.ok('deploy --yes')
+    await serving.waitFor(/"msg":"serving a release".*"msg":"serving a release"/s)
+    assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
+    const ended = await serving.ended
+    assert.equal(ended.code, 1)
+    assert.equal(errors().at(-1)?.level, 60)
+    assertCalm(ended.stderr)
+  })
+})
+
+test('migrate in a folder that is no project makes no database', async () => {
+  const project = await makeProject()
+  try {
+    await project.ok('migrate')
+    const ended = await project.run('migrate', { env: {} })
+    assert.equal(ended.code, 0)
+    const { mkdtemp, readdir, rm } = await import('node:fs/promises')
+    const { tmpdir } = await import('node:os')
+    const { runCli } = await import('../support/cli.ts')
+    const empty = await mkdtemp(`${tmpdir()}/waypost-empty-`)
+    const refused = await runCli(['migrate'], { cwd: empty })
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /There is no waypost\.yml in .* and WAYPOST_SYSTEM_URL is not set/)
+    assert.deepEqual(await readdir(empty), [])
+    await rm(empty, { recursive: true })
+  } finally {
+    await project.remove()
+  }
+})
+
+test('user:scopes gives and takes, token:revoke takes the token itself and never repeats it', async () => {
+  const project = await makeProject()
+  try {
+    await project.ok('migrate')
+    await project.ok('user:add ann --password-stdin', { input: 'quiet-otter-4417' })
+    assert.deepEqual(JSON.parse(await project.ok('user:scopes ann --add todo,order --json')), {
+      name: 'ann',
+      scopes: ['consumer', 'order', 'todo'],
+    })
+    assert.deepEqual(JSON.parse(await project.ok('user:scopes ann --remove order --json')), {
+      name: 'ann',
+      scopes: ['consumer', 'todo'],
+    })
+    const token = (await project.ok('token:issue --user ann')).trim()
+    const { stdout, stderr } = await project.run(['token:revoke', token])
+    assert.match(stdout, /Revoked {4}1 valid token\n/)
+    const again = await project.run(['token:revoke', `${token.slice(0, -3)}abc.`])
+    assert.equal(again.code, 1)
+    for (const text of [stdout, stderr, again.stdout, again.stderr]) assert.ok(!text.includes(token.slice(0, -20)))
+  } finally {
+    await project.remove()
+  }
+})
