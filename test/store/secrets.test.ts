@@ -103,7 +103,7 @@ for (const [text, length] of [
   ['short', 5],
   [`${old},short`, 5],
   [`${old},`, 0],
-  [`${' '.repeat(40)}`, 0],
+  [' '.repeat(40), 0],
   ['x'.repeat(31), 31],
 ] as const) {
   test(`the secret "${text.trim().slice(0, 12)}…" of ${length} characters is refused, and not named`, () => {
