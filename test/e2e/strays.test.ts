@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
+import { runCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
@@ -82,22 +86,14 @@ describe('the same under serve', () => {
 })
 
 test('migrate in a folder that is no project makes no database', async () => {
-  const project = await makeProject()
+  const empty = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
   try {
-    await project.ok('migrate')
-    const ended = await project.run('migrate', { env: {} })
-    assert.equal(ended.code, 0)
-    const { mkdtemp, readdir, rm } = await import('node:fs/promises')
-    const { tmpdir } = await import('node:os')
-    const { runCli } = await import('../support/cli.ts')
-    const empty = await mkdtemp(`${tmpdir()}/waypost-empty-`)
     const refused = await runCli(['migrate'], { cwd: empty })
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /There is no waypost\.yml in .* and WAYPOST_SYSTEM_URL is not set/)
     assert.deepEqual(await readdir(empty), [])
-    await rm(empty, { recursive: true })
   } finally {
-    await project.remove()
+    await rm(empty, { recursive: true })
   }
 })
 

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Fastify from 'fastify'
+import { readJsonBodies } from '../../src/runtime/json-body.ts'
+
+async function post(payload: string | Buffer) {
+  const app = Fastify()
+  readJsonBodies(app)
+  app.post('/', async (request) => ({ body: request.body }))
+  const response = await app.inject({ method: 'POST', url: '/', payload, headers: { 'content-type': 'application/json' } })
+  await app.close()
+  return { status: response.statusCode, body: response.json() }
+}
+
+const cases: readonly [name: string, payload: string | Buffer, status: number, said?: RegExp][] = [
+  ['plain text', '{"a":"b"}', 200],
+  ['an escaped backslash before u0000', '{"a":"\\\\u0000"}', 200],
+  ['a whole surrogate pair', '{"a":"\\ud83d\\ude00"}', 200],
+  ['a NUL in a text', '{"a":"b\\u0000c"}', 400, /NUL/],
+  ['a NUL in a key', '{"b\\u0000c":1}', 400, /NUL/],
+  ['a NUL deep inside', `${'['.repeat(5000)}"\\u0000"${']'.repeat(5000)}`, 400, /NUL/],
+  ['half of a surrogate pair', '{"a":["\\uD800"]}', 400, /surrogate/],
+  ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 400, /UTF-8/],
+  ['a prototype', '{"__proto__":{"a":1}}', 400],
+  ['nothing', '', 400],
+  ['half of a text', '{"a":', 400],
+]
+
+for (const [name, payload, status, said] of cases) {
+  test(`a body with ${name} is answered ${status}`, async () => {
+    const answer = await post(payload)
+    assert.equal(answer.status, status, JSON.stringify(answer.body))
+    if (said !== undefined) assert.match(String(answer.body.message), said)
+  })
+}
+
+test('what is accepted arrives as it was sent', async () => {
+  const { body } = await post('{"a":"\\ud83d\\ude00 \\\\u0000","n":1.5,"l":[null,true]}')
+  assert.deepEqual(body, { body: { a: '😀 \\u0000', n: 1.5, l: [null, true] } })
+})
