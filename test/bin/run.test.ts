@@ -78,6 +78,14 @@ test('an older Node dies of the signal that its successor died of', { skip }, as
   assert.deepEqual(await runUntilReady(makePackage(t, { launch }), 'SIGTERM'), { code: null, signal: 'SIGTERM' })
 })
 
+test('an older Node that is killed takes its successor along', { skip }, async (t) => {
+  const launch = `setInterval(() => {}, 1000); console.log('ready')`
+  const child = spawn(older!, [makePackage(t, { launch })], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child.stdout, 'close') // the successor holds the other end until it is gone
+})
+
 test('an older Node without a successor says in one line which Node is needed', { skip }, (t) => {
   const { stdout, stderr, status } = run(older!, [makePackage(t, { pinned: null })])
   assert.match(stderr, /^Waypost needs Node 24\.11 or newer; this is \d+\.\d+\.\d+ \(.+\)\.\n$/)
