@@ -10,7 +10,6 @@ export const pageHtml = `<!doctype html>
 <title>API reference</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/page.css">
-<script src="docs/viewer.js" defer></script>
 <script src="docs/page.js" defer></script>
 </head>
 <body>
@@ -43,7 +42,19 @@ async function load(token) {
   if (token !== undefined || answer.status !== 401) problem.textContent = body.detail
 }
 
-function draw(content, token) {
+// Only now: its styles are those of the whole page.
+function loadViewer() {
+  const script = document.createElement('script')
+  script.src = 'docs/viewer.js'
+  return new Promise((resolve, reject) => {
+    script.onload = resolve
+    script.onerror = reject
+    document.head.append(script)
+  })
+}
+
+async function draw(content, token) {
+  await loadViewer()
   form.hidden = true
   document.title = content.info.title + ': API reference'
   // That nobody stated a licence is for tools.
@@ -59,6 +70,7 @@ function draw(content, token) {
     hideClientButton: true,
     defaultOpenAllTags: true,
     documentDownloadType: 'json',
+    orderSchemaPropertiesBy: 'preserve',
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     authentication: {
       preferredSecurityScheme: 'bearer',
@@ -89,4 +101,11 @@ export const pageCss = `body { margin: 0; font-family: system-ui, sans-serif; }
 #sign-in input { margin-top: .3rem; color: inherit; background: Field; border: 1px solid GrayText; }
 #sign-in button { margin-top: .5rem; color: Canvas; background: CanvasText; border: 0; cursor: pointer; }
 #problem { min-height: 1.5em; margin: .5rem 0 0; }
+
+/* More statuses than fit beside the buttons go above them. */
+#reference .response-card .scalar-card-header { flex-wrap: wrap; }
+#reference .response-card .scalar-card-header-title { flex: 1 0 auto; max-width: 100%; }
+#reference .response-card .scalar-card-header-title + * { margin-left: auto; }
+/* On a phone it would lie over the address. */
+@media (max-width: 767px) { .scalar-sidebar-toggle { display: none; } }
 `

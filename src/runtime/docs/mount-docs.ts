@@ -94,7 +94,8 @@ function mountViewer(app: FastifyInstance): void {
   app.get('/docs/viewer.js', async (request, reply) => {
     const { size, mtimeMs } = await stat(viewer)
     if (isKnown(request, reply, `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`)) return reply
-    reply.type('text/javascript; charset=utf-8').header('vary', 'accept-encoding')
+    const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ')
+    reply.type('text/javascript; charset=utf-8').header('vary', vary)
     const packed = createReadStream(viewer)
     if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(packed.pipe(createGunzip()))
     return reply.header('content-encoding', 'gzip').header('content-length', size).send(packed)

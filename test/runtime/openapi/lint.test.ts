@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { test } from 'node:test'
 import { makeOpenApi } from '../../../src/runtime/index.ts'
-import { checkout } from '../../support/cli.ts'
+import { readTemplate } from '../../support/template.ts'
 import { lintDocuments, loadManifest } from './document.ts'
 import { everyCombination, nastyProject } from './nasty-project.ts'
 
@@ -30,9 +28,3 @@ test('they find something in a document that is wrong', async () => {
   const problems = await lintDocuments({ 'wrong.json': { ...rest, info: { title: info.title } } })
   assert.match(problems.join('\n'), /wrong\.json error struct #\/info/)
 })
-
-function readTemplate(name: string): Record<string, string> {
-  const cwd = path.join(checkout, 'templates', name)
-  const files = globSync('**/*.{yml,ts}', { cwd })
-  return Object.fromEntries(files.map((file) => [file, readFileSync(path.join(cwd, file), 'utf8')]))
-}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser, openPage } from '../support/browser.ts'
+import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { readTemplate } from '../support/template.ts'
+
+const operations = [
+  'Lists the open to-dos, newest first',
+  'Creates a to-do',
+  'Shows one to-do',
+  'Changes a to-do',
+  'Removes a to-do',
+]
+const sizes = [
+  { name: 'a phone', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  { name: 'a desktop', viewport: { width: 1280, height: 900 } },
+]
+
+describe('/docs in a browser', { timeout: 60_000 }, () => {
+  let browser: Browser
+  let server: ProjectServer
+  before(async () => {
+    browser = await openBrowser()
+    server = await openProjectServer({ files: readTemplate('todo'), isDevelopment: true })
+  })
+  after(async () => {
+    await browser.close()
+    await server[Symbol.asyncDispose]()
+  })
+
+  for (const { name, ...size } of sizes) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`shows every operation on ${name}, ${colorScheme}, loads nothing from elsewhere and complains of nothing`, async () => {
+        await using opened = await openPage(browser, server.url, { ...size, colorScheme })
+        const { page, complaints } = opened
+        await page.goto(`${server.url}/docs`)
+        for (const operation of operations) await scrollTo(page, operation)
+        assert.equal(await page.title(), `${server.release.manifest.name}: API reference`)
+        assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), size.viewport.width)
+        assert.deepEqual(await isDark(page), colorScheme === 'dark')
+        assert.deepEqual(complaints, [])
+      })
+    }
+  }
+
+  test('sends a request with the token that was typed in, and shows the answer', async () => {
+    const { authorization } = await server.authorize('ann', ['todo'])
+    await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${server.url}/docs`)
+    await page.getByPlaceholder('Token').first().fill(authorization.replace('Bearer ', ''))
+    await scrollTo(page, 'Creates a to-do')
+    await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
+    await page.getByRole('button', { name: /^Send/ }).first().click()
+    // The empty example of the viewer does not fit: the title is too short.
+    await page.getByText('The request does not fit its schema').first().waitFor()
+    await page.getByText('400 Bad Request').first().waitFor()
+    assert.deepEqual(
+      complaints.filter((one) => !one.includes('400 (Bad Request)')),
+      [],
+    )
+  })
+
+  test('asks for a token where the reference is private, says why one does not do, and shows it with one that does', async () => {
+    const todo = readTemplate('todo')
+    const files = { ...todo, 'waypost.yml': `${todo['waypost.yml']}config: { docs: private }\n` }
+    await using closed = await openProjectServer({ files, isDevelopment: true })
+    const { authorization } = await closed.authorize('ann', [])
+    await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
+    const { page, complaints } = opened
+    await page.goto(`${closed.url}/docs`)
+    await page.getByLabel('Access token').fill('nonsense')
+    await page.getByRole('button', { name: 'Show the reference' }).click()
+    await page.getByRole('alert').getByText('The access token is not valid here').waitFor()
+    await page.getByLabel('Access token').fill(authorization.replace('Bearer ', ''))
+    await page.getByRole('button', { name: 'Show the reference' }).click()
+    await scrollTo(page, 'Creates a to-do')
+    assert.deepEqual(
+      complaints.filter((one) => !one.includes('401 (Unauthorized)')),
+      [],
+    )
+  })
+})
+
+/** Brings an operation into view: the viewer draws those that are near. */
+async function scrollTo(page: Page, operation: string): Promise<void> {
+  const heading = page.getByRole('heading', { name: operation })
+  const isThere = async () => (await heading.count()) > 0
+  await page.locator('#reference h1').first().waitFor()
+  for (let step = 0; step < 200 && !(await isThere()); step++) {
+    await page.evaluate('window.scrollBy(0, 300)')
+    await page.waitForTimeout(30)
+  }
+  await heading.first().scrollIntoViewIfNeeded({ timeout: 5000 })
+}
+
+async function isDark(page: Page): Promise<boolean> {
+  const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+  const [red = 255] = [...colour.matchAll(/\d+/g)].map(Number)
+  return red < 128
+}

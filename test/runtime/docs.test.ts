@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+
+const yaml = (docs: string, more = '') => `
+routes:
+  /todo:
+    scopes: [todo]
+    methods:
+      GET: { public: true, description: Lists to-dos, action: src/list.ts }
+      POST: { description: Creates a to-do, action: src/list.ts }
+${more}config: { docs: ${docs} }
+`
+const files = (docs: string, more?: string) => ({
+  'waypost.yml': yaml(docs, more),
+  'src/list.ts': actionFile('    return {}'),
+})
+const html = { accept: 'text/html,application/xhtml+xml' }
+
+describe('/openapi.json and /docs', () => {
+  let server: ProjectServer
+  before(async () => {
+    const variables = { WAYPOST_BASE_URL: 'https://api.acme.test/v1' }
+    server = await openProjectServer({ files: files('public'), variables })
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  test('the document describes the routes that are served, where callers reach them', async () => {
+    const { status, headers, body } = await send(server.port, { path: '/openapi.json' })
+    assert.deepEqual([status, headers['content-type']], [200, 'application/json; charset=utf-8'])
+    assert.deepEqual(Object.keys(body.paths['/todo']), ['get', 'post'])
+    assert.deepEqual(body.servers, [{ url: 'https://api.acme.test/v1' }])
+  })
+
+  test('who has the document is told so, until another release is served', async () => {
+    const first = await send(server.port, { path: '/openapi.json' })
+    const known = { 'if-none-match': `"other", W/${first.headers.etag}` }
+    const again = await send(server.port, { path: '/openapi.json', headers: known })
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', first.headers.etag])
+    await server.deploy(files('public', '  /ping: { methods: { GET: { public: true, action: src/list.ts } } }\n'))
+    const changed = await send(server.port, { path: '/openapi.json', headers: known })
+    assert.deepEqual([changed.status, Object.keys(changed.body.paths)], [200, ['/ping', '/todo']])
+    assert.notEqual(changed.headers.etag, first.headers.etag)
+  })
+
+  test('the page loads nothing from elsewhere and lets nobody frame it', async () => {
+    const { status, headers, text } = await send(server.port, { path: '/docs', headers: html })
+    assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'])
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/)
+    assert.match(policy, /connect-src 'self' https:\/\/api\.acme\.test;/)
+    assert.doesNotMatch(policy, /unsafe-eval|script-src[^;]*unsafe/)
+    assert.doesNotMatch(text, /https?:\/\//)
+    assert.doesNotMatch(text, /<script>|<style>| on[a-z]+=/)
+  })
+
+  test('the viewer comes packed to who can unpack it, and once', async () => {
+    const path = '/docs/viewer.js'
+    const plain = await send(server.port, { path })
+    assert.deepEqual([plain.status, plain.headers['content-encoding']], [200, undefined])
+    assert.match(plain.text, /createApiReference/)
+    const response = await fetch(server.url + path, { headers: { 'accept-encoding': 'gzip' } })
+    assert.equal(response.headers.get('content-encoding'), 'gzip')
+    assert.match(String(response.headers.get('vary')), /\bAccept-Encoding$/)
+    assert.equal(await response.text(), plain.text)
+    const headers = { 'if-none-match': String(plain.headers.etag) }
+    assert.equal((await send(server.port, { path, headers })).status, 304)
+  })
+
+  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js', '/docs/page.js', '/docs/page.css']) {
+    test(`HEAD ${path} has the headers of GET and no body`, async () => {
+      const { status, headers, text } = await send(server.port, { method: 'HEAD', path })
+      assert.deepEqual([status, text], [200, ''])
+      assert.equal(headers['x-content-type-options'], 'nosniff')
+    })
+  }
+})
+
+test('private ones are for who has any valid token; a browser gets the page that asks for it', async () => {
+  await using server = await openProjectServer({ files: files('private') })
+  const token = await server.authorize('ann', [])
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const { status, headers: got, body } = await send(server.port, { path, headers })
+    return [status, got['content-type']?.split(';')[0], body?.type]
+  }
+  const noToken = 'urn:waypost:errors#WP_AUTH_NO_TOKEN'
+  assert.deepEqual(await ask('/openapi.json'), [401, 'application/problem+json', noToken])
+  assert.deepEqual(await ask('/docs'), [401, 'application/problem+json', noToken])
+  assert.deepEqual(await ask('/docs', html), [401, 'text/html', undefined])
+  assert.deepEqual(await ask('/openapi.json', token), [200, 'application/json', undefined])
+  assert.deepEqual(await ask('/docs', { ...html, ...token }), [200, 'text/html', undefined])
+  const page = await send(server.port, { path: '/docs', headers: html })
+  assert.equal(page.headers['www-authenticate'], 'Bearer realm="waypost"')
+  assert.doesNotMatch(page.text, /todo/)
+})
+
+test('where they are off there is nothing', async () => {
+  await using server = await openProjectServer({ files: files('off') })
+  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js']) {
+    assert.equal((await send(server.port, { path })).status, 404, path)
+  }
+})

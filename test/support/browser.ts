@@ -1,0 +1,38 @@
+import chromium from '@sparticuz/chromium'
+import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+
+/** A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run. */
+export async function openBrowser(): Promise<Browser> {
+  // These make it live in one process, which dies with its first page, and let pages do what browsers forbid.
+  const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
+  return playwright.launch({
+    executablePath: process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath()),
+    args: [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox'],
+  })
+}
+
+/** A page, and everything that went wrong in it. */
+export interface WatchedPage extends AsyncDisposable {
+  readonly page: Page
+  /** Errors and warnings of the console, exceptions, and requests that left the origin. */
+  readonly complaints: readonly string[]
+}
+
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`))
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (/^(https?|wss?):$/.test(url.protocol) && url.origin !== origin) complaints.push(`left: ${request.url()}`)
+  })
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+}
