@@ -1,9 +1,15 @@
 // server: the composition root of a host: serve, event:execute, administration; the receiving side of a deployment.
-// May import every room but project.
+// May import every room but project. What listens or delivers is loaded when it is called, so that administration and
+// the cron line of event:execute stay quick.
+import type { Execution, ExecuteRequest } from './execute.ts'
+import type { Host } from './host.ts'
+import type { ServeOptions } from './serve.ts'
+import type { ServerOptions, WaypostServer } from './start-server.ts'
+
 export { loadTerms, termsOf, type ReleaseTerms } from './active-release.ts'
 export { addHostClient, addHostUser, changeHostUserScopes, issueHostToken, revokeHostTokens } from './administration.ts'
 export { errors as serverErrors } from './errors.ts'
-export { executeHostEvents, type Execution, type ExecuteRequest } from './execute.ts'
+export type { Execution, ExecuteRequest } from './execute.ts'
 export type { AttemptReport } from '../events/index.ts'
 export type { Host } from './host.ts'
 export { openHost, type OpenHostOptions } from './open-host.ts'
@@ -11,7 +17,19 @@ export { checkIdentity, openIdentity, readBaseUrl, type Identity } from './open-
 export { quietLog } from './quiet-log.ts'
 export { listServers } from './report-server.ts'
 export { readLogLevel, readPort } from './read-variables.ts'
-export { serve, type ServeOptions } from './serve.ts'
+export type { ServeOptions } from './serve.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
 export { catchStrayFailures } from './stray-failures.ts'
-export { startServer, type ServerOptions, type WaypostServer } from './start-server.ts'
+export type { ServerOptions, WaypostServer } from './start-server.ts'
+
+export async function serve(options: ServeOptions): Promise<WaypostServer> {
+  return (await import('./serve.ts')).serve(options)
+}
+
+export async function startServer(options: ServerOptions): Promise<WaypostServer> {
+  return (await import('./start-server.ts')).startServer(options)
+}
+
+export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
+  return (await import('./execute.ts')).executeHostEvents(host, request)
+}

@@ -1,4 +1,3 @@
-import pino from 'pino'
 import { variable, type Variables } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -12,10 +11,11 @@ export function readPort(variables: Variables, given: number | undefined): numbe
   return port
 }
 
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
 /** How much of the structured log is written: `LOG_LEVEL`. @throws WP_SERVER_LOG_LEVEL */
 export function readLogLevel(variables: Variables, otherwise: 'info' | 'silent'): string {
   const level = variable(variables, 'LOG_LEVEL') ?? otherwise
-  const levels = [...Object.keys(pino.levels.values), 'silent']
   if (!levels.includes(level)) throw errors.WP_SERVER_LOG_LEVEL({ value: level, levels: levels.join(', ') })
   return level
 }
