@@ -111,6 +111,12 @@ onEachDatabase('dispatch', (world) => {
     await context.storeDispatched()
     const { rows } = await sql<{ n: number }>`select count(*) as n from waypost_message`.execute(world().system.db)
     assert.equal(rows[0]!.n, 6000)
+
+    const dispatcher = makeDispatcher(world().system, world().catalog)
+    const unstorable = { event: 'note', data: null as unknown as string, users: undefined }
+    const many = Array.from({ length: 600 }, (_, n) => dispatcher.prepare({ event: 'note', data: n }))
+    await assert.rejects(dispatcher.store([...many, unstorable]), /not.null/i)
+    assert.equal((await messages(world())).length, 6000)
   })
 })
 

@@ -114,6 +114,14 @@ onEachDatabase('fan-out', (world) => {
     assert.equal(ids.filter((id) => id === second).length, 600)
   })
 
+  test('of many messages to many subscriptions keeps to its chunks', async () => {
+    await world().addSubscriptions(await world().addUser(), 'note', endpoints(600))
+    for (let n = 0; n < 8; n++) await world().dispatch('note', n)
+    const counts: number[] = []
+    while (await fanOutChunk(world().system, world().catalog)) counts.push((await world().deliveries()).length)
+    assert.deepEqual(counts, [1000, 2000, 3000, 4000, 4800])
+  })
+
   test('by two at once makes each delivery once', async () => {
     const other = await openSystem({ url: world().url, clock: world().clock })
     try {
@@ -151,6 +159,15 @@ onEachDatabase('fan-out', (world) => {
       receiver.received.map((one) => one.body),
       ['2', '1'],
     )
+
+    await world().dispatch('note', 3)
+    await fanOut(world())
+    world().catalog = { other_note: {} }
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
+    const pending = (await world().deliveries()).filter((row) => row.status === 'pending')
+    assert.partialDeepStrictEqual(pending, [{ lost: 0 }])
+    world().catalog = { note: known! }
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
   })
 })
 
