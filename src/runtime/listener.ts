@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
+import { bodyOf, typeOf } from './problem.ts'
 
 /** The one socket of a server. It stays open while generations come and go behind it. */
 export interface Listener {
@@ -19,26 +20,40 @@ export interface Listener {
   close(graceMs?: number): Promise<void>
 }
 
-interface Current {
+/** A generation with the requests that it still has to answer. */
+interface Serving {
   readonly generation: Generation
   inFlight: number
-  retired: boolean
+  /** Resolved once it is closed. */
+  readonly closed: PromiseWithResolvers<void>
+  isRetired: boolean
 }
 
 const longestHoldMs = 10_000
 
 /** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: { host: string; port: number; generation: Generation }): Promise<Listener> {
-  let current: Current = { generation: options.generation, inFlight: 0, retired: false }
+  let current = makeServing(options.generation)
   let isClosing = false
-  const closings = new Set<Promise<void>>()
+  const retired = new Set<Serving>()
   const holds = new Set<Promise<void>>()
 
-  function retireWhenIdle(one: Current): void {
-    if (!one.retired || one.inFlight > 0) return
-    const closing = one.generation.close().catch(() => undefined)
-    closings.add(closing)
-    void closing.finally(() => closings.delete(closing))
+  function retire(one: Serving): Promise<void> {
+    if (!one.isRetired) {
+      one.isRetired = true
+      retired.add(one)
+      closeWhenIdle(one)
+    }
+    return one.closed.promise
+  }
+
+  function closeWhenIdle(one: Serving): void {
+    if (!one.isRetired || one.inFlight > 0) return
+    void one.generation
+      .close()
+      .catch(() => undefined)
+      .then(one.closed.resolve)
+      .then(() => retired.delete(one))
   }
 
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 }, (request, response) => {
@@ -47,11 +62,13 @@ export async function openListener(options: { host: string; port: number; genera
     else answer(request, response)
   })
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (response.closed) return // its caller went while it was held
     const serving = current
     serving.inFlight++
     response.on('close', () => {
       serving.inFlight--
-      retireWhenIdle(serving)
+      closeWhenIdle(serving)
+      if (isClosing) server.closeIdleConnections() // or the connection would be kept for the next request
     })
     serving.generation.handle(request, response)
   }
@@ -63,9 +80,9 @@ export async function openListener(options: { host: string; port: number; genera
     host: options.host,
     swap(generation) {
       const before = current
-      current = { generation, inFlight: 0, retired: false }
-      before.retired = true
-      retireWhenIdle(before)
+      current = makeServing(generation)
+      void retire(before)
+      if (isClosing) void retire(current)
     },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -85,17 +102,24 @@ export async function openListener(options: { host: string; port: number; genera
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
       clearTimeout(cut)
-      current.retired = true
-      if (current.inFlight === 0) retireWhenIdle(current)
-      await Promise.all(closings)
+      await Promise.all([retire(current), ...[...retired].map((one) => one.closed.promise)])
     },
   }
 }
 
+function makeServing(generation: Generation): Serving {
+  return { generation, inFlight: 0, closed: Promise.withResolvers(), isRetired: false }
+}
+
 function refuse(response: ServerResponse): void {
-  const { status, message } = errors.WP_RUNTIME_CLOSING()
-  response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '1', connection: 'close' })
-  response.end(JSON.stringify({ type: 'about:blank', title: 'Service Unavailable', status, detail: message }))
+  const error = errors.WP_RUNTIME_CLOSING()
+  response.writeHead(error.status, {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+    connection: 'close',
+  })
+  response.end(JSON.stringify(bodyOf(typeOf(error), error.status, error.message)))
 }
 
 async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
@@ -109,7 +133,8 @@ async function listen(server: Server, { host, port }: { host: string; port: numb
     })
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE') throw errors.WP_RUNTIME_PORT({ host, port, next: port + 1 }, { cause })
+    if (code === 'EADDRINUSE')
+      throw errors.WP_RUNTIME_PORT({ host, port, next: port === 65_535 ? port - 1 : port + 1 }, { cause })
     throw errors.WP_RUNTIME_LISTEN({ host, port, reason: messageOf(cause) }, { cause })
   }
 }

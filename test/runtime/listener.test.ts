@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { Pool } from 'undici'
+import { openTestProject } from '../../src/project/index.ts'
+import { openListener, type Generation, type Listener } from '../../src/runtime/index.ts'
+import { actionFile, openProjectServer, writeFiles } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** A generation that answers with its name, `/slow` only when it is told to. */
+function makeGeneration(name: string) {
+  const events: string[] = []
+  const slow: ServerResponse[] = []
+  const generation: Generation = {
+    releaseId: name,
+    handle(request: IncomingMessage, response: ServerResponse) {
+      events.push(request.url!)
+      if (request.url === '/slow') slow.push(response)
+      else response.end(name)
+    },
+    async close() {
+      events.push('closed')
+    },
+  }
+  return {
+    ...generation,
+    generation,
+    events,
+    answerSlow: () => slow.splice(0).forEach((response) => response.end(name)),
+  }
+}
+
+async function open(generation: Generation, port = 0): Promise<Listener & AsyncDisposable> {
+  const listener = await openListener({ host: '127.0.0.1', port, generation })
+  return { ...listener, [Symbol.asyncDispose]: () => listener.close(0) }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 400 && !isTrue(); turn += 1) await pause(5)
+  assert.ok(isTrue(), 'it did not come in time')
+}
+
+test('requests in flight end on their generation, which is closed then', async () => {
+  const [old, next] = [makeGeneration('old'), makeGeneration('new')]
+  await using listener = await open(old.generation)
+  const slow = send(listener.port, { path: '/slow' })
+  await until(() => old.events.includes('/slow'))
+  listener.swap(next.generation)
+  assert.equal((await send(listener.port, { path: '/' })).text, 'new')
+  assert.deepEqual(old.events, ['/slow'])
+  old.answerSlow()
+  assert.equal((await slow).text, 'old')
+  await until(() => old.events.includes('closed'))
+  assert.deepEqual(next.events, ['/'])
+})
+
+test('a generation without requests is closed at the swap, and each only once', async () => {
+  const generations = Array.from({ length: 5 }, (_, index) => makeGeneration(String(index)))
+  const listener = await open(generations[0]!.generation)
+  for (const { generation } of generations.slice(1)) listener.swap(generation)
+  await until(() => generations.slice(0, 4).every(({ events }) => events.includes('closed')))
+  assert.deepEqual(generations[4]!.events, [])
+  await Promise.all([listener.close(), listener.close()])
+  for (const { events } of generations) assert.deepEqual(events, ['closed'])
+  const late = makeGeneration('late')
+  listener.swap(late.generation)
+  await until(() => late.events.includes('closed'))
+})
+
+test('a caller who goes away in the middle does not keep a generation', async () => {
+  const [old, next] = [makeGeneration('old'), makeGeneration('new')]
+  await using listener = await open(old.generation)
+  const leaving = new AbortController()
+  const slow = send(listener.port, { path: '/slow', signal: leaving.signal })
+  await until(() => old.events.includes('/slow'))
+  listener.swap(next.generation)
+  leaving.abort()
+  await assert.rejects(slow)
+  await until(() => old.events.includes('closed'))
+})
+
+test('requests that stand in line on a connection that breaks do not keep a generation', async () => {
+  const [old, next] = [makeGeneration('old'), makeGeneration('new')]
+  await using listener = await open(old.generation)
+  const socket = connect(listener.port, '127.0.0.1')
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+  await until(() => old.events.length === 3)
+  listener.swap(next.generation)
+  socket.destroy()
+  await until(() => old.events.includes('closed'))
+})
+
+test('close lets what is in flight end, and answers 503 to what comes meanwhile', async () => {
+  const one = makeGeneration('one')
+  const listener = await open(one.generation)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  await send(listener.port, { path: '/', agent })
+  const slow = send(listener.port, { path: '/slow', agent })
+  await until(() => one.events.includes('/slow'))
+  const waiting = connect(listener.port, '127.0.0.1') // a connection that was there before
+  await once(waiting, 'connect')
+  waiting.write('GET /a HTTP/1.1\r\nHost: a\r\n')
+  await pause(20)
+
+  const began = performance.now()
+  const closed = listener.close(5000)
+  waiting.write('\r\n')
+  const [answer] = (await once(waiting, 'data')) as [Buffer]
+  assert.match(String(answer), /^HTTP\/1.1 503 [^]*retry-after: 1[^]*urn:waypost:errors#WP_RUNTIME_CLOSING/i)
+  await assert.rejects(send(listener.port, { path: '/' }), { code: 'ECONNREFUSED' })
+  one.answerSlow()
+  assert.equal((await slow).text, 'one')
+  await closed
+  assert.ok(performance.now() - began < 1000, 'a connection that is kept alive does not hold it up')
+  assert.equal(one.events.at(-1), 'closed')
+  agent.destroy()
+  waiting.destroy()
+})
+
+test('close cuts off what takes longer than its grace', async () => {
+  const one = makeGeneration('one')
+  const listener = await open(one.generation)
+  const slow = assert.rejects(send(listener.port, { path: '/slow' }), { code: 'ECONNRESET' })
+  await until(() => one.events.includes('/slow'))
+  const began = performance.now()
+  await listener.close(100)
+  assert.ok(performance.now() - began < 1000)
+  await slow
+  assert.deepEqual(one.events, ['/slow', 'closed'])
+})
+
+test('held requests wait, are answered by what is served then, and leave nothing when their caller went', async () => {
+  const [old, next] = [makeGeneration('old'), makeGeneration('new')]
+  await using listener = await open(old.generation)
+  const letGo = listener.hold()
+  const leaving = new AbortController()
+  const gone = assert.rejects(send(listener.port, { path: '/gone', signal: leaving.signal }))
+  const held = send(listener.port, { path: '/held' })
+  await pause(50)
+  leaving.abort()
+  await gone
+  await pause(20)
+  assert.deepEqual(old.events, [])
+  listener.swap(next.generation)
+  letGo()
+  assert.equal((await held).text, 'new')
+  const last = makeGeneration('last')
+  listener.swap(last.generation)
+  await until(() => next.events.includes('closed'))
+})
+
+test('a port that is taken is named, with another one to try', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  await assert.rejects(open(makeGeneration('one').generation, port), {
+    code: 'WP_RUNTIME_PORT',
+    message: `The port ${port} on 127.0.0.1 is taken`,
+    hint: `Stop what listens there, or choose another one: --port ${port + 1}`,
+  })
+  await assert.rejects(openListener({ host: '192.0.2.1', port: 0, generation: makeGeneration('one').generation }), {
+    code: 'WP_RUNTIME_LISTEN',
+  })
+  taken.close()
+})
+
+test('50 releases under load: no connection breaks and no request fails', async () => {
+  const yml = 'routes: { /version: { methods: { GET: { public: true, action: src/version.ts } } } }\n'
+  const version = (text: string) => ({ 'src/version.ts': actionFile(`return { version: '${text}' }`) })
+  await using server = await openProjectServer({ files: { 'waypost.yml': yml, ...version('a') } })
+  await writeFiles(server.host.folder, version('b'))
+  const releases = [
+    { stored: server.release, artifacts: undefined },
+    await (await openTestProject(server.host.folder)).install(server.host),
+  ]
+
+  const pool = new Pool(server.url, { connections: 8 })
+  const seen = new Map<string, number>()
+  let connections = 0
+  pool.on('connect', () => (connections += 1))
+  let isOver = false
+  const callers = Array.from({ length: 16 }, async () => {
+    while (!isOver) {
+      const { statusCode, body } = await pool.request({ method: 'GET', path: '/version' })
+      const text = await body.text()
+      assert.equal(statusCode, 200, text)
+      seen.set(text, (seen.get(text) ?? 0) + 1)
+    }
+  })
+  for (let swap = 1; swap <= 50; swap += 1) {
+    const { stored, artifacts } = releases[swap % 2]!
+    await server.server.serveRelease(stored, artifacts)
+    await pause(5)
+  }
+  isOver = true
+  await Promise.all(callers)
+  await pool.close()
+  assert.deepEqual([...seen.keys()].sort(), ['{"version":"a"}', '{"version":"b"}'])
+  assert.equal(connections, 8)
+})
