@@ -25,15 +25,13 @@ export default class Init extends WaypostCommand {
     this.print(`  Created    ${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`)
     this.print(`  Installed  ${describeInstall(report, name)}`)
     const { ok, counts } = await validateProject(folder)
-    if (counts !== undefined) {
-      const checked = [
-        plural(counts.routes, 'route'),
-        plural(counts.methods, 'method'),
-        plural(counts.schemas, 'schema'),
-        plural(counts.events, 'event'),
-      ]
-      this.print(`  Checked    ${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`)
-    }
+    const checked = [
+      plural(counts.routes, 'route'),
+      plural(counts.methods, 'method'),
+      plural(counts.schemas, 'schema'),
+      plural(counts.events, 'event'),
+    ]
+    this.print(`  Checked    ${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`)
     this.print('\n  Next')
     const next = [
       ...(name === '.' ? [] : [`cd ${quote(name)}`]),

@@ -20,7 +20,10 @@ export default class Validate extends WaypostCommand {
     const began = performance.now()
     const folder = process.cwd()
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
-    const { diagnostics, counts, ...report } = await validateProject(folder, flags.env ? readEnvironment(folder) : undefined)
+    const { diagnostics, counts, ...report } = await validateProject(
+      folder,
+      flags.env ? readEnvironment(folder) : undefined,
+    )
     const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '' }
     const isClean = report.ok && types.ok && !(flags.strict && diagnostics.length > 0)
     if (!isClean) process.exitCode = 1
@@ -29,26 +32,39 @@ export default class Validate extends WaypostCommand {
       printDiagnostics(diagnostics, process.stdout)
       if (types.output !== '') this.print(types.output)
       const seconds = `${((performance.now() - began) / 1000).toFixed(2)} s`
-      const checked =
-        counts === undefined
-          ? seconds
-          : `${plural(counts.routes, 'route')}, ${plural(counts.schemas, 'schema')}, ${plural(counts.events, 'event')}; ${seconds}`
-      if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked})`)
-      else if (types.ok) this.print(`No problem: ${checked.replace('; ', ' (')})`)
-      else this.note(`The types do not fit (${checked})`)
+      const { routes, schemas, events } = counts
+      const checked = [plural(routes, 'route'), plural(schemas, 'schema'), plural(events, 'event')].join(', ')
+      if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked}; ${seconds})`)
+      else if (types.ok) this.print(`No problem: ${checked} (${seconds})`)
+      else this.note(`The types do not fit (${checked}; ${seconds})`)
     }
-    return { ok: isClean, diagnostics: diagnostics.map(flatten), ...(flags.types ? { types: types.output.split('\n').filter(Boolean) } : {}) }
+    return {
+      ok: isClean,
+      diagnostics: diagnostics.map(flatten),
+      ...(flags.types ? { types: types.output.split('\n').filter(Boolean) } : {}),
+    }
   }
 }
 
 function flatten({ code, severity, message, file, range, hint }: Diagnostic) {
-  return { code, severity, message, file, line: range.start.line, column: range.start.column, ...(hint === undefined ? {} : { hint }) }
+  return {
+    code,
+    severity,
+    message,
+    file,
+    line: range.start.line,
+    column: range.start.column,
+    ...(hint === undefined ? {} : { hint }),
+  }
 }
 
 function summarise(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter((one) => one.severity === 'error').length
   const warnings = diagnostics.length - errors
   const files = new Set(diagnostics.map((one) => one.file)).size
-  const parts = [...(errors > 0 ? [plural(errors, 'error')] : []), ...(warnings > 0 ? [plural(warnings, 'warning')] : [])]
+  const parts = [
+    ...(errors > 0 ? [plural(errors, 'error')] : []),
+    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+  ]
   return `${parts.join(' and ')} in ${plural(files, 'file')}`
 }

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { makeTypes, writeTypes, type Builder } from '../build/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
-import { loadDefinition, type ClassCatalog, type Definition, type Texts } from '../definition/index.ts'
+import {
+  loadDefinition,
+  type ClassCatalog,
+  type Definition,
+  type LoadedDefinition,
+  type Texts,
+} from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
@@ -14,6 +20,8 @@ export interface LoadedProject {
   /** Absent when a diagnostic is an error. */
   readonly definition?: Definition
   readonly diagnostics: readonly Diagnostic[]
+  /** How much there is, also where it has errors. */
+  readonly counts: LoadedDefinition['counts']
   /** Files that the definition names, also those that are missing, relative to the root. */
   readonly files: readonly string[]
   readonly plugins: PluginSet
@@ -37,8 +45,8 @@ export async function loadProject(project: Project, variables?: Variables, texts
     plugins = await loadPlugins(project.root, listed)
     loaded = await load(plugins)
   }
-  const { definition, diagnostics, files } = loaded
-  return { project, diagnostics, files, plugins, ...(definition === undefined ? {} : { definition }) }
+  const { definition, diagnostics, counts, files } = loaded
+  return { project, diagnostics, counts, files, plugins, ...(definition === undefined ? {} : { definition }) }
 }
 
 /** The definition of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */

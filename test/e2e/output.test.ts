@@ -122,7 +122,7 @@ describe('for people', { concurrency: 1 }, () => {
         '',
       ].join('\n'),
     )
-    assert.match(stderr, /^1 error in 1 file \(.*\d\.\d\d s\)\n$/)
+    assert.match(stderr, /^1 error in 1 file \(2 routes, 4 schemas, 1 event; \d\.\d\d s\)\n$/)
   })
 })
 
