@@ -12,6 +12,7 @@ import { makeId } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
+import type { RateCounters } from './rate-counters.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -41,6 +42,7 @@ export interface GenerationOptions {
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]
   readonly securityHeaders: SecurityHeaders
+  readonly rateCounters: RateCounters
   /** Allows pages from any port of this machine: in `dev`. */
   readonly corsLoopback: boolean
   /** Called after each request. */
@@ -82,7 +84,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
   setHeaders(app, options.securityHeaders.json)
   await allowOrigins(app, options)
-  await app.register(rateLimit, { global: false })
+  await app.register(rateLimit, { global: false, store: options.rateCounters })
   await app.register(async (endpoints) => {
     setHeaders(endpoints, options.securityHeaders.page)
     for (const endpoint of options.endpoints) await endpoints.register(endpoint)

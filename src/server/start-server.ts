@@ -12,6 +12,7 @@ import {
   importArtifact,
   loadSecurityHeaders,
   makeActionFinder,
+  makeRateCounters,
   makeSchemaCache,
   mountDocs,
   mountHealth,
@@ -21,6 +22,7 @@ import {
   type Endpoint,
   type Generation,
   type Logger,
+  type RateCounters,
   type SchemaCache,
   type SecurityHeaders,
 } from '../runtime/index.ts'
@@ -68,6 +70,7 @@ interface Shared {
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
   readonly securityHeaders: SecurityHeaders
+  readonly rateCounters: RateCounters
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
 }
@@ -145,6 +148,7 @@ async function openShared(options: ServerOptions, { feed, outbound, terms }: Liv
     plugins,
     guard,
     schemas: makeSchemaCache(),
+    rateCounters: makeRateCounters(clock),
     securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
     registry: makeConnectionRegistry({
       classes: plugins.connections,
@@ -174,6 +178,7 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
     endpoints: shared.endpoints,
     logger: options.logger,
     securityHeaders: shared.securityHeaders,
+    rateCounters: shared.rateCounters,
     corsLoopback: options.isDevelopment,
     ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
