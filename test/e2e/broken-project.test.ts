@@ -13,8 +13,6 @@ interface Case {
   readonly code: string
   readonly at: string
   readonly says: RegExp
-  /** Seen only when the module is loaded, which `validate` never does. */
-  readonly isSeenBy?: 'deploy'
 }
 
 const collection = 'resources/routes/todo/collection.yml'
@@ -110,14 +108,12 @@ const cases: Record<string, Case> = {
     code: 'WP_BUILD_ACTION_NO_CLASS',
     at: `${action}:1:1`,
     says: /^The default export of src\/todo\/insert\.ts is no class with a method "handle"$/,
-    isSeenBy: 'deploy',
   },
   'an action file that fails when it is loaded': {
     break: async (project) => project.write(action, `throw new Error('not today')\n${await project.read(action)}`),
     code: 'WP_BUILD_ACTION_LOAD',
     at: `${action}:1:7`,
     says: /not today/,
-    isSeenBy: 'deploy',
   },
   'an unknown connection class': {
     break: connection('{ class: sqlit, config: { file: orders.db } }'),
@@ -130,12 +126,6 @@ const cases: Record<string, Case> = {
     code: 'WP_DEFINITION_CLASS_CONFIG',
     at: 'waypost.yml:9:44',
     says: /"config\/file" must be string, not 7/,
-  },
-  'no waypost.yml': {
-    break: (project) => rm(path.join(project.folder, 'waypost.yml')),
-    code: 'WP_PROJECT_NONE',
-    at: '',
-    says: /^There is no waypost\.yml in /,
   },
 }
 
@@ -153,36 +143,55 @@ before(async () => {
 })
 after(() => project.remove())
 
-for (const [what, { break: breakIt, code, at, says, isSeenBy }] of Object.entries(cases)) {
-  test(`${what} stops validate and deploy`, async (t) => {
+for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) {
+  test(`${what} stops deploy`, async (t) => {
     t.after(restore)
     await breakIt(project)
-
-    const [validated, refused] = await Promise.all([project.run('validate --json'), project.run('deploy --yes')])
-    const report = JSON.parse(validated.stdout)
-    assert.equal(validated.code, isSeenBy === 'deploy' ? 0 : 1)
-    if (code === 'WP_PROJECT_NONE') {
-      assert.equal(report.error.code, code)
-      assert.match(report.error.message, says)
-    } else if (isSeenBy === undefined) {
-      const { file, line, column, message, ...first } = report.diagnostics.find(isError)
-      assert.deepEqual([first.code, `${file}:${line}:${column}`], [code, at])
-      assert.match(message, says)
-    }
-    assert.equal(refused.code, 1)
-    assert.equal(refused.stdout, '')
-    assert.ok(
-      refused.stderr.includes(`${at}  `) && refused.stderr.includes(code === 'WP_PROJECT_NONE' ? '' : code),
-      refused.stderr,
-    )
-    assert.match(
-      refused.stderr,
-      /^Error: (The project has \d errors?; nothing was changed|There is no waypost\.yml in .*)$/m,
-    )
-    assertCalm(refused.stderr + validated.stdout + validated.stderr)
+    const { code: exitCode, stdout, stderr } = await project.run('deploy --yes')
+    assert.deepEqual([exitCode, stdout], [1, ''])
+    assert.ok(stderr.includes(`\n${at}  `), stderr)
+    assert.match(stderr.slice(stderr.indexOf(at) + at.length + 2).split('\n')[0]!, says)
+    assert.ok(stderr.includes(` ${code}\n`), stderr)
+    assert.match(stderr, /^Error: The project has \d errors?; nothing was changed\n {2}Mend what is listed above/m)
+    assertCalm(stderr)
     assert.deepEqual(readSystem(project), deployed)
   })
 }
+
+for (const what of ['a YAML syntax error', 'an action file that is missing', 'an unknown connection class']) {
+  test(`${what} is data for validate --json`, async (t) => {
+    t.after(restore)
+    const { break: breakIt, at, code, says } = cases[what]!
+    await breakIt(project)
+    const validated = await project.run('validate --json')
+    assert.equal(validated.code, 1)
+    const { ok, diagnostics } = JSON.parse(validated.stdout)
+    const { file, line, column, message, ...first } = diagnostics.find(isError)
+    assert.deepEqual([ok, first.code, `${file}:${line}:${column}`], [false, code, at])
+    assert.match(message, says)
+    assert.equal(validated.stderr, '')
+  })
+}
+
+test('validate runs no code of the project: what only loading shows is left to deploy', async (t) => {
+  t.after(restore)
+  await cases['an action file that fails when it is loaded']!.break(project)
+  assert.match(await project.ok('validate'), /^No problem: /)
+})
+
+test('a folder without waypost.yml is no project', async (t) => {
+  t.after(restore)
+  await rm(path.join(project.folder, 'waypost.yml'))
+  for (const words of ['deploy --yes', 'validate']) {
+    const { code, stdout, stderr } = await project.run(words)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /^Error: There is no waypost\.yml in \S+\n {2}Change into the folder of a project, or make one: /,
+    )
+  }
+  assert.deepEqual(readSystem(project), deployed)
+})
 
 test('mended, the same project is what is served already', async () => {
   assert.match(await project.ok('deploy --yes'), /is active already\. Nothing to do\.\n$/)

@@ -43,7 +43,7 @@ describe('dev', () => {
     const printed = dev.stdout().replaceAll(String(dev.port), 'PORT')
     assert.match(
       printed,
-      /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
+      /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Docs {6}http:\/\/localhost:PORT\/docs\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
     )
     assert.match(printed, / {2}System {4}\.waypost\/system\.db +2 migrations applied\n/)
     assert.match(printed, / {2}Try {7}curl http:\/\/localhost:PORT\/todo\n/)

@@ -242,6 +242,15 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([code, stderr], [0, ''])
   })
 
+  it('event:execute --watch delivers as it comes, until it is told to end', async () => {
+    receiver.answer(204)
+    const watching = host.start('event:execute --watch')
+    const before = receiver.received.length
+    await call('/todo', { body: milk, headers: as(token) })
+    await until('it is delivered', () => receiver.received.length > before)
+    assert.deepEqual(await watching.stop(), { code: 0, stdout: '', stderr: '' })
+  })
+
   it('a revoked token is refused within a second', async () => {
     const { access_token: own, jti } = JSON.parse(await project.ok('token:issue --user ann --scopes todo --json'))
     assert.equal((await call('/todo', { body: milk, headers: as(own) })).status, 201)
