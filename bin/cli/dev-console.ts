@@ -20,6 +20,7 @@ export class DevConsole implements Console {
     say()
     say(`  waypost ${version}   ${news.project}\n`)
     say(`  API       ${paint('cyan', url)}`)
+    if (news.docs !== undefined) say(`  Docs      ${paint('cyan', news.docs)}`)
     say(`  Sign in   ${`${user.name} / ${user.password}`.padEnd(32)}(kept in .waypost/dev.json; has every scope)`)
     say(`  System    ${news.target.padEnd(32)}${done.join(', ')}`.trimEnd())
     if (news.delivers) say('  Events    delivered here while this runs  (--no-deliver leaves them to event:execute)')

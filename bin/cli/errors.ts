@@ -1,6 +1,6 @@
 import { defineErrors } from '../../src/kit/index.ts'
 
-/** What goes wrong before a command runs. All but the last are wrong usage: exit code 2. */
+/** What goes wrong around a command. What a user typed wrongly is wrong usage: exit code 2. */
 export const errors = defineErrors({
   WP_CLI_COMMAND_UNKNOWN: {
     kind: 'user',
@@ -19,6 +19,12 @@ export const errors = defineErrors({
     status: 400,
     message: '{problem}',
     hint: 'waypost {command} --help shows how it is used.',
+  },
+  WP_CLI_OUTPUT: {
+    kind: 'user',
+    status: 500,
+    message: '"{file}" cannot be written: {reason}',
+    hint: 'Name another file, or leave --output away to print.',
   },
   WP_CLI_UNEXPECTED: {
     kind: 'bug',

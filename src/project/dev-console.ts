@@ -20,6 +20,8 @@ export interface DevConsole {
 export interface DevStarted {
   readonly project: string
   readonly url: string
+  /** The reference; undefined where the project switched it off. */
+  readonly docs: string | undefined
   readonly target: string
   readonly user: DevelopmentUser
   readonly migration: MigrationReport

@@ -80,6 +80,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     options.console.started({
       project: project.name,
       url,
+      docs: server.terms().settings.docs === 'off' ? undefined : `${url}/docs`,
       user,
       target: path.relative(options.folder, host.system.target) || host.system.target,
       migration: { ...done, applied: [...own, ...done.applied] },

@@ -1,12 +1,15 @@
 // project: the composition root of a developer's folder: init, validate, migrate, dev, the deploying side of a release.
 // May import every other room but testing. What needs a server is loaded when it is called, so that validate stays quick.
 import type { DeployOptions, Deployment } from './deploy.ts'
+import type { DescribeOptions } from './describe-api.ts'
 import type { DevOptions, DevServer } from './dev.ts'
 import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { TestProject } from './test-project.ts'
 import type { Variables } from '../kit/index.ts'
+import type { OpenApi } from '../runtime/index.ts'
 
 export type { DeployOptions, Deployment, DeployPlan } from './deploy.ts'
+export type { DescribeOptions } from './describe-api.ts'
 export type { DevOptions, DevServer } from './dev.ts'
 export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-console.ts'
 export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrate.ts'
@@ -14,6 +17,7 @@ export type { TestProject } from './test-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
 export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
+export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
 export { initProject, type InitOptions, type InitReport } from './init.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 
@@ -27,6 +31,14 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
 
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return (await import('./deploy.ts')).deployProject(options)
+}
+
+export async function describeApi(options: DescribeOptions): Promise<OpenApi> {
+  return (await import('./describe-api.ts')).describeApi(options)
+}
+
+export async function generateClient(options: DescribeOptions): Promise<string> {
+  return (await import('./generate-client.ts')).generateClient(options)
 }
 
 export async function openTestProject(folder: string, variables?: Variables): Promise<TestProject> {

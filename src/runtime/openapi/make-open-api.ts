@@ -1,5 +1,5 @@
 import { sha256 } from '../../kit/index.ts'
-import type { Manifest } from '../../release/index.ts'
+import { sortApi, type Api } from './api.ts'
 import { makeComponents } from './components.ts'
 import { makeOperation, tagOf, type OperationSources } from './operation.ts'
 import { makeOperationIds } from './operation-ids.ts'
@@ -27,36 +27,37 @@ const howToCall =
   'A person gets one from `POST /consumer/login` with `{"username", "password"}`, ' +
   'a client from `POST /authorization/token` with `grant_type=client_credentials`, its id and its secret.'
 
-/** Describes the routes of a release as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
-export function makeOpenApi(manifest: Manifest, options: OpenApiOptions = {}): OpenApi {
-  const { paths, components } = makePaths(manifest)
+/** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
+export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
+  const api = sortApi(described)
+  const { paths, components } = makePaths(api)
   const { serverUrl } = options
-  const isPrivate = manifest.routes.some((route) => route.methods.some((method) => !method.public))
+  const isPrivate = api.routes.some((route) => route.methods.some((method) => !method.public))
   const document = {
     servers: [{ url: serverUrl ?? '/' }],
-    tags: makeTags(manifest),
+    tags: makeTags(api),
     paths,
     components: {
       ...components,
-      ...(isPrivate ? { securitySchemes: makeSecuritySchemes(manifest, serverUrl ?? '') } : {}),
+      ...(isPrivate ? { securitySchemes: makeSecuritySchemes(api, serverUrl ?? '') } : {}),
     },
   }
-  const { title = manifest.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
+  const { title = api.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
   // Nobody has said what may be done with the API; SPDX has a word for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
   const description = isPrivate ? { description: howToCall } : {}
   return { openapi: '3.1.0', info: { title, version, ...description, license }, ...document }
 }
 
-function makePaths(manifest: Manifest) {
-  const components = makeComponents(manifest.schemas)
-  const keys = manifest.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
-  const problemSchemaName = Object.hasOwn(manifest.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
+function makePaths(api: Api) {
+  const components = makeComponents(api.schemas)
+  const keys = api.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
+  const problemSchemaName = Object.hasOwn(api.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
   const problem = () => components.own(problemSchemaName, problemSchema)
   const problems = new Set<string>()
-  const sources: OperationSources = { manifest, components, problems, problem, operationIds: makeOperationIds(keys) }
+  const sources: OperationSources = { api, components, problems, problem, operationIds: makeOperationIds(keys) }
   const paths = Object.fromEntries(
-    manifest.routes.map((route) => [
+    api.routes.map((route) => [
       route.path.replaceAll(/:(\w+)/g, '{$1}'),
       Object.fromEntries(
         route.methods.map((method) => [method.method.toLowerCase(), makeOperation({ route, method }, sources)]),
@@ -70,14 +71,14 @@ function makePaths(manifest: Manifest) {
   return { paths, components: { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) } }
 }
 
-function makeTags({ routes }: Manifest): object[] {
+function makeTags({ routes }: Api): object[] {
   const names = [...new Set(routes.map(({ path }) => tagOf(path)))]
   return names
     .toSorted()
     .map((name) => ({ name, description: name === '/' ? 'The top level' : `What is below /${name}` }))
 }
 
-function makeSecuritySchemes({ scopes }: Manifest, serverUrl: string): object {
+function makeSecuritySchemes({ scopes }: Api, serverUrl: string): object {
   const tokenUrl = `${serverUrl}/authorization/token`
   const described = Object.entries(scopes).map(([name, { description }]) => [name, description ?? `The scope ${name}`])
   return {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../contract/index.ts'
-import type { Manifest, ManifestMethod, ManifestRoute } from '../../release/index.ts'
+import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
@@ -9,7 +9,7 @@ import type { SchemaRoot } from './references.ts'
 
 /** What the operations of one document share. */
 export interface OperationSources {
-  readonly manifest: Manifest
+  readonly api: Api
   readonly components: Components
   readonly operationIds: ReadonlyMap<string, string>
   /** A `$ref` to the schema of problems. */
@@ -19,8 +19,8 @@ export interface OperationSources {
 }
 
 export interface RouteMethod {
-  readonly route: ManifestRoute
-  readonly method: ManifestMethod
+  readonly route: ApiRoute
+  readonly method: ApiMethod
 }
 
 /** The Operation Object of one method of a route. */
@@ -28,7 +28,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   const { route, method } = at
   const operationId = sources.operationIds.get(`${method.method} ${route.path}`)!
   const rootOf = (schema: JsonSchema, part: string): SchemaRoot => ({ schema, name: toName(operationId) + part })
-  const parameterSources = { components: sources.components, schemas: sources.manifest.schemas }
+  const parameterSources = { components: sources.components, schemas: sources.api.schemas }
   const parameters = [
     ...makePathParameters(route.path, rootOf(method.params ?? true, 'Path'), parameterSources),
     ...makeQueryParameters(rootOf(method.query ?? true, 'Query'), parameterSources),
@@ -36,7 +36,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   const body = bodySchema(method)
   return {
     operationId,
-    ...describe(at, sources.manifest),
+    ...describe(at, sources.api),
     tags: [tagOf(route.path)],
     ...(route.deprecated === undefined ? {} : { deprecated: true }),
     security: makeSecurity(method),
@@ -57,7 +57,7 @@ function toName(operationId: string): string {
 }
 
 /** The description's first sentence stands for all of it in lists. */
-function describe({ route, method }: RouteMethod, { rates }: Manifest): object {
+function describe({ route, method }: RouteMethod, { rates }: Api): object {
   const text = method.description?.trim() ?? ''
   const [line = ''] = text.split(/\n|(?<=[.!?])\s/)
   const summary = line.length > 120 ? `${line.slice(0, 119)}…` : line.replace(/\.$/, '')
@@ -78,30 +78,30 @@ function describe({ route, method }: RouteMethod, { rates }: Manifest): object {
 }
 
 /** A token needs one of the scopes, so each is a way in of its own. */
-function makeSecurity({ public: isPublic, scopes }: ManifestMethod): object[] {
+function makeSecurity({ public: isPublic, scopes }: ApiMethod): object[] {
   if (isPublic) return []
   const ways = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
   return [...ways.map((way) => ({ oauth2: way })), { bearer: [] }]
 }
 
 /** Without a schema a method that takes a body takes any object. A GET has none, whatever is said. */
-function bodySchema({ method, request }: ManifestMethod): JsonSchema | undefined {
+function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
   if (method === 'GET') return undefined
   return request ?? (method === 'DELETE' ? undefined : { type: 'object' })
 }
 
-function makeRequestBody(method: ManifestMethod, root: SchemaRoot, sources: OperationSources): object {
+function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
   return { required: method.request !== undefined, content: { 'application/json': makeMedia(root, sources) } }
 }
 
-function makeMedia(root: SchemaRoot, { components, manifest }: OperationSources): object {
-  const example = deriveExample(root, manifest.schemas)
+function makeMedia(root: SchemaRoot, { components, api }: OperationSources): object {
+  const example = deriveExample(root, api.schemas)
   return { schema: components.write(root.schema, root), ...(example === undefined ? {} : { example }) }
 }
 
 type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
 
-function makeResponses(method: ManifestMethod, rootOf: RootOf, sources: OperationSources): object {
+function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
   const declared = Object.entries(method.responses).map(([status, schema]) => [
     status,
     makeResponse(status, rootOf(schema, status), sources),
@@ -126,7 +126,7 @@ function makeResponse(status: string, root: SchemaRoot, sources: OperationSource
     : { description, content: { 'application/json': makeMedia(root, sources) } }
 }
 
-function makeUndeclared({ html }: ManifestMethod): object {
+function makeUndeclared({ html }: ApiMethod): object {
   const type = html === 'trusted' ? 'text/html' : 'application/json'
   return {
     description: 'What the action answers',

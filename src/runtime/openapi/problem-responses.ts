@@ -1,9 +1,9 @@
 import { authErrors } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
 import type { WaypostError } from '../../kit/index.ts'
-import type { ManifestMethod } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { bodyOf, typeOf, type ProblemBody } from '../problem.ts'
+import type { ApiMethod } from './api.ts'
 
 /** Schema of `application/problem+json` as Waypost sends it (RFC 9457). */
 export const problemSchema = {
@@ -97,7 +97,7 @@ function exampleOf(error: WaypostError): ProblemBody {
 }
 
 /** Statuses of the errors that Waypost answers with on a method of its own accord. */
-export function problemStatuses(method: ManifestMethod, hasBody: boolean): readonly string[] {
+export function problemStatuses(method: ApiMethod, hasBody: boolean): readonly string[] {
   const isChecked = method.params !== undefined || method.query !== undefined || hasBody
   return [
     ...(isChecked || !method.public ? ['400'] : []),

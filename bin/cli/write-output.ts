@@ -1,0 +1,19 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { messageOf } from '../../src/kit/index.ts'
+import { errors } from './errors.ts'
+
+/** Writes a result to a file, or to stdout where none is named. @returns whether there is a file @throws WP_CLI_OUTPUT */
+export async function writeOutput(text: string, file: string | undefined): Promise<boolean> {
+  if (file === undefined || file === '-') {
+    process.stdout.write(text)
+    return false
+  }
+  try {
+    await mkdir(path.dirname(path.resolve(file)), { recursive: true })
+    await writeFile(file, text)
+  } catch (cause) {
+    throw errors.WP_CLI_OUTPUT({ file, reason: messageOf(cause) }, { cause })
+  }
+  return true
+}

@@ -1,0 +1,48 @@
+import { WaypostCommand, formatTable, plural, printDiagnostics, shortenEnd, shortenPath } from '../bin/cli/index.ts'
+import type { ListedRoute } from '../src/project/index.ts'
+
+export default class Routes extends WaypostCommand {
+  static override description = 'List the methods of the routes: who may call them, and what answers.'
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override enableJsonFlag = true
+
+  async run(): Promise<unknown> {
+    await this.parse(Routes)
+    const { listRoutes } = await import('../src/project/index.ts')
+    const routes = await listRoutes({
+      folder: process.cwd(),
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    if (!this.jsonEnabled()) this.#show(routes)
+    return { routes }
+  }
+
+  #show(routes: readonly ListedRoute[]): void {
+    if (routes.length === 0) {
+      this.note('There is no route yet. To make one: waypost generate:route GET /hello --public')
+      return
+    }
+    for (const line of format(routes)) this.print(line)
+    const paths = new Set(routes.map(({ path }) => path))
+    this.note(`\n${plural(paths.size, 'route')}, ${plural(routes.length, 'method')}`)
+  }
+}
+
+function format(routes: readonly ListedRoute[]): string[] {
+  const cells = (of: (route: ListedRoute) => string) => routes.map(of)
+  return formatTable(
+    [
+      { title: 'METHOD', cells: cells(({ method }) => method) },
+      { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, least: 12 },
+      { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, least: 10 },
+      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 1, least: 18 },
+      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 0, least: 18 },
+    ],
+    process.stdout.columns || 80,
+  )
+}
+
+function nameAccess({ public: isPublic, scopes }: ListedRoute): string {
+  if (isPublic) return 'public'
+  return scopes.length === 0 ? 'any token' : scopes.join(' or ')
+}

@@ -1,0 +1,33 @@
+import type { Manifest, ManifestMethod } from '../../release/index.ts'
+
+/** What a document is made from: a release's manifest, or the definition of a project with its name. */
+export interface Api extends Pick<Manifest, 'name' | 'schemas' | 'scopes' | 'rates'> {
+  readonly routes: readonly ApiRoute[]
+}
+
+export interface ApiRoute {
+  readonly path: string
+  readonly deprecated?: string
+  readonly methods: readonly ApiMethod[]
+}
+
+export type ApiMethod = Omit<ManifestMethod, 'action' | 'source'>
+
+const methodOrder = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** The same API in an order that does not depend on that of its files. */
+export function sortApi(api: Api): Api {
+  const routes = api.routes
+    .map((route) => ({ ...route, methods: route.methods.toSorted((a, b) => rank(a) - rank(b)) }))
+    .toSorted((a, b) => compareText(a.path, b.path))
+  const scopes = Object.entries(api.scopes).toSorted(([a], [b]) => compareText(a, b))
+  return { ...api, routes, scopes: Object.fromEntries(scopes) }
+}
+
+function rank({ method }: ApiMethod): number {
+  return methodOrder.indexOf(method)
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
