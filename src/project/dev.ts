@@ -195,6 +195,7 @@ function startDelivering(
     signal: stop.signal,
     watch: true,
     onAttempt: (attempt) => console.delivered(attempt),
+    onError: (error) => console.warned(`Events wait: ${messageOf(error)}`),
   }).catch((error: unknown) => console.warned(`Events are not delivered: ${messageOf(error)}`))
   return async () => {
     stop.abort()

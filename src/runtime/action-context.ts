@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
 import type { Context, DispatchOptions, Log, Principal, Response } from '../contract/index.ts'
-import type { Dispatcher, PreparedMessage } from '../events/index.ts'
+import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
 import { ActionProblem } from './problem.ts'
 
@@ -36,6 +36,8 @@ interface OpenTransaction {
   readonly client: unknown
   /** Dispatches of a transaction that is not System's: they wait for its commit and the action's success. */
   readonly waiting: PreparedMessage[]
+  /** Dispatches that are being stored in it: it commits when all are, awaited by the action or not. */
+  readonly storing: Promise<void>[]
   /** Of a part that failed: the whole cannot commit, whatever is made of the error. */
   failure: { readonly error: unknown } | undefined
 }
@@ -55,6 +57,7 @@ export class ActionContext implements Context {
   readonly #sources: ContextSources
   readonly #request: RequestSources
   readonly #dispatched: PreparedMessage[] = []
+  readonly #storing: Promise<void>[] = []
 
   constructor(sources: ContextSources, request: RequestSources) {
     this.principal = request.principal
@@ -79,20 +82,21 @@ export class ActionContext implements Context {
     let waiting: PreparedMessage[] = []
     const value = await connection.transaction((client) => {
       waiting = [] // a connection may have tried before
-      const opened: OpenTransaction = { client, waiting, failure: undefined }
+      const opened: OpenTransaction = { client, waiting, storing: [], failure: undefined }
       return open.run(new Map(outer).set(name, opened), () => complete(opened, work))
     })
     this.#hand(waiting, outer)
     return value
   }
 
-  readonly dispatch: Context['dispatch'] = async (event: string, data: unknown, options: DispatchOptions = {}) => {
-    const { dispatcher } = this.#sources
-    const message = dispatcher.prepare({ event, data, users: options.users })
+  // One that the action does not await is awaited for it, so that a mistake in it is the action's and nobody else's.
+  readonly dispatch: Context['dispatch'] = (event: string, data: unknown, options: DispatchOptions = {}) => {
     const around = open.getStore()
     const inSystem = around?.get('System')
-    if (inSystem === undefined) this.#hand([message], around)
-    else await dispatcher.store([message], inSystem.client)
+    const stored = this.#dispatch({ event, data, users: options.users }, around)
+    stored.catch(() => undefined)
+    ;(inSystem?.storing ?? this.#storing).push(stored)
+    return stored
   }
 
   readonly problem = (status: number, detail: string): Error => new ActionProblem(status, detail)
@@ -103,17 +107,26 @@ export class ActionContext implements Context {
 
   /** Whether anything waits to be stored. */
   get hasDispatched(): boolean {
-    return this.#dispatched.length > 0
+    return this.#dispatched.length > 0 || this.#storing.length > 0
   }
 
   /** Stores what waits; called when the action succeeded, before the response goes out. */
   async storeDispatched(): Promise<void> {
+    await Promise.all(this.#storing)
     await this.#sources.dispatcher.store(this.#dispatched.splice(0))
   }
 
   /** Dispatches the result of a method that names an event. */
   dispatchResult(event: string, data: unknown): void {
     this.#dispatched.push(this.#sources.dispatcher.prepare({ event, data }))
+  }
+
+  async #dispatch(dispatch: Dispatch, around: OpenTransactions | undefined): Promise<void> {
+    const { dispatcher } = this.#sources
+    const message = dispatcher.prepare(dispatch)
+    const inSystem = around?.get('System')
+    if (inSystem === undefined) this.#hand([message], around)
+    else await dispatcher.store([message], inSystem.client)
   }
 
   /** What a committed transaction dispatched goes to the one around it, or waits for the action's success. */
@@ -131,6 +144,7 @@ type Work = (client: never) => Promise<never>
 
 async function complete(opened: OpenTransaction, work: Work): Promise<never> {
   const value = await work(opened.client as never)
+  await Promise.all(opened.storing)
   if (opened.failure !== undefined) throw opened.failure.error
   return value
 }

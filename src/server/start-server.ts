@@ -86,7 +86,11 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   try {
     const feed = await startFeed(host.system, { onError: (error) => options.logger.warn({ err: error }, 'the change feed cannot be read') })
     closers.push(() => feed.close())
-    const outbound = openOutbound({ allow: () => terms.settings.delivery_allow, loopback: identity.isDevelopment })
+    const outbound = openOutbound({
+      allow: () => terms.settings.delivery_allow,
+      loopback: identity.isDevelopment,
+      clock: host.clock,
+    })
     closers.push(() => outbound.close())
     const shared = await openShared(options, { feed, outbound, terms: () => terms })
     closers.push(() => shared.guard.close(), () => shared.registry.close())

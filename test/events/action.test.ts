@@ -18,6 +18,17 @@ const actions: Readonly<Record<string, string>> = {
   commits: `await context.transaction('System', () => context.dispatch('noted', { from: 'commits' })); throw new Error('no')`,
   unknown: `await context.dispatch('notde', {}); return { ok: true }`,
   unwritable: `await context.dispatch('noted', 1n); return { ok: true }`,
+  'forgets-to-await': `context.dispatch('noted', { from: 'forgets-to-await' }); return { ok: true }`,
+  'forgets-in-transaction': `return context.transaction('System', async () => {
+      context.dispatch('noted', { from: 'forgets-in-transaction' })
+      return { ok: true }
+    })`,
+  'forgets-unknown': `context.dispatch('notde', {}); return { ok: true }`,
+  'forgets-unknown-in-transaction': `return context.transaction('System', async () => {
+      await context.dispatch('noted', { from: 'forgets-unknown-in-transaction' })
+      context.dispatch('notde', {})
+      return { ok: true }
+    })`,
   result: `return { ok: true, from: 'result' }`,
   'result-refused': `return context.respond(409, { ok: false })`,
 }
@@ -49,6 +60,10 @@ describe('an action that dispatches', () => {
     { name: 'commits', status: 500, delivers: true },
     { name: 'unknown', status: 500, delivers: false },
     { name: 'unwritable', status: 500, delivers: false },
+    { name: 'forgets-to-await', status: 200, delivers: true },
+    { name: 'forgets-in-transaction', status: 200, delivers: true },
+    { name: 'forgets-unknown', status: 500, delivers: false },
+    { name: 'forgets-unknown-in-transaction', status: 500, delivers: false },
     { name: 'result', status: 200, delivers: true },
     { name: 'result-refused', status: 409, delivers: false },
   ]
