@@ -1,8 +1,8 @@
-import type { Transaction } from 'kysely'
-import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+import { recordChanges, type System } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { emptyBackend, hashPart, releaseId, shortId, writeManifest } from './hash.ts'
-import type { Artifact, BuiltRelease } from './manifest.ts'
+import type { BuiltRelease } from './manifest.ts'
+import { storeArtifacts, storeParts } from './store-content.ts'
 
 export interface ActivateOptions {
   /** Who deploys, for the list of releases. */
@@ -28,7 +28,11 @@ export async function predictId(system: System, built: BuiltRelease): Promise<st
  * Stores a release and makes it the one that is served, in one transaction: all or nothing.
  * @throws WP_RELEASE_SUPERSEDED when `against` is not the active release
  */
-export async function activateRelease(system: System, built: BuiltRelease, options: ActivateOptions): Promise<Activation> {
+export async function activateRelease(
+  system: System,
+  built: BuiltRelease,
+  options: ActivateOptions,
+): Promise<Activation> {
   const manifest = writeManifest(built.manifest)
   const projectHash = hashPart(manifest)
   return system.transaction(async (trx) => {
@@ -44,13 +48,16 @@ export async function activateRelease(system: System, built: BuiltRelease, optio
     }
     const backendHash = active?.backend_hash ?? hashPart(emptyBackend)
     const id = releaseId(projectHash, backendHash)
+    // Also of the active one: who deploys again what does not come up mends what was damaged.
+    await storeParts(system, trx, [
+      { hash: projectHash, kind: 'project', manifest },
+      ...(backendHash === hashPart(emptyBackend)
+        ? [{ hash: backendHash, kind: 'backend' as const, manifest: emptyBackend }]
+        : []),
+    ])
+    await storeArtifacts(system, trx, built.artifacts)
     if (active?.id === id) return { id, activated: false }
 
-    await insertParts(system, trx, [
-      { hash: projectHash, kind: 'project', manifest },
-      ...(active === undefined ? [{ hash: backendHash, kind: 'backend' as const, manifest: emptyBackend }] : []),
-    ])
-    await insertArtifacts(system, trx, built.artifacts)
     await trx
       .insertInto('waypost_release')
       .values({
@@ -63,7 +70,10 @@ export async function activateRelease(system: System, built: BuiltRelease, optio
       })
       .onConflict((on) => on.doNothing())
       .execute()
-    await trx.updateTable('waypost_active').set({ release_id: id, activated_at: now, activated_by: options.by }).execute()
+    await trx
+      .updateTable('waypost_active')
+      .set({ release_id: id, activated_at: now, activated_by: options.by })
+      .execute()
     await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
     return { id, activated: true }
   })
@@ -75,26 +85,4 @@ function activeParts(db: Pick<System['db'], 'selectFrom'>) {
     .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
     .select(['release.id', 'release.project_hash', 'release.backend_hash'])
     .executeTakeFirst()
-}
-
-async function insertParts(
-  system: System,
-  trx: Transaction<SystemTables>,
-  parts: readonly { hash: string; kind: 'project' | 'backend'; manifest: string }[],
-): Promise<void> {
-  await trx
-    .insertInto('waypost_release_part')
-    .values(parts.map((part) => ({ ...part, created_at: system.now() })))
-    .onConflict((on) => on.doNothing())
-    .execute()
-}
-
-async function insertArtifacts(system: System, trx: Transaction<SystemTables>, artifacts: readonly Artifact[]): Promise<void> {
-  for (let start = 0; start < artifacts.length; start += 100) {
-    await trx
-      .insertInto('waypost_artifact')
-      .values(artifacts.slice(start, start + 100).map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
-      .onConflict((on) => on.doNothing())
-      .execute()
-  }
 }

@@ -3,7 +3,17 @@ import type { Manifest } from './manifest.ts'
 /** One thing that a deployment adds, changes or removes. */
 export interface ReleaseChange {
   readonly change: 'added' | 'changed' | 'removed'
-  readonly kind: 'route' | 'schema' | 'connection' | 'event' | 'scope' | 'cronjob' | 'rate' | 'setting' | 'plugin' | 'migration'
+  readonly kind:
+    | 'route'
+    | 'schema'
+    | 'connection'
+    | 'event'
+    | 'scope'
+    | 'cronjob'
+    | 'rate'
+    | 'setting'
+    | 'plugin'
+    | 'migration'
   readonly name: string
 }
 
@@ -33,7 +43,10 @@ function describe(manifest: Manifest): Record<ReleaseChange['kind'], Map<string,
     route: texts(
       Object.fromEntries(
         manifest.routes.flatMap((route) =>
-          route.methods.map(({ source: _, ...method }) => [`${method.method} ${route.path}`, [method, route.deprecated]]),
+          route.methods.map(({ source: _, ...method }) => [
+            `${method.method} ${route.path}`,
+            [method, route.deprecated],
+          ]),
         ),
       ),
     ),
@@ -45,7 +58,9 @@ function describe(manifest: Manifest): Record<ReleaseChange['kind'], Map<string,
     rate: texts(manifest.rates),
     setting: texts(manifest.config),
     plugin: texts(Object.fromEntries(manifest.plugins.map((plugin) => [plugin.name, plugin.config]))),
-    migration: texts(Object.fromEntries(manifest.migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum]))),
+    migration: texts(
+      Object.fromEntries(manifest.migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum])),
+    ),
   }
 }
 

@@ -12,7 +12,9 @@ export interface Manifest {
   readonly events: Readonly<Record<string, ManifestEvent>>
   readonly scopes: Readonly<Record<string, { readonly description?: string }>>
   readonly cronjobs: Readonly<Record<string, ManifestCronjob>>
-  readonly rates: Readonly<Record<string, { readonly limit: number; readonly windowMs: number; readonly by: 'principal' | 'address' }>>
+  readonly rates: Readonly<
+    Record<string, { readonly limit: number; readonly windowMs: number; readonly by: 'principal' | 'address' }>
+  >
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[]
   readonly variables: Readonly<Record<string, { readonly optional: boolean }>>

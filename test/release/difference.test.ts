@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compareManifests, type Manifest, type ManifestMethod } from '../../src/release/index.ts'
+import { emptyManifest } from './system.ts'
+
+const get: ManifestMethod = {
+  method: 'GET',
+  public: true,
+  scopes: [],
+  responses: { 200: { type: 'object' } },
+  action: { artifact: 'aaaa', file: 'src/a.ts' },
+  source: 'waypost.yml:3',
+}
+
+const base: Manifest = {
+  ...emptyManifest,
+  routes: [{ path: '/todo', methods: [get, { ...get, method: 'POST', public: false, scopes: ['todo'] }] }],
+  schemas: { Todo: { type: 'object' }, Message: { type: 'string' } },
+  connections: { Orders: { class: 'postgresql', config: { url: '${env.ORDERS}' } } },
+  events: { made: { description: 'Made' } },
+  scopes: { todo: {} },
+  cronjobs: { nightly: { schedule: '0 3 * * *', action: { artifact: 'bbbb', file: 'src/b.ts' } } },
+  rates: { few: { limit: 1, windowMs: 1000, by: 'address' } },
+  config: { token_lifetime: '1h' },
+  plugins: [{ name: 'waypost-plugin-a', config: {} }],
+  migrations: [{ connection: 'System', name: '1-a', checksum: 'c1', artifact: 'dddd' }],
+  artifacts: { aaaa: 1, bbbb: 1, dddd: 1 },
+}
+const [route] = base.routes
+
+const cases: readonly (readonly [what: string, after: Manifest, changes: readonly string[]])[] = [
+  ['nothing', structuredClone(base), []],
+  ['the version of waypost, or the name', { ...base, waypost: '1.1.0', name: 'other' }, []],
+  [
+    'a line that moved',
+    { ...base, routes: [{ ...route!, methods: route!.methods.map((one) => ({ ...one, source: 'waypost.yml:9' })) }] },
+    [],
+  ],
+  [
+    'the code of one action',
+    {
+      ...base,
+      routes: [
+        { ...route!, methods: [{ ...get, action: { artifact: 'eeee', file: 'src/a.ts' } }, route!.methods[1]!] },
+      ],
+    },
+    ['changed route GET /todo'],
+  ],
+  ['a method less', { ...base, routes: [{ ...route!, methods: [get] }] }, ['removed route POST /todo']],
+  [
+    'a method more',
+    { ...base, routes: [{ ...route!, methods: [...route!.methods, { ...get, method: 'PUT' }] }] },
+    ['added route PUT /todo'],
+  ],
+  [
+    'another path',
+    { ...base, routes: [{ ...route!, path: '/task' }] },
+    ['removed route GET /todo', 'removed route POST /todo', 'added route GET /task', 'added route POST /task'],
+  ],
+  [
+    'a route that is deprecated',
+    { ...base, routes: [{ ...route!, deprecated: '2026-11-20' }] },
+    ['changed route GET /todo', 'changed route POST /todo'],
+  ],
+  [
+    'schemas',
+    { ...base, schemas: { Todo: { type: 'array' }, Text: { type: 'string' } } },
+    ['changed schema Todo', 'removed schema Message', 'added schema Text'],
+  ],
+  ['a connection', { ...base, connections: {} }, ['removed connection Orders']],
+  ['an event', { ...base, events: { made: { description: 'Made', scopes: ['todo'] } } }, ['changed event made']],
+  [
+    'a scope',
+    { ...base, scopes: { todo: { description: 'To-dos' }, order: {} } },
+    ['changed scope todo', 'added scope order'],
+  ],
+  [
+    'a cronjob',
+    { ...base, cronjobs: { nightly: { ...base.cronjobs['nightly']!, schedule: '0 4 * * *' } } },
+    ['changed cronjob nightly'],
+  ],
+  ['a rate', { ...base, rates: {} }, ['removed rate few']],
+  [
+    'settings',
+    { ...base, config: { token_lifetime: '30m', cors: ['https://a.example'] } },
+    ['changed setting token_lifetime', 'added setting cors'],
+  ],
+  [
+    'plugins',
+    { ...base, plugins: [{ name: 'waypost-plugin-b', config: {} }] },
+    ['removed plugin waypost-plugin-a', 'added plugin waypost-plugin-b'],
+  ],
+  [
+    'migrations',
+    {
+      ...base,
+      migrations: [...base.migrations, { connection: 'Orders', name: '1-a', checksum: 'c2', artifact: 'ffff' }],
+    },
+    ['added migration Orders/1-a'],
+  ],
+  [
+    'names of the prototype',
+    { ...base, scopes: { todo: {}, constructor: {}, toString: {} } },
+    ['added scope constructor', 'added scope toString'],
+  ],
+]
+
+for (const [what, after, changes] of cases) {
+  test(`a difference in ${what}`, () => {
+    const found = compareManifests(base, after).map(({ change, kind, name }) => `${change} ${kind} ${name}`)
+    assert.deepEqual(found.toSorted(), changes.toSorted())
+  })
+}
+
+test('to nothing is everything, in order of kind', () => {
+  const found = compareManifests(undefined, base)
+  assert.ok(found.every(({ change }) => change === 'added'))
+  assert.deepEqual(
+    [...new Set(found.map(({ kind }) => kind))],
+    ['route', 'schema', 'connection', 'event', 'scope', 'cronjob', 'rate', 'setting', 'plugin', 'migration'],
+  )
+})

@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { sha256 } from '../../src/kit/index.ts'
+import type { BuiltRelease, Manifest } from '../../src/release/index.ts'
+import { migrateSystem, openSystem, type System } from '../../src/store/index.ts'
+
+/** A System with Waypost's own tables, gone with `await using`. */
+export async function openFreshSystem(url: string): Promise<System & AsyncDisposable> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-release-'))
+  const file = `sqlite:${path.join(folder, 'system.db')}`
+  const system = await openSystem({ url: url.startsWith('sqlite:') ? file : url, create: true, disposable: true })
+  await migrateSystem(system)
+  return {
+    ...system,
+    async [Symbol.asyncDispose]() {
+      await system.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+export const emptyManifest: Manifest = {
+  format: 1,
+  waypost: '1.0.0',
+  name: 'sample',
+  routes: [],
+  schemas: {},
+  connections: {},
+  events: {},
+  scopes: {},
+  cronjobs: {},
+  rates: {},
+  config: {},
+  plugins: [],
+  variables: {},
+  migrations: [],
+  artifacts: {},
+}
+
+/** A release of these artifacts; the name makes it another one. */
+export function makeRelease(name: string, ...contents: readonly string[]): BuiltRelease {
+  const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
+  const sizes = Object.fromEntries(artifacts.map(({ hash, content }) => [hash, content.length]))
+  return { manifest: { ...emptyManifest, name, artifacts: sizes }, artifacts }
+}
