@@ -3,6 +3,7 @@
 import type { DeployOptions, Deployment } from './deploy.ts'
 import type { DescribeOptions } from './describe-api.ts'
 import type { DevOptions, DevServer } from './dev.ts'
+import type { DoctorOptions, DoctorReport } from './doctor.ts'
 import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { TestProject } from './test-project.ts'
 import type { Variables } from '../kit/index.ts'
@@ -12,6 +13,7 @@ export type { DeployOptions, Deployment, DeployPlan } from './deploy.ts'
 export type { DescribeOptions } from './describe-api.ts'
 export type { DevOptions, DevServer } from './dev.ts'
 export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-console.ts'
+export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrate.ts'
 export type { TestProject } from './test-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
@@ -43,4 +45,8 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
 
 export async function openTestProject(folder: string, variables?: Variables): Promise<TestProject> {
   return (await import('./test-project.ts')).openTestProject(folder, variables)
+}
+
+export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
+  return (await import('./doctor.ts')).doctor(options)
 }

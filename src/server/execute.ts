@@ -4,6 +4,7 @@ import { openOutbound } from '../outbound/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms } from './active-release.ts'
 import type { Host } from './host.ts'
+import { openExecuteNote } from './note-execute.ts'
 import { openIdentity } from './open-identity.ts'
 
 export interface ExecuteRequest {
@@ -30,11 +31,18 @@ export async function executeHostEvents(host: Host, request: ExecuteRequest = {}
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
   const terms = await followTerms(host)
+  const note = openExecuteNote(host)
+  const refresh = () => {
+    note.touch()
+    return terms.refresh()
+  }
   const outbound = openOutbound({ clock, allow: () => terms.settings().delivery_allow, loopback: isDevelopment })
   try {
-    const summary = await executeEvents({ ...terms, ...given(request), system, secrets, outbound, clock, userAgent })
+    const options = { ...terms, ...given(request), refresh, system, secrets, outbound, clock, userAgent }
+    const summary = await executeEvents(options)
     return { ...summary, ...(await countWaiting(system)) }
   } finally {
+    await note.close()
     await outbound.close()
   }
 }

@@ -1,6 +1,8 @@
 // server: the composition root of a host: serve, event:execute, administration; the receiving side of a deployment.
 // May import every room but project. What listens or delivers is loaded when it is called, so that administration and
 // the cron line of event:execute stay quick.
+import type { Clock } from '../kit/index.ts'
+import type { Finding } from './doctor/finding.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
 import type { Host } from './host.ts'
 import type { ServeOptions } from './serve.ts'
@@ -8,6 +10,8 @@ import type { ServerOptions, WaypostServer } from './start-server.ts'
 
 export { loadTerms, termsOf, type ReleaseTerms } from './active-release.ts'
 export { addHostClient, addHostUser, changeHostUserScopes, issueHostToken, revokeHostTokens } from './administration.ts'
+export { failure, look, type Finding } from './doctor/finding.ts'
+export { openQuietly, type Opened } from './doctor/open-quietly.ts'
 export { errors as serverErrors } from './errors.ts'
 export type { Execution, ExecuteRequest } from './execute.ts'
 export type { AttemptReport } from '../events/index.ts'
@@ -32,4 +36,8 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
   return (await import('./execute.ts')).executeHostEvents(host, request)
+}
+
+export async function checkHost(host: Host, clock?: Clock): Promise<readonly Finding[]> {
+  return (await import('./doctor/check-host.ts')).checkHost(host, clock)
 }

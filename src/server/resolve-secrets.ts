@@ -12,12 +12,20 @@ import type { Host } from './host.ts'
  */
 export async function resolveSecrets(host: Host, facts: SystemFacts): Promise<Secrets> {
   const given = variable(host.variables, 'WAYPOST_SECRET')
-  const ownFile = facts.origin === 'development' || (host.isEmbedded && given === undefined)
-  const text = ownFile ? await readOrMakeFile(host.folder) : given
+  const text = hasOwnSecret(host, facts) ? await readOrMakeFile(host.folder) : given
   if (text === undefined) throw errors.WP_SERVER_SECRET_MISSING({ target: host.system.target })
   const secrets = makeSecrets(text)
   if (facts.secret_check !== undefined) assertSecret(host, secrets, facts.secret_check)
   return secrets
+}
+
+/** Whether the secret of a System stands in the folder, whatever `WAYPOST_SECRET` says. */
+export function hasOwnSecret({ variables, isEmbedded }: Host, { origin }: SystemFacts): boolean {
+  return origin === 'development' || (isEmbedded && variable(variables, 'WAYPOST_SECRET') === undefined)
+}
+
+export function secretFile(folder: string): string {
+  return path.join(folder, '.waypost', 'secret')
 }
 
 /** Throws unless System was set up with these secrets. @throws WP_STORE_SECRET_CHANGED */
@@ -26,7 +34,7 @@ export function assertSecret({ system }: Host, secrets: Secrets, stored: string)
 }
 
 async function readOrMakeFile(folder: string): Promise<string> {
-  const file = path.join(folder, '.waypost', 'secret')
+  const file = secretFile(folder)
   await mkdir(path.dirname(file), { recursive: true })
   if (!existsSync(file)) await makeFile(file)
   return (await readFile(file, 'utf8')).trim()

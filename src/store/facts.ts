@@ -8,6 +8,8 @@ export interface SystemFacts {
   readonly issuer?: string
   /** Check value of `WAYPOST_SECRET`. */
   readonly secret_check?: string
+  /** When `event:execute` was last seen at work, by the database's clock: milliseconds since 1970. */
+  readonly last_execute?: string
 }
 
 export async function loadFacts(system: System): Promise<SystemFacts> {

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { openBuilder } from '../build/index.ts'
+import { version, type Diagnostic } from '../kit/index.ts'
+import type { BuiltRelease } from '../release/index.ts'
+import { look, type Finding, type Host } from '../server/index.ts'
+import { loadFacts, planMigrations } from '../store/index.ts'
+import { findProject, type Project } from './find-project.ts'
+import { loadProject } from './load-project.ts'
+
+export interface CheckedProject {
+  readonly finding: Finding
+  readonly isThere: boolean
+  /** Absent where the project has errors. */
+  readonly release?: BuiltRelease | undefined
+}
+
+/** What `validate` says, without the types that it writes. */
+export async function checkProject(folder: string): Promise<CheckedProject> {
+  const check = 'project'
+  if (!existsSync(path.join(folder, 'waypost.yml'))) {
+    const message = 'No project in this folder; a server needs none'
+    return { isThere: false, finding: { check, state: 'skip', message } }
+  }
+  let release: BuiltRelease | undefined
+  const finding = await look(check, async () => {
+    const project = findProject(folder)
+    const built = await build(project)
+    release = built.release
+    if (release === undefined) {
+      const message = `Project ${project.name} has ${count(countErrors(built.diagnostics), 'error')}`
+      return { check, state: 'fail', message, next: 'See them:', command: 'waypost validate' }
+    }
+    const message = `Project ${project.name}, ${count(release.manifest.routes.length, 'route')}, valid`
+    return { check, state: 'ok', message }
+  })
+  return { isThere: true, finding, release }
+}
+
+async function build(project: Project): Promise<{ release?: BuiltRelease; diagnostics: readonly Diagnostic[] }> {
+  const { definition, diagnostics } = await loadProject(project)
+  if (definition === undefined) return { diagnostics }
+  const builder = openBuilder({ ...project, version })
+  try {
+    return await builder.build(definition)
+  } finally {
+    await builder.close()
+  }
+}
+
+function countErrors(diagnostics: readonly Diagnostic[]): number {
+  return diagnostics.filter(({ severity }) => severity === 'error').length
+}
+
+function count(many: number, noun: string): string {
+  return `${many} ${noun}${many === 1 ? '' : 's'}`
+}
+
+/** Whether the project's migrations of System have run as they are; those of other connections are not looked at. */
+export async function checkMigrations({ system }: Host, { manifest }: BuiltRelease): Promise<Finding> {
+  const own = manifest.migrations.filter(({ connection }) => connection === 'System')
+  const plan = await planMigrations(
+    system.db,
+    own.map(({ name, checksum }) => ({ name, checksum, migration: onlyPlanned })),
+  )
+  const check = 'migrations'
+  if (plan.edited.length > 0) {
+    const next = 'Put the text back as it was, and write a new migration for the change.'
+    return { check, state: 'fail', message: `Migrations were edited after they ran: ${plan.edited.join(', ')}`, next }
+  }
+  if (plan.pending.length > 0) {
+    const names = plan.pending.map(({ name }) => name).join(', ')
+    return {
+      check,
+      state: 'warn',
+      message: `Migrations have not run: ${names}`,
+      next: 'Run them:',
+      command: 'waypost migrate',
+    }
+  }
+  if (plan.unknown.length > 0) {
+    const next = 'Somebody else applied them: get the newest state of the project.'
+    return { check, state: 'warn', message: `The project lacks migrations that ran: ${plan.unknown.join(', ')}`, next }
+  }
+  const message =
+    own.length === 0 ? 'The project has no migrations of System' : `${count(own.length, 'migration')}, all have run`
+  return { check, state: 'ok', message }
+}
+
+const onlyPlanned = { up: () => Promise.reject(new Error('Doctor runs no migration')) }
+
+/** What works in `dev` on SQLite may not work on PostgreSQL. */
+export async function checkKinds({ folder, system }: Host): Promise<readonly Finding[]> {
+  const { origin } = await loadFacts(system)
+  const isOther = system.kind === 'postgresql' && origin !== 'development'
+  if (!isOther || !existsSync(path.join(folder, '.waypost', 'system.db'))) return []
+  const next = 'Develop on PostgreSQL too, before something works only here:'
+  const command = 'WAYPOST_SYSTEM_URL=postgresql://localhost/DATABASE waypost dev'
+  return [{ check: 'kinds', state: 'warn', message: 'dev uses sqlite, this target postgresql', next, command }]
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { installation, type Clock, type Variables } from '../kit/index.ts'
+import { checkHost, failure, look, openQuietly, type Finding, type Host } from '../server/index.ts'
+import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
+
+export interface DoctorOptions {
+  readonly folder: string
+  readonly variables: Variables
+  /** This machine's clock. */
+  readonly clock?: Clock
+}
+
+export interface DoctorReport {
+  /** Nothing fails. */
+  readonly ok: boolean
+  readonly checks: readonly Finding[]
+}
+
+/** Looks at everything that has to be right on this machine, in this folder and in its System. Changes nothing. */
+export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
+  const checks: Finding[] = [checkNode()]
+  const project = await checkProject(options.folder)
+  checks.push(project.finding)
+  const { host, finding } = await openQuietly(options)
+  checks.push(finding)
+  if (host !== undefined) {
+    try {
+      checks.push(...(await checkSystem(host, project, options.clock)))
+    } catch (error) {
+      checks.push(failure('system', error))
+    } finally {
+      await host.close()
+    }
+  }
+  return { ok: checks.every(({ state }) => state !== 'fail'), checks }
+}
+
+async function checkSystem(host: Host, { release, isThere }: CheckedProject, clock?: Clock): Promise<Finding[]> {
+  return [
+    ...(release === undefined ? [] : [await look('migrations', () => checkMigrations(host, release))]),
+    ...(await checkHost(host, clock)),
+    ...(isThere ? await checkKinds(host) : []),
+  ]
+}
+
+function checkNode(): Finding {
+  const { engines } = JSON.parse(readFileSync(path.join(installation, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const found = process.versions.node
+  if (isAtLeast(found, engines.node.replace('>=', ''))) return { check: 'node', state: 'ok', message: `Node ${found}` }
+  return {
+    check: 'node',
+    state: 'fail',
+    message: `Node ${found}: Waypost needs ${engines.node}`,
+    next: 'Install a newer one.',
+  }
+}
+
+function isAtLeast(found: string, wanted: string): boolean {
+  const [a, b] = [found, wanted].map((text) => text.split('.').map(Number))
+  const at = [0, 1, 2].find((index) => (a![index] ?? 0) !== (b![index] ?? 0))
+  return at === undefined || (a![at] ?? 0) > (b![at] ?? 0)
+}

@@ -1,0 +1,470 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import { systemClock, type Variables } from '../../src/kit/index.ts'
+import { deployProject, doctor, migrateProject, type DoctorReport } from '../../src/project/index.ts'
+import { executeHostEvents, openHost, type Host } from '../../src/server/index.ts'
+import { makeSecrets, replaceFact, storeFact } from '../../src/store/index.ts'
+import { writeFiles } from '../support/project-server.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+const secret = 'the-secret-of-this-test-that-nobody-may-read'
+const baseUrl = 'https://api.example.com'
+const migration = (name: string) => `export default {
+  async up(db, type) { await db.schema.createTable('${name}').addColumn('id', type.id, (c) => c.primaryKey()).execute() },
+  async down(db) { await db.schema.dropTable('${name}').execute() },
+}
+`
+const files = {
+  'waypost.yml': `routes:
+  /ping:
+    methods:
+      GET: { public: true, action: src/ping.ts, response: { type: object } }
+event:
+  pinged: { scopes: [ping] }
+connection:
+  Other: { class: postgresql, config: { url: "\${env.OTHER_URL}" } }
+`,
+  'src/ping.ts': 'export default class Ping { async handle() { return {} } }\n',
+  'migrations/System/20261120-one.ts': migration('app_one'),
+}
+
+type Check = DoctorReport['checks'][number]
+
+/** Each check as one line. */
+function show({ checks }: DoctorReport): string[] {
+  return checks.map(({ check, state, message }) => `${state} ${check}: ${message}`)
+}
+
+function find({ checks }: DoctorReport, name: string): Check {
+  const found = checks.find(({ check }) => check === name)
+  assert.ok(found, `there is a check "${name}"`)
+  return found
+}
+
+async function makeFolder(content: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-doctor-')))
+  await writeFiles(folder, content)
+  return folder
+}
+
+/** Every file of a folder with what it holds and when it was changed; not the memory that handles of SQLite share. */
+async function snapshot(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const all = entries
+    .filter(({ name }) => !name.endsWith('-shm'))
+    .map(async (entry): Promise<[string, string]> => {
+      const file = path.join(entry.parentPath, entry.name)
+      if (!entry.isFile()) return [path.relative(folder, file), 'no file']
+      const hash = createHash('sha256').update(await readFile(file))
+      return [path.relative(folder, file), `${hash.digest('hex')} ${(await stat(file)).mtimeMs}`]
+    })
+  return Object.fromEntries(await Promise.all(all))
+}
+
+/** Every row of System's own tables. */
+async function dump({ system }: Host): Promise<unknown> {
+  const tables = (await system.db.introspection.getTables()).filter(({ name }) => name.startsWith('waypost_'))
+  const rows = tables.map(async ({ name }) => [
+    name,
+    await system.db
+      .selectFrom(name as 'waypost_system')
+      .selectAll()
+      .execute(),
+  ])
+  return Object.fromEntries(await Promise.all(rows))
+}
+
+let postgres: TestPostgres
+before(async () => {
+  postgres = await startPostgres()
+})
+after(() => postgres.stop())
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`doctor, a deployed project on ${kind}`, () => {
+    let folder: string
+    let variables: Variables
+    let host: Host
+    const run = (over: Variables = {}, options = {}) =>
+      doctor({ folder, variables: { ...variables, ...over }, ...options })
+
+    before(async () => {
+      folder = await makeFolder(files)
+      variables = {
+        WAYPOST_SYSTEM_URL: kind === 'sqlite' ? 'sqlite:live.db' : await postgres.createDatabase(),
+        WAYPOST_SECRET: secret,
+        WAYPOST_BASE_URL: baseUrl,
+        OTHER_URL: 'postgresql://ann:other-password@localhost/other',
+      }
+      await migrateProject({ folder, variables })
+      await deployProject({ folder, variables, by: 'test' })
+      host = await openHost({ folder, variables })
+    })
+    after(async () => {
+      await host.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    const addServer = (name: string, values: object) =>
+      host.system.db
+        .insertInto('waypost_server')
+        .values({
+          id: name,
+          name,
+          version: '1.0.0',
+          release_id: null,
+          state: 'serving',
+          error: null,
+          started_at: host.system.now(),
+          heartbeat_at: host.system.now(),
+          ...values,
+        })
+        .execute()
+    const addDeliveries = async (count: number, subscription = 'sub_gone') => {
+      await host.system.db
+        .insertInto('waypost_delivery')
+        .values(
+          Array.from({ length: count }, (_, index) => ({
+            id: `${subscription}-${index}`,
+            message_id: `msg_${index}`,
+            subscription_id: subscription,
+            status: 'pending' as const,
+            due_at: 1000,
+            failures: 0,
+            lost: 0,
+            claim_id: null,
+            lease_until: null,
+            created_at: 1000,
+            finished_at: null,
+          })),
+        )
+        .execute()
+    }
+    const clear = async () => {
+      for (const table of ['waypost_delivery', 'waypost_subscription', 'waypost_server'] as const) {
+        await host.system.db.deleteFrom(table).execute()
+      }
+      await host.system.db.deleteFrom('waypost_system').where('name', '=', 'last_execute').execute()
+    }
+
+    test('all is well', async () => {
+      const active = await host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
+      for (const name of ['app-1', 'app-2']) await addServer(name, { release_id: active.release_id })
+      await addServer('app-0', { release_id: 'older', heartbeat_at: 1000 }) // gone
+      await executeHostEvents(host)
+      const report = await run()
+      assert.deepEqual(
+        show(report).map((line) => line.replace(/\d+\.\d s\b|\d+ s\b(?= ago)|\b[0-9a-f]{8}\b/g, '…')),
+        [
+          `ok node: Node ${process.versions.node}`,
+          `ok project: Project ${path.basename(folder)}, 1 route, valid`,
+          `ok system: System ${host.system.target.replace(`${folder}/`, '')}, migrated`,
+          'ok migrations: 1 migration, all have run',
+          'ok secret: WAYPOST_SECRET opens what System holds',
+          'ok base-url: WAYPOST_BASE_URL https://api.example.com, the same on 2 servers',
+          "ok clock: Clock … from the database's",
+          'ok release: Release … is active; app-1 and app-2 serve it',
+          'ok variables: The variables of the release are set: OTHER_URL',
+          'ok events: event:execute last ran … ago, nothing waits',
+        ],
+      )
+      assert.equal(report.ok, true)
+      await clear()
+    })
+
+    test('it changes neither a file nor a row, and says no secret', async () => {
+      await addDeliveries(1)
+      const [filesBefore, rowsBefore] = [await snapshot(folder), await dump(host)]
+      const reports = [await run(), await run({ WAYPOST_SECRET: `${secret}, but another` })]
+      assert.deepEqual(await dump(host), rowsBefore)
+      assert.deepEqual(await snapshot(folder), filesBefore)
+      for (const text of [secret, 'waypost-test', 'other-password'])
+        assert.ok(!JSON.stringify(reports).includes(text), text)
+      await clear()
+    })
+
+    const wrong: readonly { name: string; variables: Variables; check: string; says: RegExp; next: RegExp }[] = [
+      {
+        name: 'another secret',
+        variables: { WAYPOST_SECRET: `x${secret}` },
+        check: 'secret',
+        says: /is not the one that System/,
+        next: /used before/,
+      },
+      {
+        name: 'a short secret',
+        variables: { WAYPOST_SECRET: 'short' },
+        check: 'secret',
+        says: /has 5 characters/,
+        next: /openssl rand/,
+      },
+      {
+        name: 'no secret',
+        variables: { WAYPOST_SECRET: '' },
+        check: 'secret',
+        says: /WAYPOST_SECRET is not set/,
+        next: /Set the one/,
+      },
+      {
+        name: 'another base URL',
+        variables: { WAYPOST_BASE_URL: 'https://b.example' },
+        check: 'base-url',
+        says: /is https:\/\/b\.example, but .* https:\/\/api\.example\.com/,
+        next: /Set WAYPOST_BASE_URL to/,
+      },
+      {
+        name: 'a base URL that is none',
+        variables: { WAYPOST_BASE_URL: 'api' },
+        check: 'base-url',
+        says: /"api" cannot be/,
+        next: /absolute/,
+      },
+    ]
+    for (const { name, variables: over, check, says, next } of wrong) {
+      test(`${name} fails`, async () => {
+        const report = await run(over)
+        const found = find(report, check)
+        assert.deepEqual([found.state, report.ok], ['fail', false])
+        assert.match(found.message, says)
+        assert.match(found.next ?? '', next)
+      })
+    }
+
+    test('a secret that is accepted and does not open a key fails', async () => {
+      const rows = await host.system.db.selectFrom('waypost_key').selectAll().execute()
+      const id = rows[0]?.id ?? 'key_1'
+      const sealed = makeSecrets(`${secret}-older`).seal('{}', { table: 'waypost_key', row: id, column: 'private_jwk' })
+      await host.system.db
+        .insertInto('waypost_key')
+        .values({ id: 'key_2', public_jwk: '{}', private_jwk: sealed, created_at: 1, retired_at: null })
+        .execute()
+      const { state, message } = find(await run(), 'secret')
+      assert.deepEqual([state, /cannot be opened/.test(message)], ['fail', true])
+      await host.system.db.deleteFrom('waypost_key').where('id', '=', 'key_2').execute()
+    })
+
+    test('a base URL that is not set is the one that System remembers', async () => {
+      const { state, message } = find(await run({ WAYPOST_BASE_URL: '' }), 'base-url')
+      assert.deepEqual([state, message], ['ok', `WAYPOST_BASE_URL is not set; System remembers ${baseUrl}`])
+    })
+
+    const clocks: readonly (readonly [seconds: number, state: Check['state'], says: RegExp])[] = [
+      [20, 'ok', /^Clock (19|20)\.\d s from the database's$/],
+      [-40, 'warn', /^This machine's clock is 40 s behind the database's$/],
+      [290, 'warn', /5 min ahead of/],
+      [310, 'fail', /5 min ahead of/],
+      [-90_000, 'fail', /25 h behind/],
+    ]
+    for (const [seconds, state, says] of clocks) {
+      test(`a clock that is ${seconds} s off: ${state}`, async () => {
+        const clock = { ...systemClock, now: () => Date.now() + seconds * 1000 }
+        const found = find(await run({}, { clock }), 'clock')
+        assert.equal(found.state, state)
+        assert.match(found.message, says)
+      })
+    }
+
+    test('deliveries that wait while nothing delivers fail, with the line for cron', async () => {
+      await addDeliveries(14)
+      const found = find(await run(), 'events')
+      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 14 deliveries wait'])
+      assert.match(
+        found.next ?? '',
+        /Cron does not know this shell: put WAYPOST_SYSTEM_URL, .*OTHER_URL into \.env\. Add to crontab:/,
+      )
+      const launcher = path.join(import.meta.dirname, '../../bin/run.js')
+      assert.equal(
+        found.command,
+        `* * * * * cd ${folder} && ${process.execPath} ${launcher} event:execute --watch --time-limit 55s`,
+      )
+      await replaceFact(host.system, 'last_execute', String(Date.now() - 600_000))
+      assert.match(find(await run(), 'events').message, /^event:execute last ran 10 min ago, 14 deliveries wait$/)
+      await replaceFact(host.system, 'last_execute', String(Date.now() - 20_000))
+      const lately = find(await run(), 'events')
+      assert.equal(lately.state, 'ok')
+      assert.match(lately.message, /last ran 2\d s ago, 14 deliveries wait/)
+      await clear()
+    })
+
+    test('what waits on purpose does not count, a message that nobody has looked at does', async () => {
+      await host.system.db
+        .insertInto('waypost_subscription')
+        .values({
+          id: 'sub_1',
+          user_id: 'u',
+          event: 'pinged',
+          endpoint: 'https://e.example',
+          status: 'paused',
+          revision: 1,
+          secret: '',
+          created_at: 1,
+        })
+        .execute()
+      await addDeliveries(2, 'sub_1')
+      await host.system.db
+        .updateTable('waypost_subscription')
+        .set({
+          secret: makeSecrets(secret).seal('s', { table: 'waypost_subscription', row: 'sub_1', column: 'secret' }),
+        })
+        .execute()
+      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, nothing waits')
+      const message = {
+        id: 'msg_x',
+        event: 'pinged',
+        data: '{}',
+        users: null,
+        created_at: 1,
+        fanned_out_at: null,
+        fan_cursor: null,
+      }
+      await host.system.db
+        .insertInto('waypost_message')
+        .values([message, { ...message, id: 'msg_y', event: 'unknown' }])
+        .execute()
+      assert.equal(find(await run(), 'events').message, 'event:execute never ran, 1 delivery waits')
+      await host.system.db.deleteFrom('waypost_message').execute()
+      await clear()
+    })
+
+    test('a server that does not serve the release is named with its cause', async () => {
+      assert.match(find(await run(), 'release').message, /is active, and no server is alive$/)
+      await addServer('app-1', { release_id: 'older', state: 'failed', error: 'The variable OTHER_URL is not set' })
+      const failed = find(await run(), 'release')
+      assert.equal(failed.state, 'fail')
+      assert.match(failed.message, /; app-1 does not serve it: The variable OTHER_URL is not set$/)
+      await clear()
+      await addServer('app-1', { state: 'starting' })
+      assert.match(find(await run(), 'release').message, /; app-1 is not there yet$/)
+      await clear()
+    })
+
+    test('a variable of the release that is not set here is a warning', async () => {
+      const found = find(await run({ OTHER_URL: '' }), 'variables')
+      assert.deepEqual([found.state, found.message], ['warn', 'The release needs OTHER_URL, which is not set here'])
+    })
+
+    test('migrations that have not run, that were edited, that are unknown here', async () => {
+      const one = path.join(folder, 'migrations/System/20261120-one.ts')
+      const two = path.join(folder, 'migrations/System/20261121-two.ts')
+      await writeFile(two, migration('app_two'))
+      const pending = find(await run(), 'migrations')
+      assert.deepEqual(
+        [pending.state, pending.message, pending.command],
+        ['warn', 'Migrations have not run: 20261121-two', 'waypost migrate'],
+      )
+      await writeFile(one, migration('app_three'))
+      const edited = find(await run(), 'migrations')
+      assert.deepEqual([edited.state, edited.message], ['fail', 'Migrations were edited after they ran: 20261120-one'])
+      await Promise.all([rm(one), rm(two)])
+      assert.deepEqual(find(await run(), 'migrations').message, 'The project lacks migrations that ran: 20261120-one')
+      await writeFile(one, files['migrations/System/20261120-one.ts'])
+    })
+
+    test('a project with an error fails, and the rest is looked at', async () => {
+      await writeFile(path.join(folder, 'src/ping.ts'), 'export default class {')
+      const report = await run()
+      const found = find(report, 'project')
+      assert.deepEqual([found.state, found.command], ['fail', 'waypost validate'])
+      assert.match(found.message, /has 1 error$/)
+      assert.equal(find(report, 'secret').state, 'ok')
+      await writeFile(path.join(folder, 'src/ping.ts'), files['src/ping.ts'])
+    })
+
+    test('a server needs no project in its folder', async () => {
+      const empty = await makeFolder({})
+      const url = kind === 'sqlite' ? `sqlite:${folder}/live.db` : variables['WAYPOST_SYSTEM_URL']
+      const report = await doctor({ folder: empty, variables: { ...variables, WAYPOST_SYSTEM_URL: url } })
+      assert.equal(find(report, 'project').state, 'skip')
+      assert.equal(find(report, 'secret').state, 'ok')
+      assert.deepEqual(await readdir(empty), [])
+      await rm(empty, { recursive: true })
+    })
+
+    if (kind === 'postgresql') {
+      test('development on SQLite beside a target on PostgreSQL is a warning', async () => {
+        await mkdir(path.join(folder, '.waypost'), { recursive: true })
+        await writeFile(path.join(folder, '.waypost/system.db'), '')
+        assert.equal(show(await run()).at(-1), 'warn kinds: dev uses sqlite, this target postgresql')
+        await rm(path.join(folder, '.waypost/system.db'))
+      })
+    }
+
+    test('event:execute notes at most once a minute that it ran', async () => {
+      const noted = async () =>
+        (
+          await host.system.db
+            .selectFrom('waypost_system')
+            .select('value')
+            .where('name', '=', 'last_execute')
+            .executeTakeFirst()
+        )?.value
+      await executeHostEvents(host)
+      const first = await noted()
+      assert.ok(Math.abs(Date.now() - Number(first)) < 10_000)
+      await executeHostEvents(host)
+      assert.equal(await noted(), first)
+      await replaceFact(host.system, 'last_execute', String(Number(first) - 61_000))
+      await executeHostEvents(host)
+      assert.ok(Number(await noted()) >= Number(first))
+      await clear()
+    })
+  })
+
+  test(`a System on ${kind} without Waypost's tables fails, and stays as it is`, async () => {
+    const folder = await makeFolder({})
+    const file = path.join(folder, 'mine.db')
+    const mine = new DatabaseSync(file)
+    mine.exec('create table mine (id integer)')
+    mine.close()
+    const before = await snapshot(folder)
+    const url = kind === 'sqlite' ? 'sqlite:mine.db' : await postgres.createDatabase()
+    const { command, state, message } = find(await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } }), 'system')
+    assert.deepEqual([state, command], ['fail', 'waypost migrate'])
+    assert.match(message, /lacks (the|\d+) tables of this Waypost$/)
+    assert.deepEqual(await snapshot(folder), before)
+    await rm(folder, { recursive: true })
+  })
+}
+
+test('a System that is not there, not reachable, or no database fails without a word of its password', async () => {
+  const folder = await makeFolder({ 'note.db': 'this is a text and no database, however long it goes on' })
+  const before = await snapshot(folder)
+  const cases: readonly (readonly [url: string, says: RegExp])[] = [
+    ['', /There is no System database at \.waypost\/system\.db/],
+    ['sqlite:none.db', /There is no SQLite file ".*none\.db"/],
+    ['sqlite:note.db', /note\.db|not a database/],
+    ['postgresql://ann:hidden-word@127.0.0.1:1/none', /cannot be reached/],
+    ['mysql://ann:hidden-word@localhost/none', /no address of a System database/],
+  ]
+  for (const [url, says] of cases) {
+    const report = await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } })
+    const { state, message } = find(report, 'system')
+    assert.equal(state, 'fail')
+    assert.match(message, says)
+    assert.ok(!JSON.stringify(report).includes('hidden-word'), url)
+  }
+  assert.deepEqual(await snapshot(folder), before)
+  await rm(folder, { recursive: true })
+})
+
+test('a System that dev made: its secret is not made, its issuer and its deliveries are its own affair', async () => {
+  const folder = await makeFolder(files)
+  await migrateProject({ folder, variables: {} })
+  const host = await openHost({ folder, variables: {} })
+  await storeFact(host.system, 'origin', 'development')
+  await storeFact(host.system, 'issuer', 'http://localhost:4000')
+  await host.close()
+  const before = await snapshot(folder)
+  const lines = show(await doctor({ folder, variables: {} }))
+  assert.ok(lines.includes('ok secret: The first command that signs makes .waypost/secret'))
+  assert.ok(lines.includes('ok base-url: Issuer http://localhost:4000, which dev keeps'))
+  assert.ok(lines.includes('ok events: dev delivers while it runs; nothing waits'))
+  assert.ok(lines.some((line) => line.startsWith('warn release: No release is active')))
+  assert.deepEqual(await snapshot(folder), before)
+  await rm(folder, { recursive: true })
+})
