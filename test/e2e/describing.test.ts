@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { checkout } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+
+const run = promisify(execFile)
+
+describe('commands that describe a project', () => {
+  let project: TestProject
+  before(async () => {
+    project = await makeProject()
+  })
+  after(() => project.remove())
+
+  it('openapi prints the document that a server gives', async () => {
+    const printed = JSON.parse(await project.ok('openapi'))
+    const dev = project.start('dev --port 0 --no-deliver')
+    const [, docs = ''] = await dev.waitFor(/Docs +(\S+)/)
+    const served = await fetch(new URL('/openapi.json', docs))
+    assert.deepEqual(printed, await served.json())
+    assert.equal((await dev.stop()).code, 0)
+  })
+
+  it('openapi writes a file, and says where callers reach the API', async () => {
+    const env = { WAYPOST_BASE_URL: 'https://api.acme.test/' }
+    const { code, stdout, stderr } = await project.run('openapi --output out/api/openapi.json', { env })
+    assert.deepEqual([code, stdout, stderr], [0, '', '  Wrote  out/api/openapi.json\n'])
+    const { servers, paths } = JSON.parse(await project.read('out/api/openapi.json'))
+    assert.deepEqual(servers, [{ url: 'https://api.acme.test' }])
+    assert.deepEqual(Object.keys(paths), ['/todo', '/todo/{todo_id}'])
+  })
+
+  it('openapi fails where it cannot write, and where the base URL is none', async () => {
+    const unwritable = await project.run('openapi --output waypost.yml/openapi.json')
+    assert.equal(unwritable.code, 1)
+    assert.match(unwritable.stderr, /^Error: "waypost\.yml\/openapi\.json" cannot be written: /)
+    const wrong = await project.run('openapi', { env: { WAYPOST_BASE_URL: 'api' } })
+    assert.deepEqual([wrong.code, wrong.stdout], [1, ''])
+    assert.match(wrong.stderr, /^Error: .*"api"/)
+  })
+
+  it('routes prints who may call what, and where it stands, in 80 columns', async () => {
+    const { code, stdout, stderr } = await project.run('routes')
+    assert.equal(code, 0)
+    assert.equal(
+      stdout,
+      [
+        'METHOD  PATH            ACCESS  ACTION                  SOURCE',
+        'GET     /todo           public  src/todo/collection.ts  …/todo/collection.yml:3',
+        'POST    /todo           todo    src/todo/insert.ts      …/todo/collection.yml:10',
+        'GET     /todo/:todo_id  public  src/todo/entity.ts      …/todo/entity.yml:5',
+        'PUT     /todo/:todo_id  todo    src/todo/update.ts      …/todo/entity.yml:10',
+        'DELETE  /todo/:todo_id  todo    src/todo/delete.ts      …/todo/entity.yml:15\n',
+      ].join('\n'),
+    )
+    assert.equal(stderr, '\n2 routes, 5 methods\n')
+  })
+
+  it('routes prints all of it as data', async () => {
+    const { routes } = JSON.parse(await project.ok('routes --json'))
+    assert.equal(routes.length, 5)
+    assert.deepEqual(routes[1], {
+      method: 'POST',
+      path: '/todo',
+      public: false,
+      scopes: ['todo'],
+      action: 'src/todo/insert.ts',
+      source: 'resources/routes/todo/collection.yml:10',
+      description: 'Creates a to-do',
+    })
+  })
+
+  it('generate:client writes a client whose calls are typed', async () => {
+    const { code, stderr } = await project.run('generate:client --output client/api.ts')
+    assert.deepEqual([code, stderr.split('\n')[0]], [0, '  Wrote  client/api.ts'])
+    await symlink(path.join(checkout, 'node_modules/@oazapfts'), path.join(project.folder, 'node_modules/@oazapfts'))
+    // What it says of its own types is checked too.
+    await project.edit('client/api.ts', '// @ts-nocheck\n', '')
+    await project.write('client/good.ts', useClient("{ title: 'Buy milk', content: 'Two bottles' }"))
+    await project.write('client/bad.ts', useClient("{ title: 1, content: 'Two bottles' }"))
+    assert.deepEqual(await typeCheck(project, 'client/good.ts'), [])
+    assert.deepEqual(await typeCheck(project, 'client/bad.ts'), [
+      "client/bad.ts(4,34): error TS2322: Type 'number' is not assignable to type 'string'.",
+    ])
+  })
+
+  it('a client of what it generated reaches the API', async () => {
+    const dev = project.start('dev --port 0 --no-deliver')
+    const [, url = ''] = await dev.waitFor(/API +(\S+)/)
+    const script = `import { defaults, getTodo, postTodo } from './client/api.ts'
+      defaults.baseUrl = '${url}'
+      const list = await getTodo({ startIndex: 0 })
+      const refused = await postTodo({ title: 'x', content: 'y' })
+      console.log(list.status, list.data.itemsPerPage, refused.status, refused.data.type)`
+    await project.write('try.ts', script)
+    const { stdout } = await run(process.execPath, ['try.ts'], { cwd: project.folder })
+    assert.equal(stdout, '200 16 401 urn:waypost:errors#WP_AUTH_NO_TOKEN\n')
+    await dev.stop()
+  })
+
+  it('a project with errors is described by nothing: they are listed on stderr', async () => {
+    await project.edit(
+      'resources/schema.yml',
+      'content: { type: string }\n    insert_date',
+      'content: { type: sting }\n    insert_date',
+    )
+    for (const command of ['openapi', 'routes', 'generate:client']) {
+      const { code, stdout, stderr } = await project.run(command)
+      assert.deepEqual([code, stdout], [1, ''], command)
+      assert.match(stderr, /^resources\/schema\.yml:8:22 {2}"sting" is no JSON Schema type/, command)
+      assert.match(stderr, /\nError: The project has 1 error/, command)
+    }
+    const { code, stdout } = await project.run('routes --json')
+    assert.equal(code, 1)
+    assert.equal(JSON.parse(stdout).error.code, 'WP_PROJECT_BROKEN')
+  })
+
+  it('each leads its help with examples', async () => {
+    for (const command of ['openapi', 'routes', 'generate:client']) {
+      const [, heading = '', first = ''] = (await project.ok(`${command} --help`))
+        .split('\n\n')
+        .flatMap((part) => part.split('\n'))
+      assert.equal(heading, 'EXAMPLES', command)
+      assert.match(first, new RegExp(`^  \\$ waypost ${command}`))
+    }
+  })
+})
+
+function useClient(body: string): string {
+  return `import { defaults, postTodo } from './api.ts'
+
+defaults.headers = { authorization: 'Bearer x' }
+const created = await postTodo(${body})
+if (created.status === 201) {
+  const id: number | undefined = created.data.id
+  console.log(id)
+} else {
+  const detail: string = created.data.detail
+  console.log(detail)
+}
+`
+}
+
+async function typeCheck(project: TestProject, file: string): Promise<string[]> {
+  const config = {
+    extends: '../tsconfig.json',
+    compilerOptions: { lib: ['es2024', 'dom', 'dom.iterable'] },
+    include: [],
+    files: [path.basename(file)],
+  }
+  await project.write('client/tsconfig.json', JSON.stringify(config))
+  const tsc = path.join(checkout, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await run(process.execPath, [tsc, '-p', 'client', '--pretty', 'false'], {
+    cwd: project.folder,
+  }).catch((error: { stdout: string }) => error)
+  return stdout.split('\n').filter((line) => line !== '')
+}
