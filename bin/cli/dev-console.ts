@@ -21,9 +21,9 @@ export class DevConsole implements Console {
     say(`  waypost ${version}   ${news.project}\n`)
     say(`  API       ${paint('cyan', url)}`)
     if (news.docs !== undefined) say(`  Docs      ${paint('cyan', news.docs)}`)
-    say(`  Sign in   ${`${user.name} / ${user.password}`.padEnd(32)}(kept in .waypost/dev.json; has every scope)`)
-    say(`  System    ${news.target.padEnd(32)}${done.join(', ')}`.trimEnd())
-    if (news.delivers) say('  Events    delivered here while this runs  (--no-deliver leaves them to event:execute)')
+    row('Sign in', `${user.name} / ${user.password}`, '(kept in .waypost/dev.json; has every scope)')
+    row('System', news.target, done.join(', '))
+    if (news.delivers) row('Events', 'delivered here while this runs', '(--no-deliver leaves them to event:execute)')
     else say(`  Events    left to ${paint('cyan', 'npx waypost event:execute')}`)
     if (news.tryPath !== undefined) say(`\n  Try       ${paint('cyan', `curl ${url}${news.tryPath}`)}`)
     say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.\n`)
@@ -87,6 +87,13 @@ export class DevConsole implements Console {
 
 function say(text = ''): void {
   process.stdout.write(`${text}\n`)
+}
+
+/** A word, what it is, and a remark: beside it where the terminal is wide enough, else below. */
+function row(word: string, what: string, remark: string): void {
+  const start = `  ${word.padEnd(10)}${what.padEnd(32)}`
+  const fits = start.length + remark.length <= widthOf(process.stdout)
+  say(fits ? `${start}${remark}`.trimEnd() : `${start.trimEnd()}\n${' '.repeat(12)}${remark}`)
 }
 
 function line(text: string): void {
