@@ -6,7 +6,7 @@ import { storeFact } from '../store/index.ts'
 import { openHost } from './open-host.ts'
 import { openIdentity } from './open-identity.ts'
 import { readLogLevel, readPort } from './read-variables.ts'
-import { reportServer } from './report-server.ts'
+import { reportServer, type ServerReport } from './report-server.ts'
 import { catchStrayFailures } from './stray-failures.ts'
 import { startServer, type WaypostServer } from './start-server.ts'
 
@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly folder: string
   readonly variables: Variables
   readonly port?: number | undefined
+  /** How long after a release that did not come up it is tried again; 5,000 ms by default. */
+  readonly retryMs?: number
 }
 
 /**
@@ -36,20 +38,25 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
     const letStrayFailuresGo = catchStrayFailures({
       onRejection: (error) => logger.error({ err: error }, 'a promise that nobody awaited was rejected'),
       onException(error) {
-        logger.fatal({ err: error }, 'an error outside of every request: this server stops, and should be started again')
+        logger.fatal(
+          { err: error },
+          'an error outside of every request: this server stops, and should be started again',
+        )
         process.exitCode = 1
         process.kill(process.pid, 'SIGTERM')
       },
     })
     const server = await startServer({ host, identity, logger, isDevelopment: false, address })
     closers.push(() => server.close())
+    const letGo = server.hold() // or a route would be 404 until the release has come up
     closers.push(async () => letStrayFailuresGo())
     await storeFact(host.system, 'origin', 'production')
     const report = await reportServer(host)
     closers.push(() => report.stop())
-    const follow = followActivations(server, logger, report)
+    const follow = followActivations({ server, logger, report, retryMs: options.retryMs ?? 5000 })
     closers.push(() => follow.stop())
     await follow.catchUp()
+    letGo()
     return { ...server, close }
   } catch (error) {
     await close()
@@ -71,24 +78,27 @@ function makeLogger(level: string): pino.Logger {
   })
 }
 
-const retryMs = 5000
+interface Following {
+  readonly server: WaypostServer
+  readonly logger: pino.Logger
+  readonly report: ServerReport
+  readonly retryMs: number
+}
 
 /** Serves what is active, now and after each activation; one that fails is tried again. */
-function followActivations(
-  server: WaypostServer,
-  logger: pino.Logger,
-  report: Awaited<ReturnType<typeof reportServer>>,
-) {
+function followActivations({ server, logger, report, retryMs }: Following) {
   let served: string | undefined
+  let hasFailed = false
   let running: Promise<void> = Promise.resolve()
   let retry: NodeJS.Timeout | undefined
   let isStopped = false
 
   async function bringUp(): Promise<void> {
     const release = await loadActiveRelease(server.host.system)
-    if (isStopped || release === undefined || release.id === served) return
-    await server.serveRelease(release)
+    if (isStopped || release === undefined || (release.id === served && !hasFailed)) return
+    if (release.id !== served) await server.serveRelease(release)
     served = release.id
+    hasFailed = false
     logger.info({ release: shortId(release.id) }, 'serving a release')
     await report.say({ state: 'serving', release: release.id })
   }
@@ -96,6 +106,7 @@ function followActivations(
   function catchUp(): Promise<void> {
     clearTimeout(retry)
     running = running.then(bringUp).catch(async (error: unknown) => {
+      hasFailed = true
       logger.error({ err: error }, 'the active release does not come up; what was served before stays')
       await report.say({ state: 'failed', error: messageOf(error) }).catch(() => undefined)
       if (!isStopped) retry = setTimeout(() => void catchUp(), retryMs).unref()
@@ -117,4 +128,3 @@ function followActivations(
     },
   }
 }
-

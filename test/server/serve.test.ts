@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { openTestProject } from '../../src/project/index.ts'
+import { activateRelease } from '../../src/release/index.ts'
+import { listServers, openHost, serve, type Host, type WaypostServer } from '../../src/server/index.ts'
+import { migrateSystem } from '../../src/store/index.ts'
+import { actionFile, describeEachSystem, writeFiles, type Files } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+
+const yml = `
+routes:
+  /version: { methods: { GET: { public: true, response: Version, action: src/version.ts } } }
+schema:
+  Version: { type: object, properties: { version: { type: string } } }
+`
+const version = (text: string, head = ''): Files => ({
+  'waypost.yml': yml,
+  'src/version.ts': actionFile(`return { version: '${text}', more: 1 }`, head),
+})
+
+describeEachSystem('serve', ({ newSystem }) => {
+  let folder: string
+  let host: Host
+  let variables: Record<string, string>
+  const servers: WaypostServer[] = []
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'waypost-serve-'))
+    const systemUrl = await newSystem()
+    variables = {
+      WAYPOST_SYSTEM_URL: systemUrl.replace('sqlite:', `sqlite:${folder}/`),
+      WAYPOST_BASE_URL: 'https://api.example.com',
+      WAYPOST_SECRET: 'a secret for a test of at least 32 characters',
+      LOG_LEVEL: 'silent',
+      HOST: '127.0.0.1',
+      LIMIT: 'huge',
+    }
+    host = await openHost({ folder, variables, create: true, unmigrated: true })
+    await migrateSystem(host.system)
+  })
+  after(async () => {
+    for (const server of servers) await server.close()
+    await host.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const start = async (more: Record<string, string> = {}) => {
+    const empty = await mkdtemp(path.join(folder, 'host-'))
+    const server = await serve({ folder: empty, variables: { ...variables, ...more }, port: 0, retryMs: 100 })
+    servers.push(server)
+    return server
+  }
+  const deploy = async (files: Files) => {
+    await writeFiles(folder, files)
+    return (
+      await (await openTestProject(folder, { ORDERS_URL: 'postgresql://localhost/orders', LIMIT: '1mb' })).install(host)
+    ).stored
+  }
+  const get = async (server: WaypostServer) => (await send(server.port, { path: '/version' })).body?.version as unknown
+  const until = async (isTrue: () => Promise<boolean>) => {
+    const end = Date.now() + 5000
+    while (!(await isTrue())) {
+      assert.ok(Date.now() < end, 'it did not come in time')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  /** What the first server says of itself. */
+  const state = async () => {
+    const { state, error } = (await listServers(host))[0]!
+    return error === null ? state : `${state}: ${error}`
+  }
+
+  test('without a release answers everything but routes, and takes the first as soon as there is one', async () => {
+    const server = await start()
+    assert.equal((await send(server.port, { path: '/version' })).status, 404)
+    assert.equal((await send(server.port, { path: '/health/ready' })).status, 200)
+    assert.equal(
+      (await send(server.port, { path: '/consumer/login', body: { username: 'a', password: 'b' } })).status,
+      401,
+    )
+    assert.equal(await state(), 'starting')
+    await deploy(version('one'))
+    await until(async () => (await get(server)) === 'one')
+    await until(async () => (await state()) === 'serving')
+    const { headers } = await send(server.port, { path: '/version' })
+    assert.match(headers['strict-transport-security']!, /max-age/)
+  })
+
+  test('starts with the active release: no request sees a server without routes', async () => {
+    const server = await start()
+    assert.equal(await get(server), 'one')
+    assert.deepEqual(
+      (await listServers(host)).map((one) => one.state),
+      ['serving', 'serving'],
+    )
+    await server.close()
+    assert.equal((await listServers(host)).length, 1)
+  })
+
+  test('drops what results have beyond their schema', async () => {
+    assert.deepEqual((await send(servers[0]!.port, { path: '/version' })).body, { version: 'one' })
+  })
+
+  for (const [what, broken, reason] of [
+    ['throws while it is loaded', version('bad', `throw new Error('out of order')`), /out of order/],
+    [
+      'cannot be constructed',
+      {
+        ...version('bad'),
+        'src/version.ts': actionFile('return {}').replace(
+          'async handle',
+          `constructor() { throw new Error('no start') }\n  async handle`,
+        ),
+      },
+      /no start/,
+    ],
+    [
+      'needs a variable',
+      {
+        ...version('bad'),
+        'waypost.yml': `${yml}connection: { Orders: { class: postgresql, config: { url: '\${env.ORDERS_URL}' } } }\n`,
+      },
+      /The variable ORDERS_URL is not set/,
+    ],
+    [
+      'has a setting that is none',
+      { ...version('bad'), 'waypost.yml': `${yml}config: { body_limit: '\${env.LIMIT}' }\n` },
+      /body_limit/,
+    ],
+  ] as const) {
+    test(`a release that ${what} leaves the one before, and the row says why until another is active`, async () => {
+      const good = await deploy(version('good'))
+      await until(async () => (await get(servers[0]!)) === 'good')
+      const bad = await deploy(broken)
+      assert.notEqual(bad.id, good.id)
+      await until(async () => (await state()).startsWith('failed'))
+      assert.match(await state(), reason)
+      assert.equal(await get(servers[0]!), 'good')
+      assert.equal((await listServers(host))[0]!.release, good.id, 'what it serves is what it served')
+      await deploy(version('good'))
+      await until(async () => (await state()) === 'serving')
+      assert.equal(await get(servers[0]!), 'good')
+    })
+  }
+
+  test('what is damaged in System is not run, and is tried again until it is mended', async () => {
+    await deploy(version('good'))
+    await until(async () => (await get(servers[0]!)) === 'good')
+    const { db } = host.system
+    await writeFiles(folder, version('mended'))
+    const { stored, artifacts } = await (await openTestProject(folder)).install({ ...host, system: { ...host.system } })
+    await until(async () => (await get(servers[0]!)) === 'mended')
+
+    await deploy(version('good'))
+    await until(async () => (await get(servers[0]!)) === 'good')
+    const [{ hash, content }] = artifacts as [{ hash: string; content: string }]
+    await db
+      .updateTable('waypost_artifact')
+      .set({ content: content.replace('mended', 'forged') })
+      .where('hash', '=', hash)
+      .execute()
+    // Activated as a rollback would: nothing of it is stored again.
+    await activateRelease(host.system, { manifest: stored.manifest, artifacts: [] }, { by: 'ann' })
+    await until(async () => (await state()).startsWith('failed'))
+    assert.match(await state(), /is not what was stored: artifact \w+ has other content/)
+    assert.equal(await get(servers[0]!), 'good')
+    await db.updateTable('waypost_artifact').set({ content }).where('hash', '=', hash).execute()
+    await until(async () => (await get(servers[0]!)) === 'mended')
+    await until(async () => (await state()) === 'serving')
+  })
+
+  test('every server of a System follows', async () => {
+    const more = await Promise.all([start(), start()])
+    await deploy(version('all'))
+    for (const server of [servers[0]!, ...more]) await until(async () => (await get(server)) === 'all')
+  })
+
+  test('a server that is closed leaves no row and answers nobody', async () => {
+    for (const server of servers) await server.close()
+    assert.deepEqual(await listServers(host), [])
+    await assert.rejects(send(servers[0]!.port, { path: '/', agent: new Agent() }), { code: 'ECONNREFUSED' })
+  })
+})
