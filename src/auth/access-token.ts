@@ -28,7 +28,8 @@ export interface SignedToken {
 /** The id inside an access token, which nothing vouches for; undefined if the text is no token. */
 export function readTokenId(text: string): string | undefined {
   try {
-    return decodeJwt(text).jti
+    const { jti } = decodeJwt(text)
+    return jti !== undefined && isUuid(jti) ? jti : undefined
   } catch {
     return undefined
   }
