@@ -19,5 +19,16 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   const document = await describeApi(options)
   const file = path.join(installation, 'dist/vendor/client-generator.js')
   const generator = (await import(pathToFileURL(file).href)) as ClientGenerator
-  return head + (await generator.generateSource(document, { useUnknown: true }))
+  return head + (await generator.generateSource(withoutTuples(document) as object, { useUnknown: true }))
+}
+
+/** The generator knows no tuples: they become lists of what may stand in them, not lists of nothing. */
+function withoutTuples(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutTuples)
+  const { prefixItems, ...rest } = value as { prefixItems?: unknown; items?: unknown }
+  const tuple = Array.isArray(prefixItems)
+    ? { ...rest, items: { anyOf: [...prefixItems, ...(rest.items === false ? [] : [rest.items ?? {}])] } }
+    : value
+  return Object.fromEntries(Object.entries(tuple).map(([key, inner]) => [key, withoutTuples(inner)]))
 }
