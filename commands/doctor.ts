@@ -27,7 +27,9 @@ export default class Doctor extends WaypostCommand {
     const word = words[state].padEnd(6)
     const painted = state === 'fail' ? paint('red', word) : state === 'warn' ? paint('yellow', word) : word
     this.print(`  ${painted}${wrap(message, indent.length)}`)
-    if (next !== undefined) this.print(indent + wrap(next, indent.length))
-    if (command !== undefined) this.print(indent + paint('cyan', command))
+    const advice = next === undefined ? [] : [wrap(next, indent.length)]
+    if (command !== undefined) advice.push(paint('cyan', command))
+    const fits = !wrap([next, command].join(' '), indent.length).includes('\n')
+    if (advice.length > 0) this.print(indent + advice.join(fits ? ' ' : `\n${indent}`))
   }
 }

@@ -30,11 +30,12 @@ export default class GenerateAction extends WaypostCommand {
     })
     const { route, action, answeredAt } = generated
     this.print(`${isDryRun ? '  Would write' : '  Wrote'}  ${action} for ${route}`)
-    const next =
-      answeredAt === undefined
-        ? `${route} answers 501 until it has code.`
-        : `${route} has another action: to use this one, write action: ${action} at ${answeredAt}.`
-    this.print(`  ${wrap(next, 2)}`)
+    if (answeredAt !== undefined) {
+      const next = `${route} has another action: to use this one, write action: ${action} at ${answeredAt}.`
+      this.print(`  ${wrap(next, 2)}`)
+    } else if (!isDryRun) {
+      this.print(`  ${route} answers 501 until it has code.`)
+    }
     return { ...generated, written: !isDryRun }
   }
 }

@@ -48,7 +48,7 @@ export default class GenerateRoute extends WaypostCommand {
     const [wrote, put] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
     this.print(wrote + wrap([...files, ...describeSchemas(schemas)].join(', '), wrote.length))
     for (const { name, file, line } of others) this.print(`${put}${name} to ${file}:${line}`)
-    this.print(`  ${wrap(`${route} answers 501 until ${action} has code.`, 2)}`)
+    if (!isDryRun) this.print(`  ${wrap(`${route} answers 501 until ${action} has code.`, 2)}`)
   }
 }
 

@@ -82,8 +82,8 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
     const next = 'Somebody else applied them: get the newest state of the project.'
     return { check, state: 'warn', message: `The project lacks migrations that ran: ${plan.unknown.join(', ')}`, next }
   }
-  const message =
-    own.length === 0 ? 'The project has no migrations of System' : `${count(own.length, 'migration')}, all have run`
+  if (own.length === 0) return { check, state: 'ok', message: 'The project has no migrations of System' }
+  const message = `${count(own.length, 'migration')} of the project ${own.length === 1 ? 'has' : 'have'} run`
   return { check, state: 'ok', message }
 }
 

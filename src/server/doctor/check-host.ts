@@ -20,7 +20,7 @@ export async function checkHost(host: Host, clock: Clock = systemClock): Promise
     await look('base-url', () => checkBaseUrl(host, facts, servers.length)),
     await look('clock', () => checkClock(host.system, clock)),
     finding ?? checkRelease(release, servers, facts),
-    ...(release === undefined ? [] : [checkVariables(release, host.variables)]),
+    ...(release === undefined ? [] : checkVariables(release, host.variables)),
     await look('events', () => checkEvents(host, facts, release)),
   ]
 }

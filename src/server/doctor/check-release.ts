@@ -45,24 +45,17 @@ export function checkRelease(
 }
 
 /** Whether a server here would have the variables that the active release names. */
-export function checkVariables({ manifest }: StoredRelease, variables: Variables): Finding {
+export function checkVariables({ manifest }: StoredRelease, variables: Variables): readonly Finding[] {
   const needed = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  const { missing } = resolveReferences(
-    needed.map((name) => `\${env.${name}}`),
-    variables,
-  )
+  if (needed.length === 0) return []
+  const references = needed.map((name) => `\${env.${name}}`)
+  const { missing } = resolveReferences(references, variables)
   const check = 'variables'
-  if (missing.length > 0) {
-    const message = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
-    return {
-      check,
-      state: 'warn',
-      message,
-      next: 'A server in this folder does not come up without: set it in the environment or in .env.',
-    }
-  }
-  if (needed.length === 0) return { check, state: 'ok', message: 'The release needs no variables' }
-  return { check, state: 'ok', message: `The variables of the release are set: ${needed.join(', ')}` }
+  if (missing.length === 0)
+    return [{ check, state: 'ok', message: `Variables of the release are set: ${needed.join(', ')}` }]
+  const message = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
+  const next = 'A server in this folder does not come up without: set it in the environment or in .env.'
+  return [{ check, state: 'warn', message, next }]
 }
 
 function list(names: readonly string[]): string {
