@@ -22,9 +22,19 @@ const port = await findFreePort()
 const server = await startWaypost(folder, ['dev', '--no-deliver', '--port', String(port)])
 try {
   const action = 'src/todo/collection.ts'
-  await report('an action', action, (text, edit) => text.replace(/itemsPerPage = \d+/, `itemsPerPage = ${edit}`), (body) => body['itemsPerPage'])
+  await report(
+    'an action',
+    action,
+    (text, edit) => text.replace(/itemsPerPage = \d+/, `itemsPerPage = ${edit}`),
+    (body) => body['itemsPerPage'],
+  )
   const yaml = 'resources/routes/todo/collection.yml'
-  await report("a route's YAML", yaml, (text, edit) => text.replace(/minimum: \d+, default: \d+/, `minimum: 0, default: ${edit}`), (body) => body['startIndex'])
+  await report(
+    "a route's YAML",
+    yaml,
+    (text, edit) => text.replace(/minimum: \d+, default: \d+/, `minimum: 0, default: ${edit}`),
+    (body) => body['startIndex'],
+  )
 } finally {
   await server.stop()
   agent.destroy()
@@ -42,7 +52,9 @@ async function report(what: string, file: string, change: Change, read: Read): P
   }
   times.sort((a, b) => a - b)
   const median = times[Math.floor(times.length / 2)]!
-  process.stdout.write(`${what.padEnd(16)} median ${median.toFixed(1)} ms, slowest ${times.at(-1)!.toFixed(1)} ms, ${times.length} edits\n`)
+  process.stdout.write(
+    `${what.padEnd(16)} median ${median.toFixed(1)} ms, slowest ${times.at(-1)!.toFixed(1)} ms, ${times.length} edits\n`,
+  )
 }
 
 async function measure(file: string, change: Change, read: Read, edit: number): Promise<number> {
@@ -56,7 +68,9 @@ async function measure(file: string, change: Change, read: Read, edit: number): 
 }
 
 async function fetchList(): Promise<Record<string, unknown>> {
-  const [response] = (await once(get({ port, host: '127.0.0.1', path: '/todo', agent }), 'response')) as [import('node:http').IncomingMessage]
+  const [response] = (await once(get({ port, host: '127.0.0.1', path: '/todo', agent }), 'response')) as [
+    import('node:http').IncomingMessage,
+  ]
   const parts: Buffer[] = []
   for await (const part of response) parts.push(part as Buffer)
   return JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>
@@ -70,7 +84,10 @@ async function addRoutes(): Promise<void> {
   for (let index = 0; index < routes; index++) {
     const actionFile = `src/many/action-${Math.floor(index / 5)}.ts`
     if (index % 5 === 0) {
-      await writeFile(path.join(folder, actionFile), `export default class Many${index} {\n  async handle() {\n    return { success: true, message: 'many ${index}' }\n  }\n}\n`)
+      await writeFile(
+        path.join(folder, actionFile),
+        `export default class Many${index} {\n  async handle() {\n    return { success: true, message: 'many ${index}' }\n  }\n}\n`,
+      )
     }
     await writeFile(
       path.join(folder, `resources/routes/many/route-${index}.yml`),

@@ -79,7 +79,9 @@ function makeTable(place: string, node: Node): string[] {
 
 function describe(node: Node): string {
   const [title, description] = [titleOf(node), descriptionOf(node)]
-  return [capital(title), node.anyOf === undefined || node.title === undefined ? description : ''].filter((one) => one !== '').join('. ')
+  return [capital(title), node.anyOf === undefined || node.title === undefined ? description : '']
+    .filter((one) => one !== '')
+    .join('. ')
 }
 
 function capital(text: string): string {
@@ -103,7 +105,16 @@ function makeSettings(): string {
   const rows = Object.entries<SettingRow>(settingsTable).map(
     ([name, row]) => `| \`${name}\` | ${cell(row.description)} | \`${cell(JSON.stringify(row.default))}\` |`,
   )
-  return ['## config\n', 'Settings of the server.\n', fence(exampleOf('config')), '', '| setting | | default |', '|---|---|---|', ...rows, ''].join('\n')
+  return [
+    '## config\n',
+    'Settings of the server.\n',
+    fence(exampleOf('config')),
+    '',
+    '| setting | | default |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
 }
 
 function exampleOf(place: string): string {
@@ -116,10 +127,13 @@ function exampleOf(place: string): string {
 function parseExamples(): Record<string, string> {
   const text = readFileSync(path.join(root, 'bin/definition-examples.md'), 'utf8')
   return Object.fromEntries(
-    text.split(/^## /m).slice(1).map((part) => {
-      const [place = '', ...lines] = part.split('\n')
-      return [place.trim(), lines.join('\n').trim()]
-    }),
+    text
+      .split(/^## /m)
+      .slice(1)
+      .map((part) => {
+        const [place = '', ...lines] = part.split('\n')
+        return [place.trim(), lines.join('\n').trim()]
+      }),
   )
 }
 

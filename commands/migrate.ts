@@ -10,7 +10,10 @@ export default class Migrate extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    connection: Flags.string({ description: "Only this connection, beside Waypost's own tables", env: 'WAYPOST_CONNECTION' }),
+    connection: Flags.string({
+      description: "Only this connection, beside Waypost's own tables",
+      env: 'WAYPOST_CONNECTION',
+    }),
   }
 
   async run(): Promise<unknown> {

@@ -2,7 +2,8 @@ import { Args, Flags, WaypostCommand } from '../../bin/cli/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class TokenRevoke extends WaypostCommand {
-  static override description = 'Revoke one token, or every token of a user or client. Every server refuses it within a second.'
+  static override description =
+    'Revoke one token, or every token of a user or client. Every server refuses it within a second.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa',
     '<%= config.bin %> <%= command.id %> --user ann',

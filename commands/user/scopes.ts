@@ -21,7 +21,11 @@ export default class UserScopes extends WaypostCommand {
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     try {
       this.note(`  Target     ${host.system.target}`)
-      const user = await changeHostUserScopes(host, { name: args.name, add: flags.add ?? [], remove: flags.remove ?? [] })
+      const user = await changeHostUserScopes(host, {
+        name: args.name,
+        add: flags.add ?? [],
+        remove: flags.remove ?? [],
+      })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
       return user
     } finally {

@@ -14,6 +14,12 @@ export const errors = defineErrors({
     message: 'The variable {variables} is not set, which the connection "{name}" needs',
     hint: 'Set it in the environment of this server, or in .env.',
   },
+  WP_CONNECTION_CONFIG: {
+    kind: 'user',
+    status: 500,
+    message: 'The config of the connection "{name}" does not fit the class "{class}": {problem}',
+    hint: 'Check the variables that it names.',
+  },
   WP_CONNECTION_DOWN: {
     kind: 'external',
     status: 503,

@@ -1,6 +1,8 @@
 import type { ConnectionClass, Log, OpenConnection } from '../contract/index.ts'
-import { messageOf, nearest, resolveReferences, type Variables } from '../kit/index.ts'
+import { nearest, type Variables } from '../kit/index.ts'
+import { prepareConfig } from '../plugin/index.ts'
 import { errors } from './errors.ts'
+import { HeldConnection } from './held-connection.ts'
 
 /** A connection as a release names it; config may hold `${env.NAME}`. */
 export interface ConnectionUse {
@@ -12,7 +14,7 @@ export interface ConnectionUse {
 export interface ConnectionSet {
   /** @throws WP_CONNECTION_UNKNOWN, WP_CONNECTION_DOWN */
   get(name: string): OpenConnection
-  /** What could not be opened, with the reason. */
+  /** What could not be opened or did not answer, with the reason. What was opened may answer later. */
   readonly down: ReadonlyMap<string, string>
   /** Gives the connections back; the last generation that used one closes it. */
   release(): Promise<void>
@@ -20,7 +22,7 @@ export interface ConnectionSet {
 
 /** Opens connections and keeps them over generations as long as their config stays the same. */
 export interface ConnectionRegistry {
-  /** @throws WP_CONNECTION_CLASS, WP_CONNECTION_VARIABLE */
+  /** @throws WP_CONNECTION_CLASS, WP_CONNECTION_VARIABLE, WP_CONNECTION_CONFIG */
   acquire(uses: Readonly<Record<string, ConnectionUse>>): Promise<ConnectionSet>
   close(): Promise<void>
 }
@@ -34,94 +36,77 @@ export interface RegistryOptions {
   readonly builtIn: Readonly<Record<string, OpenConnection>>
 }
 
-interface Held {
-  readonly key: string
-  users: number
-  connection: OpenConnection | undefined
-  failure: string | undefined
-  opening: Promise<void> | undefined
-  open(): Promise<void>
-}
+/** How long the next generation waits for connections that neither open nor fail. */
+const longestWaitMs = 5000
 
 export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegistry {
-  const held = new Map<string, Held>()
+  const held = new Map<string, HeldConnection>()
 
-  function hold(name: string, use: ConnectionUse): Held {
-    const { openClass, config } = resolveUse(options, name, use)
+  function hold(name: string, use: ConnectionUse): readonly [key: string, one: HeldConnection] {
+    const { openClass, config } = prepareUse(options, name, use)
     const key = JSON.stringify([name, use.class, config])
-    const existing = held.get(key)
-    if (existing !== undefined) return existing
-    const made: Held = {
-      key,
-      users: 0,
-      connection: undefined,
-      failure: undefined,
-      opening: undefined,
-      open() {
-        made.opening ??= openClass.open(config, { name, folder: options.folder, log: options.log }).then(
-          (connection) => {
-            made.connection = connection
-            made.failure = undefined
-          },
-          (error: unknown) => {
-            made.failure = messageOf(error)
-            made.opening = undefined
-          },
-        )
-        return made.opening
-      },
-    }
-    held.set(key, made)
-    return made
-  }
-
-  async function drop(one: Held): Promise<void> {
-    one.users--
-    if (one.users > 0) return
-    held.delete(one.key)
-    await one.opening
-    await one.connection?.close().catch((error: unknown) => options.log.warn(`closing a connection: ${messageOf(error)}`))
+    const open = async () => openClass.open(config, { name, folder: options.folder, log: options.log })
+    return [key, held.get(key) ?? new HeldConnection(open, options.log)]
   }
 
   return {
     async acquire(uses) {
       const own = new Map(Object.entries(uses).map(([name, use]) => [name, hold(name, use)]))
-      for (const one of own.values()) one.users++
-      await Promise.all([...own.values()].map((one) => one.open()))
+      for (const [key, one] of own.values()) {
+        held.set(key, one)
+        one.use()
+      }
+      const problems = await Promise.all(
+        [...own].map(async ([name, [, one]]) => [name, await one.findProblem(longestWaitMs)] as const),
+      )
       let released = false
       return {
-        get: (name) => options.builtIn[name] ?? pick(own, name, Object.keys(options.builtIn)),
-        down: new Map([...own].flatMap(([name, one]) => (one.failure === undefined ? [] : [[name, one.failure]]))),
+        get: (name) => {
+          const builtIn = Object.hasOwn(options.builtIn, name) ? options.builtIn[name] : undefined
+          return builtIn ?? pick(name, own, Object.keys(options.builtIn))
+        },
+        down: new Map(problems.flatMap(([name, problem]) => (problem === undefined ? [] : [[name, problem]]))),
         async release() {
           if (released) return
           released = true
-          await Promise.all([...own.values()].map(drop))
+          await Promise.all(
+            [...own.values()].map(async ([key, one]) => {
+              if (await one.release()) held.delete(key)
+            }),
+          )
         },
       }
     },
     async close() {
-      await Promise.all([...held.values()].map((one) => drop(Object.assign(one, { users: 1 }))))
+      await Promise.all([...held.values()].map((one) => one.close()))
+      held.clear()
     },
   }
 }
 
-function resolveUse(options: RegistryOptions, name: string, use: ConnectionUse) {
+function prepareUse(options: RegistryOptions, name: string, use: ConnectionUse) {
   const openClass = options.classes.get(use.class)
   if (openClass === undefined) {
-    throw errors.WP_CONNECTION_CLASS({ name, class: use.class, known: [...options.classes.keys()].sort().join(', ') })
+    const known = [...options.classes.keys()].sort().join(', ') || 'none'
+    throw errors.WP_CONNECTION_CLASS({ name, class: use.class, known })
   }
-  const { value: config, missing } = resolveReferences(use.config, options.variables)
-  if (missing.length > 0) throw errors.WP_CONNECTION_VARIABLE({ name, variables: missing.join(', ') })
-  return { openClass, config }
+  const prepared = prepareConfig(openClass.config, use.config, options.variables)
+  if ('missing' in prepared) throw errors.WP_CONNECTION_VARIABLE({ name, variables: prepared.missing.join(', ') })
+  if ('problem' in prepared) throw errors.WP_CONNECTION_CONFIG({ name, class: use.class, problem: prepared.problem })
+  return { openClass, config: prepared.config }
 }
 
-function pick(own: ReadonlyMap<string, Held>, name: string, builtIn: readonly string[]): OpenConnection {
-  const one = own.get(name)
+type Own = ReadonlyMap<string, readonly [key: string, one: HeldConnection]>
+
+function pick(name: string, own: Own, builtIn: readonly string[]): OpenConnection {
+  const one = own.get(name)?.[1]
   if (one === undefined) {
     const guess = nearest(name, [...builtIn, ...own.keys()])
-    throw errors.WP_CONNECTION_UNKNOWN({ name, hint: guess === undefined ? 'Name it under connection: in waypost.yml.' : `Did you mean "${guess}"?` })
+    const hint = guess === undefined ? 'Name it under connection: in waypost.yml.' : `Did you mean "${guess}"?`
+    throw errors.WP_CONNECTION_UNKNOWN({ name, hint })
   }
   if (one.connection !== undefined) return one.connection
+  const reason = one.failure
   void one.open()
-  throw errors.WP_CONNECTION_DOWN({ name, reason: one.failure ?? 'it is being opened' }, { retryAfterSeconds: 1 })
+  throw errors.WP_CONNECTION_DOWN({ name, reason }, { retryAfterSeconds: 1 })
 }

@@ -15,10 +15,14 @@ export function mountLogin(login: Login): FastifyPluginAsync {
     app.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
     })
-    app.post<{ Body: Static<typeof LoginBody> }>('/consumer/login', { schema: { body: LoginBody } }, async (request) => {
-      const { username, password } = request.body
-      return loginAnswer(await login.logIn({ name: username, password, address: request.ip }))
-    })
+    app.post<{ Body: Static<typeof LoginBody> }>(
+      '/consumer/login',
+      { schema: { body: LoginBody } },
+      async (request) => {
+        const { username, password } = request.body
+        return loginAnswer(await login.logIn({ name: username, password, address: request.ip }))
+      },
+    )
     app.put<{ Body: Static<typeof RenewBody> }>('/consumer/login', { schema: { body: RenewBody } }, async (request) => {
       try {
         return loginAnswer(await login.renew(request.body.refresh_token))

@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'The package "{name}" is no Waypost plugin: {reason}',
     hint: 'Its default export must be made with definePlugin of waypost.',
   },
+  WP_PLUGIN_VERSION: {
+    kind: 'user',
+    status: 500,
+    message: 'The plugin "{name}" requires waypost {requires}; this is {own}',
+    hint: 'Install versions of both that go together.',
+  },
   WP_PLUGIN_CLASS_TWICE: {
     kind: 'user',
     status: 500,

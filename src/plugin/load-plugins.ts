@@ -1,9 +1,10 @@
-import { createRequire } from 'node:module'
+import { registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
-import { messageOf } from '../kit/index.ts'
+import { messageOf, version } from '../kit/index.ts'
 import { errors } from './errors.ts'
+import { satisfies } from './satisfies.ts'
 
 /** What the plugins together offer. Names of classes are unique over all of them. */
 export interface PluginSet {
@@ -18,16 +19,29 @@ const firstParty = ['@waypost/plugin-sql'] as const
 /**
  * Loads the first-party plugins and those that a project lists.
  * @param folder where third-party packages are looked for
- * @throws WP_PLUGIN_MISSING, WP_PLUGIN_INVALID, WP_PLUGIN_CLASS_TWICE
+ * @throws WP_PLUGIN_MISSING, WP_PLUGIN_INVALID, WP_PLUGIN_VERSION, WP_PLUGIN_CLASS_TWICE
  */
 export async function loadPlugins(folder: string, names: readonly string[] = []): Promise<PluginSet> {
   const own = await Promise.all(firstParty.map((name) => importPlugin(name, () => import(name))))
-  const require = createRequire(path.join(folder, 'package.json'))
   const listed = names.filter((name) => !(firstParty as readonly string[]).includes(name))
-  const others = await Promise.all(
-    listed.map((name) => importPlugin(name, () => import(pathToFileURL(require.resolve(name)).href))),
-  )
+  const others = await Promise.all(listed.map((name) => importPlugin(name, () => importFrom(folder, name))))
   return joinPlugins([...own, ...others])
+}
+
+const scheme = 'waypost-plugin:'
+
+/** Imports a package as a module in the folder would: `require.resolve` does not see what is for `import` only. */
+async function importFrom(folder: string, name: string): Promise<{ default?: unknown }> {
+  const parentURL = pathToFileURL(path.join(folder, 'package.json')).href
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === scheme + name ? next(name, { ...context, parentURL }) : next(specifier, context),
+  })
+  try {
+    return (await import(scheme + name)) as { default?: unknown }
+  } finally {
+    hooks.deregister()
+  }
 }
 
 /** Puts the classes of plugins together. @throws WP_PLUGIN_CLASS_TWICE */
@@ -62,6 +76,8 @@ async function importPlugin(name: string, load: () => Promise<{ default?: unknow
   }
   const problem = checkPlugin(plugin)
   if (problem !== undefined) throw errors.WP_PLUGIN_INVALID({ name, reason: problem })
+  const { requires } = plugin as Plugin
+  if (satisfies(version, requires) === false) throw errors.WP_PLUGIN_VERSION({ name, requires, own: version })
   return plugin as Plugin
 }
 
@@ -70,11 +86,18 @@ function checkPlugin(plugin: unknown): string | undefined {
   const { name, requires, connections = {}, actions = {} } = plugin as Partial<Plugin>
   if (typeof name !== 'string') return 'it has no name'
   if (typeof requires !== 'string') return 'it does not say which versions of waypost it requires'
+  if (satisfies(version, requires) === undefined) return `"${requires}" is no range of versions`
   for (const [className, one] of Object.entries(connections)) {
     if (typeof one?.open !== 'function') return `its connection class "${className}" has no open function`
+    if (!isSchema(one.config)) return `its connection class "${className}" has no schema of its config`
   }
   for (const [className, one] of Object.entries(actions)) {
     if (typeof one?.make !== 'function') return `its action class "${className}" has no make function`
+    if (!isSchema(one.config)) return `its action class "${className}" has no schema of its config`
   }
   return undefined
+}
+
+function isSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }

@@ -14,7 +14,10 @@ export async function checkTypes(folder: string): Promise<TypeReport> {
   const compiler = findCompiler(folder)
   const output: string[] = []
   const code = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn(process.execPath, [compiler, '--noEmit', '--pretty', 'false'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [compiler, '--noEmit', '--pretty', 'false'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.stdout.on('data', (part: Buffer) => output.push(part.toString()))
     child.stderr.on('data', (part: Buffer) => output.push(part.toString()))
     child.once('error', reject)

@@ -1,6 +1,12 @@
 import { checkModules, openBuilder } from '../build/index.ts'
 import { hasErrors, version, type Diagnostic, type Variables } from '../kit/index.ts'
-import { activateRelease, compareManifests, loadActiveRelease, predictId, type ReleaseChange } from '../release/index.ts'
+import {
+  activateRelease,
+  compareManifests,
+  loadActiveRelease,
+  predictId,
+  type ReleaseChange,
+} from '../release/index.ts'
 import { artifactLoader } from '../runtime/index.ts'
 import { checkIdentity, listServers, openHost, openIdentity } from '../server/index.ts'
 import { storeFact } from '../store/index.ts'

@@ -54,7 +54,12 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
-    const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
+    const host = await openHost({
+      folder: options.folder,
+      variables: options.variables,
+      create: true,
+      unmigrated: true,
+    })
     closers.push(() => host.close())
     await assertDevelopment(host)
     const own = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
@@ -145,7 +150,10 @@ interface WatchedSession {
 }
 
 /** Takes over each save; says nothing of files that change nothing, for example one that this output goes to. */
-function startWatching({ folder, console }: DevOptions, { first, takeOver, server }: WatchedSession): Promise<Watching> {
+function startWatching(
+  { folder, console }: DevOptions,
+  { first, takeOver, server }: WatchedSession,
+): Promise<Watching> {
   let last = first
   let isServing = !('refused' in first)
   const reload = async (changed: readonly string[]) => {

@@ -20,11 +20,19 @@ const animals = [
 ] // prettier-ignore
 
 /** Makes sure that the user is there and has every scope that the project names. */
-export async function ensureDevelopmentUser(folder: string, system: System, scopes: readonly string[]): Promise<DevelopmentUser> {
+export async function ensureDevelopmentUser(
+  folder: string,
+  system: System,
+  scopes: readonly string[],
+): Promise<DevelopmentUser> {
   const wanted = [...new Set([consumerScope, ...backendScopes, ...scopes])]
   const file = path.join(folder, '.waypost', 'dev.json')
   const kept = await readKept(file)
-  const row = await system.db.selectFrom('waypost_user').select('id').where('name', '=', kept?.name ?? 'dev').executeTakeFirst()
+  const row = await system.db
+    .selectFrom('waypost_user')
+    .select('id')
+    .where('name', '=', kept?.name ?? 'dev')
+    .executeTakeFirst()
   if (kept !== undefined && row !== undefined) {
     const owned = await loadUserScopes(system.db, row.id)
     const missing = wanted.filter((scope) => !owned.includes(scope))

@@ -19,7 +19,12 @@ export const errors = defineErrors({
     message: '{folder} is not empty ({count})',
     hint: 'Choose another folder, or add --force to write only the files that are missing.',
   },
-  WP_PROJECT_NO_FOLDER: { kind: 'user', status: 500, message: '{folder} is a file', hint: 'Choose another name for the folder.' },
+  WP_PROJECT_NO_FOLDER: {
+    kind: 'user',
+    status: 500,
+    message: '{folder} is a file',
+    hint: 'Choose another name for the folder.',
+  },
   WP_PROJECT_TEMPLATE: { kind: 'user', status: 500, message: 'There is no template "{name}"', hint: '{hint}' },
   WP_PROJECT_NO_TYPESCRIPT: {
     kind: 'user',

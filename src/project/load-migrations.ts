@@ -6,7 +6,9 @@ import type { ProjectMigration } from '../store/index.ts'
 import { errors } from './errors.ts'
 
 /** The migrations of a built release, by connection, loaded. @throws WP_PROJECT_MIGRATION_FORM, WP_PROJECT_MIGRATION_LOAD */
-export async function loadMigrationModules(release: BuiltRelease): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {
+export async function loadMigrationModules(
+  release: BuiltRelease,
+): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {
   registerArtifacts(release.artifacts)
   const byConnection = new Map<string, ProjectMigration[]>()
   for (const { connection, name, checksum, artifact } of release.manifest.migrations) {

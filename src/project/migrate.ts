@@ -124,7 +124,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
     })
     if (options.keepTables) return
     const file = path.join('migrations', name, 'tables.ts')
-    if (await writeIfChanged(path.join(options.folder, file), await writeTables(database.db, database.kind))) written.push(file)
+    if (await writeIfChanged(path.join(options.folder, file), await writeTables(database.db, database.kind)))
+      written.push(file)
   })
   return { applied, written }
 }
@@ -172,7 +173,8 @@ async function withDatabases(
         continue
       }
       const use = release.manifest.connections[name]
-      if (use === undefined) throw errors.WP_PROJECT_CONNECTION({ name, hint: `Name it under connection: in waypost.yml.` })
+      if (use === undefined)
+        throw errors.WP_PROJECT_CONNECTION({ name, hint: `Name it under connection: in waypost.yml.` })
       const kind = plugins.connections.get(use.class)?.migrations
       if (kind === undefined) throw errors.WP_PROJECT_CONNECTION_MIGRATIONS({ name, class: use.class })
       const set = await registry.acquire({ [name]: use })
@@ -190,7 +192,8 @@ function checkName(name: string, migrations: ReadonlyMap<string, unknown>): stri
   const guess = nearest(name, names)
   throw errors.WP_PROJECT_CONNECTION({
     name,
-    hint: guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
+    hint:
+      guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
   })
 }
 

@@ -65,5 +65,7 @@ export async function watchProject(root: string, options: WatchOptions): Promise
 
 /** `tables.ts` is written by the migrations that a change runs, a log perhaps by whoever watches this. */
 function isIgnored(name: string): boolean {
-  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name) || name.endsWith('.log')
+  return (
+    ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name) || name.endsWith('.log')
+  )
 }

@@ -26,6 +26,7 @@ function resolveSettings({ id, manifest }: { id: string; manifest: Manifest }, v
   if (missing.length > 0) throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(id) })
   const { settings, problems } = parseSettings(value)
   const [first] = problems
-  if (first !== undefined) throw errors.WP_SERVER_SETTING({ name: first.name, reason: first.message, release: shortId(id) })
+  if (first !== undefined)
+    throw errors.WP_SERVER_SETTING({ name: first.name, reason: first.message, release: shortId(id) })
   return settings
 }

@@ -32,7 +32,10 @@ export interface UserRequest {
 }
 
 /** Adds a user with the default scopes and those given. */
-export async function addHostUser(host: Host, request: UserRequest): Promise<{ id: string; name: string; scopes: readonly string[] }> {
+export async function addHostUser(
+  host: Host,
+  request: UserRequest,
+): Promise<{ id: string; name: string; scopes: readonly string[] }> {
   const { settings } = await loadTerms(host.system, host.variables)
   const scopes = checkScopes([...settings.scopes_default, ...request.scopes, ...(request.admin ? backendScopes : [])])
   const user = await addUser(host.system, {
@@ -75,7 +78,10 @@ export async function issueHostToken(
   request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
 ): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
   const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
-  if (request.expires !== undefined && (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > longestLifetimeMs)) {
+  if (
+    request.expires !== undefined &&
+    (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > longestLifetimeMs)
+  ) {
     throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
   }
   const user = await findUser(host.system, request.user)
@@ -110,7 +116,11 @@ export async function revokeHostTokens(
   const now = host.clock.now()
   if (request.jti !== undefined) {
     const jti = readTokenId(request.jti) ?? request.jti
-    const known = await host.system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti).executeTakeFirst()
+    const known = await host.system.db
+      .selectFrom('waypost_token')
+      .select('jti')
+      .where('jti', '=', jti)
+      .executeTakeFirst()
     if (known === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64) })
     return revokeTokens(host.system, { jti }, now)
   }
@@ -118,7 +128,11 @@ export async function revokeHostTokens(
     return revokeTokens(host.system, { userId: (await findUser(host.system, request.user)).id }, now)
   }
   if (request.client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
-  const client = await host.system.db.selectFrom('waypost_client').select('id').where('id', '=', request.client).executeTakeFirst()
+  const client = await host.system.db
+    .selectFrom('waypost_client')
+    .select('id')
+    .where('id', '=', request.client)
+    .executeTakeFirst()
   if (client === undefined) throw authErrors.WP_AUTH_CLIENT_UNKNOWN({ client: request.client })
   return revokeTokens(host.system, { clientId: client.id }, now)
 }

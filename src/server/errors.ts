@@ -31,7 +31,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_BASE_URL is {given}, but the tokens of System at {target} were issued by {stored}',
     hint: 'Set WAYPOST_BASE_URL to {stored}.',
   },
-  WP_SERVER_NUMBER: { kind: 'user', status: 500, message: '{name} is "{value}", which is no port', hint: 'Use a number from 0 to 65535.' },
+  WP_SERVER_NUMBER: {
+    kind: 'user',
+    status: 500,
+    message: '{name} is "{value}", which is no port',
+    hint: 'Use a number from 0 to 65535.',
+  },
   WP_SERVER_LOG_LEVEL: {
     kind: 'user',
     status: 500,

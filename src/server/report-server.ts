@@ -28,7 +28,11 @@ export async function reportServer({ system }: Host): Promise<ServerReport> {
     })
     .execute()
   const update = (values: object) =>
-    system.db.updateTable('waypost_server').set({ ...values, heartbeat_at: system.now() }).where('id', '=', id).execute()
+    system.db
+      .updateTable('waypost_server')
+      .set({ ...values, heartbeat_at: system.now() })
+      .where('id', '=', id)
+      .execute()
   const timer = setInterval(() => void update({}).catch(() => undefined), heartbeatMs)
   timer.unref()
 
@@ -38,13 +42,19 @@ export async function reportServer({ system }: Host): Promise<ServerReport> {
     },
     async stop() {
       clearInterval(timer)
-      await system.db.deleteFrom('waypost_server').where('id', '=', id).execute().catch(() => undefined)
+      await system.db
+        .deleteFrom('waypost_server')
+        .where('id', '=', id)
+        .execute()
+        .catch(() => undefined)
     },
   }
 }
 
 /** The servers that are alive, by name. */
-export async function listServers({ system }: Host): Promise<readonly { name: string; release: string | null; state: string; error: string | null }[]> {
+export async function listServers({
+  system,
+}: Host): Promise<readonly { name: string; release: string | null; state: string; error: string | null }[]> {
   const rows = await system.db
     .selectFrom('waypost_server')
     .select(['name', 'release_id as release', 'state', 'error'])

@@ -1,4 +1,11 @@
-import { loadUserScopes, makeGuard, makeLogin, mountAuthorization, openKeyRing, type TokenIssuer } from '../auth/index.ts'
+import {
+  loadUserScopes,
+  makeGuard,
+  makeLogin,
+  mountAuthorization,
+  openKeyRing,
+  type TokenIssuer,
+} from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
 import type { OpenConnection } from '../contract/index.ts'
@@ -6,7 +13,14 @@ import { makeDispatcher, makeSubscriptions } from '../events/index.ts'
 import { defaultSettings, resolveReferences, type Settings } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
-import { assertServable, loadArtifacts, shortId, type Artifact, type Manifest, type StoredRelease } from '../release/index.ts'
+import {
+  assertServable,
+  loadArtifacts,
+  shortId,
+  type Artifact,
+  type Manifest,
+  type StoredRelease,
+} from '../release/index.ts'
 import {
   buildGeneration,
   importArtifact,
@@ -84,7 +98,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
-    const feed = await startFeed(host.system, { onError: (error) => options.logger.warn({ err: error }, 'the change feed cannot be read') })
+    const feed = await startFeed(host.system, {
+      onError: (error) => options.logger.warn({ err: error }, 'the change feed cannot be read'),
+    })
     closers.push(() => feed.close())
     const outbound = openOutbound({
       allow: () => terms.settings.delivery_allow,
@@ -93,7 +109,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     })
     closers.push(() => outbound.close())
     const shared = await openShared(options, { feed, outbound, terms: () => terms })
-    closers.push(() => shared.guard.close(), () => shared.registry.close())
+    closers.push(
+      () => shared.guard.close(),
+      () => shared.registry.close(),
+    )
     const listener = await openListener({ ...options.address, generation: await buildFor(shared, undefined) })
     closers.push(() => listener.close())
 
@@ -197,7 +216,8 @@ async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<G
   assertVariables(options.host, release)
   const modules = await loadActionModules(options.host.system, toServe)
   const connections = await registry.acquire(release.manifest.connections)
-  for (const [name, reason] of connections.down) options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
+  for (const [name, reason] of connections.down)
+    options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
   shared.schemas.beginGeneration()
   try {
     const generation = await buildGeneration({
@@ -245,14 +265,20 @@ function assertVariables(host: Host, release: StoredRelease): void {
     Object.entries(release.manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [`\${env.${name}}`])),
     host.variables,
   )
-  if (missing.length > 0) throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
+  if (missing.length > 0)
+    throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
 }
 
-async function loadActionModules(system: System, { release, artifacts }: ToServe): Promise<ReadonlyMap<string, unknown>> {
+async function loadActionModules(
+  system: System,
+  { release, artifacts }: ToServe,
+): Promise<ReadonlyMap<string, unknown>> {
   const { manifest } = release
   registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(manifest.artifacts))))
   const hashes = new Set(
-    manifest.routes.flatMap((route) => route.methods.flatMap(({ action }) => ('artifact' in action ? [action.artifact] : []))),
+    manifest.routes.flatMap((route) =>
+      route.methods.flatMap(({ action }) => ('artifact' in action ? [action.artifact] : [])),
+    ),
   )
   const modules = new Map<string, unknown>()
   for (const hash of hashes) {
@@ -271,7 +297,6 @@ function systemConnection(system: System): OpenConnection {
     close: async () => undefined,
   }
 }
-
 
 async function checkSystem(system: System): Promise<void> {
   await system.guardDb.selectFrom('waypost_feed_head').select('id').execute()

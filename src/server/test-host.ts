@@ -13,7 +13,11 @@ export async function prepareTestHost(host: Host): Promise<void> {
 }
 
 /** A user of this name that has at least these scopes. @returns its id */
-export async function ensureTestUser({ host }: Pick<WaypostServer, 'host'>, name: string, scopes: readonly string[]): Promise<void> {
+export async function ensureTestUser(
+  { host }: Pick<WaypostServer, 'host'>,
+  name: string,
+  scopes: readonly string[],
+): Promise<void> {
   await findOrAdd(host, name, scopes)
 }
 
@@ -54,6 +58,10 @@ async function findOrAdd({ system }: Host, name: string, scopes: readonly string
   const row = await system.db.selectFrom('waypost_user').select('id').where('name', '=', name).executeTakeFirst()
   if (row === undefined) return (await addUser(system, { name, scopes })).id
   const owned = await loadUserScopes(system.db, row.id)
-  await addUserScopes(system, row.id, scopes.filter((scope) => !owned.includes(scope)))
+  await addUserScopes(
+    system,
+    row.id,
+    scopes.filter((scope) => !owned.includes(scope)),
+  )
   return row.id
 }

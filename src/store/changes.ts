@@ -37,5 +37,6 @@ export async function recordChanges(
       })),
     )
     .execute()
-  if (system.kind === 'postgresql') await sql`select pg_notify('waypost_feed', ${String(position)})`.execute(transaction)
+  if (system.kind === 'postgresql')
+    await sql`select pg_notify('waypost_feed', ${String(position)})`.execute(transaction)
 }

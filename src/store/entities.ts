@@ -21,7 +21,12 @@ export const FeedHead = defineEntity({
 export const FeedChange = defineEntity({
   name: 'FeedChange',
   tableName: 'waypost_feed',
-  properties: { position: time().autoincrement(false).primary(), kind: p.text(), subject: p.text(), created_at: time() },
+  properties: {
+    position: time().autoincrement(false).primary(),
+    kind: p.text(),
+    subject: p.text(),
+    created_at: time(),
+  },
 })
 
 export const User = defineEntity({
@@ -136,7 +141,12 @@ export const Throttle = defineEntity({
 export const ReleasePart = defineEntity({
   name: 'ReleasePart',
   tableName: 'waypost_release_part',
-  properties: { hash: p.text().primary(), kind: p.text().$type<'project' | 'backend'>(), manifest: p.text(), created_at: time() },
+  properties: {
+    hash: p.text().primary(),
+    kind: p.text().$type<'project' | 'backend'>(),
+    manifest: p.text(),
+    created_at: time(),
+  },
 })
 
 export const Release = defineEntity({

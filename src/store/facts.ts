@@ -19,7 +19,11 @@ export async function loadFacts(system: System): Promise<SystemFacts> {
 
 /** Stores a fact unless it is known already; of several at once the first wins. @returns what holds afterwards */
 export async function storeFact(system: System, name: keyof SystemFacts, value: string): Promise<string> {
-  await system.db.insertInto('waypost_system').values({ name, value }).onConflict((on) => on.doNothing()).execute()
+  await system.db
+    .insertInto('waypost_system')
+    .values({ name, value })
+    .onConflict((on) => on.doNothing())
+    .execute()
   const row = await system.db
     .selectFrom('waypost_system')
     .select('value')

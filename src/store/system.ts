@@ -58,7 +58,8 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
     db,
     guardDb: db, // its readers are handles of their own already
     database,
-    now: () => (options.clock === undefined ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)` : fixed(options.clock)),
+    now: () =>
+      options.clock === undefined ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)` : fixed(options.clock),
     transaction: (work) => db.transaction().execute(work),
     close: async () => {
       await db.destroy()

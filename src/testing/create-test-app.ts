@@ -68,7 +68,12 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     const project = await openTestProject(folder, options.variables)
     const host = await openHost({
       folder: home,
-      variables: { ...project.variables, WAYPOST_SYSTEM_URL: undefined, WAYPOST_BASE_URL: undefined, WAYPOST_SECRET: undefined },
+      variables: {
+        ...project.variables,
+        WAYPOST_SYSTEM_URL: undefined,
+        WAYPOST_BASE_URL: undefined,
+        WAYPOST_SECRET: undefined,
+      },
       create: true,
       unmigrated: true,
       disposable: true,
@@ -116,7 +121,13 @@ function makeTestClock(): { clock: Clock; forward(duration: string): void } {
   }
 }
 
-function makeCaller(options: { url: string; trap: EventTrap; host: Host; user: string; scopes: readonly string[] }): Caller {
+function makeCaller(options: {
+  url: string
+  trap: EventTrap
+  host: Host
+  user: string
+  scopes: readonly string[]
+}): Caller {
   const { url, trap, host, user, scopes } = options
   let token: Promise<string> | undefined
   return {
@@ -139,7 +150,9 @@ function makeInject(url: string, trap: EventTrap): Caller['inject'] {
       if (!(name in params)) throw testErrors.WP_TESTING_PARAMETER({ route, name })
       return encodeURIComponent(String(params[name]))
     })
-    const query = new URLSearchParams(Object.entries(injection.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]))
+    const query = new URLSearchParams(
+      Object.entries(injection.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    )
     const hasBody = injection.body !== undefined
     const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query}`}`, {
       method,

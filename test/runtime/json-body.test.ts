@@ -7,7 +7,12 @@ async function post(payload: string | Buffer) {
   const app = Fastify()
   readJsonBodies(app)
   app.post('/', async (request) => ({ body: request.body }))
-  const response = await app.inject({ method: 'POST', url: '/', payload, headers: { 'content-type': 'application/json' } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/',
+    payload,
+    headers: { 'content-type': 'application/json' },
+  })
   await app.close()
   return { status: response.statusCode, body: response.json() }
 }

@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { assertSystemMigrated, migrateSystem, openSystem, pendingSystemMigrations, type System } from '../../src/store/index.ts'
+import {
+  assertSystemMigrated,
+  migrateSystem,
+  openSystem,
+  pendingSystemMigrations,
+  type System,
+} from '../../src/store/index.ts'
 import { openOrm } from '../../src/store/orm.ts'
 import { startPostgres } from '../support/postgres.ts'
 
@@ -49,7 +55,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const orm = await openOrm(system, 'waypost_schema')
       try {
         const difference = await orm.schema.getUpdateSchemaSQL({ wrap: false })
-        assert.equal(difference.trim().replace(/drop table[^;]*waypost_schema[^;]*;/i, '').trim(), '')
+        assert.equal(
+          difference
+            .trim()
+            .replace(/drop table[^;]*waypost_schema[^;]*;/i, '')
+            .trim(),
+          '',
+        )
       } finally {
         await orm.close()
       }

@@ -5,7 +5,10 @@ import type { OpenConnection } from 'waypost'
 type AnyTables = any
 
 /** A database as a connection: a Kysely client whose values are those of System. */
-export function openKysely(database: { dialect(): Dialect; close(): void | Promise<void> }): OpenConnection<Kysely<AnyTables>> {
+export function openKysely(database: {
+  dialect(): Dialect
+  close(): void | Promise<void>
+}): OpenConnection<Kysely<AnyTables>> {
   const client = new Kysely<AnyTables>({ dialect: database.dialect() })
   return {
     client,

@@ -8,7 +8,10 @@ import { openKysely } from './open-kysely.ts'
 
 const Config = Type.Object(
   {
-    file: Type.String({ description: 'The database file, relative to the project; it is made where there is none', minLength: 1 }),
+    file: Type.String({
+      description: 'The database file, relative to the project; it is made where there is none',
+      minLength: 1,
+    }),
   },
   { additionalProperties: false },
 )

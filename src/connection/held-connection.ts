@@ -1,0 +1,89 @@
+import type { Log, OpenConnection } from '../contract/index.ts'
+import { messageOf } from '../kit/index.ts'
+
+/** A connection that one or more generations hold: opened once, tried again while it fails, closed by the last. */
+export class HeldConnection {
+  readonly #open: () => Promise<OpenConnection>
+  readonly #log: Log
+  #users = 0
+  #connection: OpenConnection | undefined
+  #failure: string | undefined
+  #opening: Promise<void> | undefined
+
+  constructor(open: () => Promise<OpenConnection>, log: Log) {
+    this.#open = open
+    this.#log = log
+  }
+
+  /** The open connection, if there is one. */
+  get connection(): OpenConnection | undefined {
+    return this.#connection
+  }
+
+  /** Why there is none. */
+  get failure(): string {
+    return this.#failure ?? 'it is being opened'
+  }
+
+  use(): void {
+    this.#users += 1
+  }
+
+  /** Opens it, or waits for who does already. Never throws: what went wrong is `failure`. */
+  open(): Promise<void> {
+    this.#opening ??= this.#tryOpen()
+    return this.#opening
+  }
+
+  /** What is wrong with the other side, if it is known within the time. */
+  async findProblem(limitMs: number): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(this.#connection === undefined ? this.failure : 'it does not answer'), limitMs)
+    })
+    try {
+      return await Promise.race([this.#check(), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** @returns whether that was the last who used it; it is closed then */
+  async release(): Promise<boolean> {
+    this.#users -= 1
+    if (this.#users > 0) return false
+    await this.close()
+    return true
+  }
+
+  async close(): Promise<void> {
+    this.#users = 0
+    await this.#opening
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#failure = 'it was closed'
+    await connection?.close().catch((error: unknown) => this.#log.warn(`closing a connection: ${messageOf(error)}`))
+  }
+
+  async #tryOpen(): Promise<void> {
+    if (this.#users === 0) return // nobody would close it
+    try {
+      this.#connection = await this.#open()
+      this.#failure = undefined
+    } catch (error) {
+      this.#failure = messageOf(error)
+      this.#opening = undefined
+    }
+  }
+
+  async #check(): Promise<string | undefined> {
+    await this.open()
+    if (this.#connection === undefined) return this.failure
+    try {
+      await this.#connection.check()
+      return undefined
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
+}

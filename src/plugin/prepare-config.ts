@@ -1,0 +1,31 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import { resolveReferences, type Variables } from '../kit/index.ts'
+
+/** The config of a class as it is given to it, or what is wrong with it. */
+export type PreparedConfig =
+  | { readonly config: Readonly<Record<string, unknown>> }
+  /** Variables that are not set. */
+  | { readonly missing: readonly string[] }
+  /** Why it does not fit the schema of the class; without any value, which may be secret. */
+  | { readonly problem: string }
+
+/**
+ * Resolves the variables of a config, checks it against the schema of its class and fills in the defaults. What a
+ * variable holds is always text, so `"10"` is 10 where a number is asked for.
+ */
+export function prepareConfig(
+  schema: object,
+  config: Readonly<Record<string, unknown>>,
+  variables: Variables,
+): PreparedConfig {
+  const { value, missing } = resolveReferences(config, variables)
+  if (missing.length > 0) return { missing }
+  const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
+  ajvFormats.default(ajv)
+  const prepared = structuredClone(value)
+  if (ajv.validate(schema, prepared)) return { config: prepared }
+  const [first] = ajv.errors ?? []
+  const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
+  return { problem: `${at}${first?.message ?? 'does not fit'}` }
+}
