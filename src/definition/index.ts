@@ -14,7 +14,7 @@ export type {
   Rate,
   Route,
 } from './definition.ts'
-export { addToDefinition, findKey, findMap, findValue, type Editing, type MapPlace } from './edit-definition.ts'
+export { addToDefinition, findKey, findMap, findValue, type Editing } from './edit-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
 export { makeSourceCache, type Texts } from './loading.ts'

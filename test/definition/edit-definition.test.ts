@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+import { parse, stringify } from 'yaml'
 import { addToDefinition, findKey, findMap, Include, writeYaml, type Writable } from '../../src/definition/index.ts'
 import { makeProject } from './project.ts'
 
@@ -246,5 +248,63 @@ long:
   $comment: a text that is longer than fits on a line beside others
   list: [1, true, null]
 `,
+  )
+})
+
+const texts = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.constantFrom(
+    '',
+    '~',
+    'null',
+    '404',
+    '1e3',
+    '#',
+    'a: b',
+    'a, b',
+    '- x',
+    '{',
+    '*a',
+    '&a',
+    '!x',
+    '"',
+    "it's",
+    'x\ny',
+    ' x',
+    '/a/:b',
+  ),
+)
+const keys = texts.filter((key) => key !== '<<' && key !== '__proto__' && !key.includes('${env.'))
+const { value } = fc.letrec<{ value: Writable }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    texts,
+    fc.integer({ min: -1000, max: 1000 }),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(keys, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ) as fc.Arbitrary<Writable>,
+}))
+const styles = fc.record({
+  indent: fc.constantFrom(1, 2, 3, 4),
+  collectionStyle: fc.constantFrom('any' as const, 'block' as const, 'flow' as const),
+  lineWidth: fc.constantFrom(0, 30),
+  flowCollectionPadding: fc.boolean(),
+})
+
+test('whatever the map holds and however it is written, it holds the same and one entry more', () => {
+  const maps = fc.dictionary(keys, value, { maxKeys: 5, noNullPrototype: true })
+  fc.assert(
+    fc.property(maps, value, fc.record({ style: styles, isJson: fc.boolean() }), (schema, added, { style, isJson }) => {
+      const content = isJson ? JSON.stringify(schema, undefined, style.indent) : stringify(schema, style)
+      const file = isJson ? 's.json' : 's.yml'
+      using project = makeProject({ 'waypost.yml': `schema: !include ${file}\n`, [file]: content })
+      const edited = addToDefinition({ root: project.root, texts: new Map() }, ['schema', 'New-Key'], added)?.get(file)
+      assert.ok(edited !== undefined, content)
+      const after: unknown = isJson ? JSON.parse(edited) : parse(edited)
+      assert.deepEqual(after, { ...schema, 'New-Key': added })
+    }),
+    { numRuns: 300 },
   )
 })
