@@ -3,7 +3,7 @@
 // generated project of so many routes (one action for five of them).
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { Agent, get } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { findFreePort, runWaypost, startWaypost } from '../bin/demo/waypost.ts'
@@ -69,7 +69,7 @@ async function measure(file: string, change: Change, read: Read, edit: number): 
 
 async function fetchList(): Promise<Record<string, unknown>> {
   const [response] = (await once(get({ port, host: '127.0.0.1', path: '/todo', agent }), 'response')) as [
-    import('node:http').IncomingMessage,
+    IncomingMessage,
   ]
   const parts: Buffer[] = []
   for await (const part of response) parts.push(part as Buffer)

@@ -21,7 +21,7 @@ function readFlags(): boolean {
     return parseArgs({ options: { check: { type: 'boolean', default: false } } }).values.check
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nnpm run demo, or npm run demo -- --check\n`)
-    process.exit(2)
+    return process.exit(2)
   }
 }
 

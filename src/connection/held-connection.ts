@@ -48,12 +48,10 @@ export class HeldConnection {
     }
   }
 
-  /** @returns whether that was the last who used it; it is closed then */
-  async release(): Promise<boolean> {
+  /** @returns whether that was the last who used it, who has to close it */
+  release(): boolean {
     this.#users -= 1
-    if (this.#users > 0) return false
-    await this.close()
-    return true
+    return this.#users === 0
   }
 
   async close(): Promise<void> {

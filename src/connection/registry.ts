@@ -1,6 +1,6 @@
 import type { ConnectionClass, Log, OpenConnection } from '../contract/index.ts'
 import { nearest, type Variables } from '../kit/index.ts'
-import { prepareConfig } from '../plugin/index.ts'
+import { makeConfigPreparer, type PreparedConfig } from '../plugin/index.ts'
 import { errors } from './errors.ts'
 import { HeldConnection } from './held-connection.ts'
 
@@ -41,9 +41,11 @@ const longestWaitMs = 5000
 
 export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegistry {
   const held = new Map<string, HeldConnection>()
+  const prepare = makeConfigPreparer(options.variables)
 
   function hold(name: string, use: ConnectionUse): readonly [key: string, one: HeldConnection] {
-    const { openClass, config } = prepareUse(options, name, use)
+    const openClass = findClass(options.classes, name, use)
+    const config = prepareUse(prepare(openClass.config, use.config), name, use)
     const key = JSON.stringify([name, use.class, config])
     const open = async () => openClass.open(config, { name, folder: options.folder, log: options.log })
     return [key, held.get(key) ?? new HeldConnection(open, options.log)]
@@ -69,11 +71,9 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
         async release() {
           if (released) return
           released = true
-          await Promise.all(
-            [...own.values()].map(async ([key, one]) => {
-              if (await one.release()) held.delete(key)
-            }),
-          )
+          const last = [...own.values()].filter(([, one]) => one.release())
+          for (const [key] of last) held.delete(key) // before it closes, or the next generation would take it
+          await Promise.all(last.map(([, one]) => one.close()))
         },
       }
     },
@@ -84,16 +84,16 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
   }
 }
 
-function prepareUse(options: RegistryOptions, name: string, use: ConnectionUse) {
-  const openClass = options.classes.get(use.class)
-  if (openClass === undefined) {
-    const known = [...options.classes.keys()].sort().join(', ') || 'none'
-    throw errors.WP_CONNECTION_CLASS({ name, class: use.class, known })
-  }
-  const prepared = prepareConfig(openClass.config, use.config, options.variables)
+function findClass(classes: RegistryOptions['classes'], name: string, use: ConnectionUse): ConnectionClass {
+  const found = classes.get(use.class)
+  if (found !== undefined) return found
+  throw errors.WP_CONNECTION_CLASS({ name, class: use.class, known: [...classes.keys()].sort().join(', ') || 'none' })
+}
+
+function prepareUse(prepared: PreparedConfig, name: string, use: ConnectionUse): ConnectionUse['config'] {
+  if ('config' in prepared) return prepared.config
   if ('missing' in prepared) throw errors.WP_CONNECTION_VARIABLE({ name, variables: prepared.missing.join(', ') })
-  if ('problem' in prepared) throw errors.WP_CONNECTION_CONFIG({ name, class: use.class, problem: prepared.problem })
-  return { openClass, config: prepared.config }
+  throw errors.WP_CONNECTION_CONFIG({ name, class: use.class, problem: prepared.problem })
 }
 
 type Own = ReadonlyMap<string, readonly [key: string, one: HeldConnection]>

@@ -2,7 +2,7 @@
 // May import nothing of Waypost. Keep it small: a thing that only two rooms need lives in the lower of the two.
 export { systemClock, type Clock } from './clock.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
-export { parseDuration, parseSize } from './duration.ts'
+export { parseDuration } from './duration.ts'
 export { readEnvironment, variable, type Variables } from './environment.ts'
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'

@@ -2,4 +2,3 @@
 // May import kit.
 export { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 export { openOutbound, type Outbound, type OutboundOptions, type Post, type PostResult } from './client.ts'
-export { errors as outboundErrors } from './errors.ts'

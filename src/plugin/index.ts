@@ -2,4 +2,4 @@
 // May import kit and contract.
 export { errors as pluginErrors } from './errors.ts'
 export { joinPlugins, loadPlugins, type PluginSet } from './load-plugins.ts'
-export { prepareConfig, type PreparedConfig } from './prepare-config.ts'
+export { makeConfigPreparer, type PrepareConfig, type PreparedConfig } from './prepare-config.ts'

@@ -10,22 +10,22 @@ export type PreparedConfig =
   /** Why it does not fit the schema of the class; without any value, which may be secret. */
   | { readonly problem: string }
 
+export type PrepareConfig = (schema: object, config: Readonly<Record<string, unknown>>) => PreparedConfig
+
 /**
- * Resolves the variables of a config, checks it against the schema of its class and fills in the defaults. What a
- * variable holds is always text, so `"10"` is 10 where a number is asked for.
+ * Makes what resolves the variables of a config, checks it against the schema of its class and fills in the defaults.
+ * What a variable holds is always text, so `"10"` is 10 where a number is asked for.
  */
-export function prepareConfig(
-  schema: object,
-  config: Readonly<Record<string, unknown>>,
-  variables: Variables,
-): PreparedConfig {
-  const { value, missing } = resolveReferences(config, variables)
-  if (missing.length > 0) return { missing }
+export function makeConfigPreparer(variables: Variables): PrepareConfig {
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
   ajvFormats.default(ajv)
-  const prepared = structuredClone(value)
-  if (ajv.validate(schema, prepared)) return { config: prepared }
-  const [first] = ajv.errors ?? []
-  const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
-  return { problem: `${at}${first?.message ?? 'does not fit'}` }
+  return (schema, config) => {
+    const { value, missing } = resolveReferences(config, variables)
+    if (missing.length > 0) return { missing }
+    const prepared = structuredClone(value)
+    if (ajv.validate(schema, prepared)) return { config: prepared }
+    const [first] = ajv.errors ?? []
+    const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
+    return { problem: `${at}${first?.message ?? 'does not fit'}` }
+  }
 }

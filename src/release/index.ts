@@ -3,8 +3,7 @@
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable } from './assert-servable.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
-export { errors as releaseErrors } from './errors.ts'
-export { shortId, writeManifest } from './hash.ts'
+export { shortId } from './hash.ts'
 export { pruneDevelopmentReleases } from './prune.ts'
 export { loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'
 export type {

@@ -69,7 +69,7 @@ function compile(schema: JsonSchema, named: NamedSchemas, { isCoerced, allErrors
     logger: false,
   })
   ajvFormats.default(ajv)
-  for (const [id, one] of Object.entries(mapNamed(named, toDraft2020))) ajv.addSchema(one as object, id)
+  for (const [id, one] of Object.entries(mapNamed(named, toDraft2020))) ajv.addSchema(one, id)
   return ajv.compile(toDraft2020(schema) as object)
 }
 

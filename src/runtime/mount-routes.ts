@@ -33,7 +33,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
   for (const route of sources.manifest.routes) {
     for (const method of route.methods) {
       app.route({
-        method: method.method as HTTPMethods,
+        method: method.method,
         url: route.path,
         config: rateConfig(sources.manifest, method),
         onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
@@ -65,7 +65,7 @@ function makeHandler(sources: MountSources, { route, method, running }: Mounting
     const run = async () => {
       running.begin()
       try {
-        return await action.handle(given as never, context)
+        return await action.handle(given, context)
       } catch (error) {
         throw ActionFailure.of(error)
       } finally {
@@ -118,7 +118,7 @@ function mountOtherMethods(app: FastifyInstance, route: ManifestRoute): void {
   const others = methodNames.filter((method) => !own.includes(method))
   if (others.length === 0) return
   app.route({
-    method: others as HTTPMethods[],
+    method: others,
     url: route.path,
     exposeHeadRoute: false,
     config: { refusesMethod: true },

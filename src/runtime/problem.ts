@@ -142,8 +142,8 @@ export function typeOf(error: WaypostError): string {
 /** What Fastify found in a request to one of our own endpoints, whose schemas it checks itself. */
 function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undefined {
   return error.validation?.map((one) => {
-    const missing = one.params['missingProperty'] ?? one.params['additionalProperty']
-    const path = `${error.validationContext ?? 'body'}${one.instancePath}${missing === undefined ? '' : `/${String(missing)}`}`
+    const missing = (one.params['missingProperty'] ?? one.params['additionalProperty']) as string | undefined
+    const path = `${error.validationContext ?? 'body'}${one.instancePath}${missing === undefined ? '' : `/${missing}`}`
     return { path, message: one.keyword === 'required' ? 'is required' : (one.message ?? 'does not fit its schema') }
   })
 }

@@ -28,7 +28,7 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
   const logger = makeLogger(readLogLevel(variables, 'info'))
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step()
+    for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
     const host = await openHost(options)

@@ -154,7 +154,7 @@ function makeInject(url: string, trap: EventTrap): Caller['inject'] {
       Object.entries(injection.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
     )
     const hasBody = injection.body !== undefined
-    const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query}`}`, {
+    const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query.toString()}`}`, {
       method,
       headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
       ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),

@@ -99,7 +99,6 @@ const rows: readonly [schema: JsonSchema, type: string][] = [
   [{ properties: { self: { $ref: '#' } } }, '{ self?: Sample }'],
   [{ properties: { many: { type: 'array', items: { $ref: 'schema:///Sample' } } } }, '{ many?: Sample[] }'],
   [{ $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': { type: 'null' } } }, 'null'],
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   [{ not: { type: 'string' }, if: {}, then: { type: 'number' } }, 'unknown'],
 ]
 

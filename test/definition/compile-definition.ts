@@ -7,12 +7,12 @@ import type { Definition } from '../../src/definition/index.ts'
 export function compileDefinition({ schemas, routes, events }: Definition): (name: string, value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false, logger: false })
   addFormats.default(ajv)
-  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, `schema:///${name}`)
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, `schema:///${name}`)
   const places = routes.flatMap(({ methods }) =>
     methods.flatMap(({ params, query, request, responses }) => [params, query, request, ...Object.values(responses)]),
   )
   const inPlace = [...places, ...Object.values(events).map(({ schema }) => schema)]
   for (const schema of inPlace) if (schema !== undefined) ajv.compile(schema as Exclude<JsonSchema, boolean>)
   for (const name of Object.keys(schemas)) ajv.getSchema(`schema:///${name}`)
-  return (name, value) => ajv.validate(`schema:///${name}`, value) === true
+  return (name, value) => ajv.validate(`schema:///${name}`, value)
 }

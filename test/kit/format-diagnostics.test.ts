@@ -77,6 +77,7 @@ suite('the text of diagnostics', () => {
   test('colour marks the place and the word warning, and changes nothing else', () => {
     const diagnostic = makeDiagnostic({ severity: 'warning', hint: 'Write a' })
     const coloured = formatDiagnostics([diagnostic], { colour: true, width: 100 })
+    // oxlint-disable-next-line no-control-regex -- the colours themselves
     assert.match(coloured, /^\u001b\[36ma\.yml:3:4\u001b\[39m {2}\u001b\[33mwarning\u001b\[39m {2}There/)
     assert.equal(stripVTControlCharacters(coloured), formatDiagnostics([diagnostic], plain))
   })

@@ -23,7 +23,7 @@ describe('a pattern of a schema', () => {
       for (const text of fixed) assert.equal(linear.test(text), native.test(text), JSON.stringify(text))
       fc.assert(
         fc.property(
-          fc.string({ unit: fc.constantFrom(...'ab1-. @_éA') }),
+          fc.string({ unit: fc.constantFrom('a', 'b', '1', '-', '.', ' ', '@', '_', 'é', 'A') }),
           (text) => linear.test(text) === native.test(text),
         ),
         { numRuns: 200 },

@@ -201,7 +201,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.deepEqual([releases, parts, artifacts], [21, 22, 22])
     const active = await loadActiveRelease(system)
     assert.equal(active?.id, first.id)
-    await loadArtifacts(system, first, Object.keys(active!.manifest.artifacts))
+    await loadArtifacts(system, first, Object.keys(active.manifest.artifacts))
     assert.equal((await activate('save 44', 'shared', 'only 44')).activated, true)
     await pruneDevelopmentReleases(system)
     assert.equal((await counts())[0], 21, 'a few more are left until there are enough')

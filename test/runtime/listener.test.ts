@@ -184,6 +184,7 @@ test('50 releases under load: no connection breaks and no request fails', async 
   pool.on('connect', () => (connections += 1))
   let isOver = false
   const callers = Array.from({ length: 16 }, async () => {
+    // oxlint-disable-next-line no-unmodified-loop-condition -- set below, while these wait
     while (!isOver) {
       const { statusCode, body } = await pool.request({ method: 'GET', path: '/version' })
       const text = await body.text()

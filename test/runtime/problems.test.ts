@@ -56,7 +56,9 @@ const files = {
   'src/params.ts': actionFile('return request.params'),
   'src/problem.ts': actionFile(`throw context.problem(request.params.status, 'Because of "this"')`),
   'src/throw.ts': actionFile(
-    `const thrown: Record<string, () => unknown> = {${Object.entries(thrown).map(([name, code]) => `${name}: async () => { ${code} }`)}}
+    `const thrown: Record<string, () => unknown> = {${Object.entries(thrown)
+      .map(([name, code]) => `${name}: async () => { ${code} }`)
+      .join(', ')}}
      await thrown[request.params.what]!()`,
   ),
 }
@@ -149,7 +151,7 @@ describe('a problem', () => {
   test('that is logged names the lines of the project', async () => {
     await send(server.port, { path: '/throw/error' })
     const line = server.logs.findLast((one) => one['level'] === 50)
-    assert.match((line?.['err'] as { stack: string }).stack, /waypost:\/\/\/src\/throw\.ts:4:\d+/)
+    assert.match(String((line?.['err'] as { stack?: string } | undefined)?.stack), /waypost:\/\/\/src\/throw\.ts:4:\d+/)
   })
 })
 

@@ -84,7 +84,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('a System that a newer Waypost migrated is refused by name', async () => {
       await system.db
         .insertInto('waypost_schema' as never)
-        .values({ name: '9999-from-the-future' } as never)
+        .values({ name: '9999-from-the-future' })
         .execute()
       await assert.rejects(assertSystemMigrated(system), { code: 'WP_STORE_NEWER', message: /9999-from-the-future/ })
     })

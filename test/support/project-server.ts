@@ -53,7 +53,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-server-'))
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step()
+    for (const step of closers.splice(0).toReversed()) await step()
   }
   const logs: Record<string, unknown>[] = []
   const logger = pino(
