@@ -35,6 +35,14 @@ export class HeldConnection {
     return this.#opening
   }
 
+  /** Opens it in the background where it could not be opened. @returns why it could not */
+  openAgain(): string | undefined {
+    if (this.#connection !== undefined) return undefined
+    const reason = this.failure
+    void this.open()
+    return reason
+  }
+
   /** What is wrong with the other side, if it is known within the time. */
   async findProblem(limitMs: number): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined

@@ -37,7 +37,7 @@ export interface RegistryOptions {
 }
 
 /** How long the next generation waits for connections that neither open nor fail. */
-const longestWaitMs = 5000
+const longestWaitMs = 2000
 
 export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegistry {
   const held = new Map<string, HeldConnection>()
@@ -54,12 +54,15 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
   return {
     async acquire(uses) {
       const own = new Map(Object.entries(uses).map(([name, use]) => [name, hold(name, use)]))
+      const fresh = new Set([...own.values()].flatMap(([key, one]) => (held.has(key) ? [] : [one])))
       for (const [key, one] of own.values()) {
         held.set(key, one)
         one.use()
       }
+      // One that the generation before has too is not waited for: what was wrong with it was said then.
+      const findProblem = (one: HeldConnection) => (fresh.has(one) ? one.findProblem(longestWaitMs) : one.openAgain())
       const problems = await Promise.all(
-        [...own].map(async ([name, [, one]]) => [name, await one.findProblem(longestWaitMs)] as const),
+        [...own].map(async ([name, [, one]]) => [name, await findProblem(one)] as const),
       )
       let released = false
       return {
@@ -106,7 +109,6 @@ function pick(name: string, own: Own, builtIn: readonly string[]): OpenConnectio
     throw errors.WP_CONNECTION_UNKNOWN({ name, hint })
   }
   if (one.connection !== undefined) return one.connection
-  const reason = one.failure
-  void one.open()
+  const reason = one.openAgain() ?? one.failure
   throw errors.WP_CONNECTION_DOWN({ name, reason }, { retryAfterSeconds: 1 })
 }

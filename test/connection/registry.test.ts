@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { makeConnectionRegistry, type ConnectionRegistry, type ConnectionUse } from '../../src/connection/index.ts'
+import type { ConnectionClass, OpenConnection } from '../../src/contract/index.ts'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What happened, in order: `open A`, `check A`, `close A`. */
+let events: string[] = []
+let failing: string | undefined
+let unreachable: string | undefined
+let opening: Promise<void> | undefined
+
+const box: ConnectionClass<{ label: string; size: number }, string> = {
+  description: 'A box',
+  config: {
+    type: 'object',
+    required: ['label'],
+    additionalProperties: false,
+    properties: {
+      label: { type: 'string' },
+      size: { type: 'integer', minimum: 1, default: 3 },
+      password: { type: 'string' },
+    },
+  },
+  clientType: 'string',
+  open({ label, size }, { name }) {
+    if (label === 'throws') throw new Error('thrown at once')
+    return openBox(`${name} ${label} ${size}`)
+  },
+}
+
+async function openBox(client: string): Promise<OpenConnection<string>> {
+  events.push(`open ${client}`)
+  await opening
+  if (failing !== undefined) throw new Error(failing)
+  return {
+    client,
+    async check() {
+      events.push(`check ${client}`)
+      if (unreachable !== undefined) throw new Error(unreachable)
+    },
+    async close() {
+      events.push(`close ${client}`)
+      if (client.includes('sour')) throw new Error('cannot close')
+    },
+  }
+}
+
+const system: OpenConnection = { client: 'system', check: async () => {}, close: async () => {} }
+const use = (label: string, more: object = {}): ConnectionUse => ({ class: 'box', config: { label, ...more } })
+const variables = { LABEL: 'from outside', SIZE: '7', EMPTY: '' }
+const warnings: string[] = []
+
+function makeRegistry(): ConnectionRegistry {
+  return makeConnectionRegistry({
+    classes: new Map([['box', box as ConnectionClass]]),
+    variables,
+    folder: '/nowhere',
+    log: { debug() {}, info() {}, warn: (text: unknown) => void warnings.push(String(text)), error() {} },
+    builtIn: { System: system },
+  })
+}
+
+beforeEach(() => {
+  events = []
+  failing = unreachable = opening = undefined
+})
+
+test('a connection is opened and checked once and kept while its config stays the same', async () => {
+  const registry = makeRegistry()
+  const first = await registry.acquire({ A: use('a'), B: use('b') })
+  const second = await registry.acquire({ A: use('a', { size: 3 }), B: use('other') })
+  assert.deepEqual(events.toSorted(), [
+    'check A a 3',
+    'check B b 3',
+    'check B other 3',
+    'open A a 3',
+    'open B b 3',
+    'open B other 3',
+  ])
+  assert.equal(first.get('A'), second.get('A'))
+  assert.deepEqual([first.get('B').client, second.get('B').client], ['B b 3', 'B other 3'])
+  assert.equal(first.get('System'), system)
+  events = []
+  await first.release()
+  await first.release()
+  assert.deepEqual(events, ['close B b 3'])
+  assert.equal(second.get('A').client, 'A a 3')
+  await second.release()
+  assert.deepEqual(events, ['close B b 3', 'close A a 3', 'close B other 3'])
+  await registry.close()
+})
+
+test('two names are two connections, also with the same config', async () => {
+  const registry = makeRegistry()
+  const set = await registry.acquire({ A: use('a'), B: use('a') })
+  assert.notEqual(set.get('A'), set.get('B'))
+  await registry.close()
+  assert.deepEqual(events.filter((one) => one.startsWith('close')).toSorted(), ['close A a 3', 'close B a 3'])
+})
+
+test('one that is being closed is not given to the next generation', async () => {
+  const registry = makeRegistry()
+  const first = await registry.acquire({ A: use('a') })
+  const releasing = first.release()
+  const second = await registry.acquire({ A: use('a') })
+  await releasing
+  assert.deepEqual(events.toSorted(), ['check A a 3', 'check A a 3', 'close A a 3', 'open A a 3', 'open A a 3'])
+  assert.equal(second.get('A').client, 'A a 3')
+  await registry.close()
+})
+
+test('variables are resolved, become what the schema asks for, and tell configs apart', async () => {
+  const registry = makeRegistry()
+  const set = await registry.acquire({ A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.SIZE}' } } })
+  assert.equal(set.get('A').client, 'A from outside 7')
+  const other = await registry.acquire({
+    A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.NONE:-8}' } },
+  })
+  assert.equal(other.get('A').client, 'A from outside 8')
+  await registry.close()
+})
+
+for (const [what, uses, code, message] of [
+  [
+    'a class that no plugin has',
+    { A: { class: 'bocks', config: {} } },
+    'WP_CONNECTION_CLASS',
+    /"A" names the class "bocks"/,
+  ],
+  [
+    'a class by a name of the prototype',
+    { A: { class: 'constructor', config: {} } },
+    'WP_CONNECTION_CLASS',
+    /"constructor"/,
+  ],
+  [
+    'a variable that is not set',
+    { A: use('${env.NONE} ${env.EMPTY}') },
+    'WP_CONNECTION_VARIABLE',
+    /NONE, EMPTY is not set.*"A"/,
+  ],
+  [
+    'a config that does not fit',
+    { A: use('a', { size: '${env.LABEL}' }) },
+    'WP_CONNECTION_CONFIG',
+    /"A" does not fit the class "box": size must be integer$/,
+  ],
+  [
+    'a config with too much',
+    { A: use('a', { passwort: 'geheim' }) },
+    'WP_CONNECTION_CONFIG',
+    /must NOT have additional properties$/,
+  ],
+] as const) {
+  test(`${what} keeps a generation from coming up, and opens nothing`, async () => {
+    const registry = makeRegistry()
+    await assert.rejects(registry.acquire({ Good: use('good'), ...uses }), { code, message })
+    await pause(5)
+    assert.deepEqual(events, [])
+    await registry.close()
+  })
+}
+
+test('one that cannot be opened is down, others work, and it is tried again at each use', async () => {
+  const registry = makeRegistry()
+  const good = await registry.acquire({ Good: use('good') })
+  failing = 'nobody there'
+  const set = await registry.acquire({ Good: use('good'), A: use('a'), B: use('throws') })
+  assert.deepEqual(Object.fromEntries(set.down), { A: 'nobody there', B: 'thrown at once' })
+  assert.equal(set.get('Good'), good.get('Good'))
+  events = []
+  for (let turn = 0; turn < 2; turn += 1) {
+    assert.throws(() => set.get('A'), {
+      code: 'WP_CONNECTION_DOWN',
+      status: 503,
+      retryAfterSeconds: 1,
+      message: /"A" cannot be opened: nobody there/,
+    })
+    assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN' })
+    await pause(1)
+  }
+  assert.deepEqual(events, ['open A a 3', 'open A a 3'], 'once at a time')
+  failing = undefined
+  assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN' })
+  await pause(1)
+  assert.equal(set.get('A').client, 'A a 3')
+  await registry.close()
+})
+
+test('one that opens and does not answer is said to be down, but may answer later', async () => {
+  const registry = makeRegistry()
+  unreachable = 'no route to host'
+  const set = await registry.acquire({ A: use('a') })
+  assert.deepEqual(Object.fromEntries(set.down), { A: 'no route to host' })
+  assert.equal(set.get('A').client, 'A a 3')
+  const began = performance.now()
+  assert.equal((await registry.acquire({ A: use('a') })).down.size, 0)
+  assert.ok(performance.now() - began < 100, 'the next generation does not wait for it again')
+  await registry.close()
+})
+
+test('one that hangs holds up a generation for 2 s at most, and is closed when it opens too late', async () => {
+  const registry = makeRegistry()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  opening = promise
+  const began = performance.now()
+  const set = await registry.acquire({ A: use('a') })
+  assert.ok(performance.now() - began < 2500)
+  assert.deepEqual(Object.fromEntries(set.down), { A: 'it is being opened' })
+  assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN', message: /it is being opened/ })
+  const released = set.release()
+  resolve()
+  await released
+  assert.deepEqual(
+    events.filter((one) => !one.startsWith('check')),
+    ['open A a 3', 'close A a 3'],
+  )
+})
+
+test('nothing is opened any more for who gave it back', async () => {
+  const registry = makeRegistry()
+  failing = 'nobody there'
+  const set = await registry.acquire({ A: use('a') })
+  await set.release()
+  failing = undefined
+  events = []
+  assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN' })
+  await pause(5)
+  assert.deepEqual(events, [])
+  await registry.close()
+})
+
+test('one that cannot be closed is a line in the log', async () => {
+  const registry = makeRegistry()
+  const set = await registry.acquire({ A: use('sour') })
+  await set.release()
+  assert.deepEqual(warnings, ['closing a connection: cannot close'])
+})
+
+test('a connection that is not named is said with the nearest name', async () => {
+  const registry = makeRegistry()
+  const set = await registry.acquire({ Orders: use('a') })
+  assert.throws(() => set.get('Order'), { code: 'WP_CONNECTION_UNKNOWN', hint: 'Did you mean "Orders"?' })
+  assert.throws(() => set.get('Sistem'), { code: 'WP_CONNECTION_UNKNOWN', hint: 'Did you mean "System"?' })
+  assert.throws(() => set.get('constructor'), {
+    code: 'WP_CONNECTION_UNKNOWN',
+    hint: 'Name it under connection: in waypost.yml.',
+  })
+  await registry.close()
+})
