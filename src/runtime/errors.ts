@@ -55,6 +55,12 @@ export const errors = defineErrors({
     message: 'The action class "{class}" is in no plugin of this server',
     hint: 'Classes are {known}.',
   },
+  WP_RUNTIME_ACTION_CONFIG: {
+    kind: 'user',
+    status: 500,
+    message: 'The config of an action does not fit its class "{class}": {problem}',
+    hint: 'Check the variables that it names.',
+  },
   WP_RUNTIME_PORT: {
     kind: 'user',
     status: 500,

@@ -1,4 +1,4 @@
-import type { Action } from '../contract/index.ts'
+import type { Action, ActionClass } from '../contract/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 
@@ -6,14 +6,18 @@ import { errors } from './errors.ts'
 export interface ActionSources {
   /** Default exports of the action artifacts, by hash. */
   readonly modules: ReadonlyMap<string, unknown>
-  readonly classes: ReadonlyMap<string, { make(config: never): Action }>
-  /** The config of a plugin's class, with its variables. */
-  resolveConfig(config: Readonly<Record<string, unknown>>): unknown
+  /** Action classes of plugins, by name. */
+  readonly classes: ReadonlyMap<string, ActionClass>
+  /** Resolves the variables of a config, and checks it against the schema of its class. */
+  prepareConfig(
+    schema: object,
+    config: Readonly<Record<string, unknown>>,
+  ): { readonly config: unknown } | { readonly missing: readonly string[] } | { readonly problem: string }
 }
 
 /**
  * Finds the action of each method among the loaded artifacts and the classes of plugins; one instance a generation.
- * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, or what a constructor throws
+ * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, or what a constructor throws
  */
 export function makeActionFinder(sources: ActionSources): (method: ManifestMethod) => Action {
   const instances = new Map<string, Action>()
@@ -27,7 +31,7 @@ export function makeActionFinder(sources: ActionSources): (method: ManifestMetho
   }
 }
 
-function makeAction({ modules, classes, resolveConfig }: ActionSources, action: ManifestMethod['action']): Action {
+function makeAction({ modules, classes, prepareConfig }: ActionSources, action: ManifestMethod['action']): Action {
   if ('artifact' in action) {
     const Class = modules.get(action.artifact)
     // `handle = async () => …` is there only once the class was instantiated.
@@ -36,8 +40,13 @@ function makeAction({ modules, classes, resolveConfig }: ActionSources, action: 
     throw errors.WP_RUNTIME_ACTION_CLASS({ file: action.file })
   }
   const known = classes.get(action.class)
-  if (known !== undefined) return known.make(resolveConfig(action.config) as never)
-  throw errors.WP_RUNTIME_ACTION_PLUGIN({ class: action.class, known: [...classes.keys()].join(', ') || 'none' })
+  if (known === undefined) {
+    throw errors.WP_RUNTIME_ACTION_PLUGIN({ class: action.class, known: [...classes.keys()].join(', ') || 'none' })
+  }
+  const prepared = prepareConfig(known.config, action.config)
+  if ('config' in prepared) return known.make(prepared.config)
+  const problem = 'problem' in prepared ? prepared.problem : `the variable ${prepared.missing.join(', ')} is not set`
+  throw errors.WP_RUNTIME_ACTION_CONFIG({ class: action.class, problem })
 }
 
 function isClass(value: unknown): value is new () => Partial<Action> {

@@ -71,8 +71,11 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
     }
     const known = isWaypostError(error) ? error : translate(error, request)
     if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
-      if (known.kind === 'external' && known.status >= 500) request.log.warn({ err: known }, 'another system failed')
-      return sendKnown(reply, known)
+      if (known.kind !== 'external' || known.status < 500) return sendKnown(reply, known)
+      request.log.warn({ err: known }, 'another system failed')
+      if (isOwn(known)) return sendKnown(reply, known)
+      options.onServerError?.(known, request)
+      return sendUnavailable(reply, known)
     }
     return fail(error, request, reply)
   })
@@ -120,6 +123,17 @@ function sendKnown(reply: FastifyReply, error: WaypostError) {
   reply.headers(error.headers)
   const hint = error.hint === undefined ? {} : { hint: error.hint }
   return send(reply, { ...bodyOf(typeOf(error), error.status, error.message), ...hint })
+}
+
+/** Words about other systems name hosts, files and reasons that are nothing to callers. */
+function isOwn(error: WaypostError): boolean {
+  return error.code.startsWith('WP_RUNTIME_')
+}
+
+function sendUnavailable(reply: FastifyReply, error: WaypostError) {
+  reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
+  const detail = `Something that this needs is not available at the moment. It is logged as request ${reply.request.id}.`
+  return send(reply, bodyOf(typeOf(error), error.status, detail))
 }
 
 function send(reply: FastifyReply, body: ProblemBody) {

@@ -6,7 +6,8 @@ import type { Finding } from './doctor/finding.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
 import type { Host } from './host.ts'
 import type { ServeOptions } from './serve.ts'
-import type { ServerOptions, WaypostServer } from './start-server.ts'
+import type { ServerOptions } from './server-options.ts'
+import type { WaypostServer } from './start-server.ts'
 
 export { loadTerms, type ReleaseTerms } from './active-release.ts'
 export { addHostClient, addHostUser, changeHostUserScopes, issueHostToken, revokeHostTokens } from './administration.ts'
@@ -23,7 +24,8 @@ export { readLogLevel, readPort } from './read-variables.ts'
 export type { ServeOptions } from './serve.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
 export { catchStrayFailures } from './stray-failures.ts'
-export type { ServerOptions, WaypostServer } from './start-server.ts'
+export type { ServerOptions } from './server-options.ts'
+export type { WaypostServer } from './start-server.ts'
 
 export async function serve(options: ServeOptions): Promise<WaypostServer> {
   return (await import('./serve.ts')).serve(options)

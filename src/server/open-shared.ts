@@ -1,0 +1,110 @@
+import {
+  loadUserScopes,
+  makeGuard,
+  makeLogin,
+  mountAuthorization,
+  openKeyRing,
+  type TokenIssuer,
+} from '../auth/index.ts'
+import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
+import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
+import type { OpenConnection } from '../contract/index.ts'
+import { makeSubscriptions } from '../events/index.ts'
+import type { Outbound } from '../outbound/index.ts'
+import { loadPlugins, makeConfigPreparer, type PluginSet, type PrepareConfig } from '../plugin/index.ts'
+import {
+  loadSecurityHeaders,
+  makeRateCounters,
+  makeSchemaCache,
+  mountHealth,
+  type Endpoint,
+  type RateCounters,
+  type SchemaCache,
+  type SecurityHeaders,
+} from '../runtime/index.ts'
+import type { Feed, System } from '../store/index.ts'
+import type { ReleaseTerms } from './active-release.ts'
+import type { ServerOptions } from './server-options.ts'
+
+/** Everything that outlives a generation. */
+export interface Shared {
+  readonly options: ServerOptions
+  readonly feed: Feed
+  readonly plugins: PluginSet
+  readonly prepareConfig: PrepareConfig
+  readonly registry: ConnectionRegistry
+  readonly schemas: SchemaCache
+  readonly securityHeaders: SecurityHeaders
+  readonly rateCounters: RateCounters
+  readonly endpoints: readonly Endpoint[]
+  readonly guard: ReturnType<typeof makeGuard>
+}
+
+export interface Living {
+  readonly feed: Feed
+  readonly outbound: Outbound
+  terms(): ReleaseTerms
+}
+
+/** Opens what a server needs whatever it serves. */
+export async function openShared(options: ServerOptions, { feed, outbound, terms }: Living): Promise<Shared> {
+  const { host, identity } = options
+  const { system, clock } = host
+  const keys = await openKeyRing(system, identity.secrets)
+  const issuer: TokenIssuer = {
+    system,
+    keys,
+    clock,
+    issuer: identity.issuer,
+    settings: () => terms().settings,
+    refreshKeys: identity.secrets.deriveKeys('refresh'),
+    noticeChanges: () => feed.catchUp().catch(() => undefined), // nothing cached counts while it cannot be read
+  }
+  const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
+  const plugins = options.plugins ?? (await loadPlugins(host.folder))
+  const subscriptions = makeSubscriptions({
+    system,
+    outbound,
+    secrets: identity.secrets,
+    catalog: () => terms().catalog,
+    settings: () => terms().settings,
+  })
+  return {
+    options,
+    feed,
+    plugins,
+    prepareConfig: makeConfigPreparer(host.variables),
+    guard,
+    schemas: makeSchemaCache(),
+    rateCounters: makeRateCounters(clock),
+    securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
+    registry: makeConnectionRegistry({
+      classes: plugins.connections,
+      variables: host.variables,
+      folder: host.folder,
+      log: options.logger,
+      builtIn: { System: systemConnection(system) },
+    }),
+    endpoints: [
+      mountHealth(() => checkSystem(system)),
+      mountAuthorization(issuer),
+      mountLogin(makeLogin(issuer)),
+      mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
+      ...plugins.plugins.flatMap((plugin) => plugin.routes ?? []),
+    ],
+  }
+}
+
+/** System as actions see it: Kysely over the application's tables, on the same pool as Waypost's own. */
+function systemConnection(system: System): OpenConnection {
+  return {
+    client: system.db,
+    check: () => checkSystem(system),
+    transaction: (work) => system.transaction((trx) => work(trx)),
+    close: async () => undefined,
+  }
+}
+
+async function checkSystem(system: System): Promise<void> {
+  await system.guardDb.selectFrom('waypost_feed_head').select('id').execute()
+}
