@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { Type, type Static } from 'typebox'
 import type { Kysely } from 'kysely'
@@ -23,8 +22,6 @@ export const sqlite: ConnectionClass<Static<typeof Config>, Kysely<unknown>> = {
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
   async open({ file }, { folder }) {
-    const absolute = path.resolve(folder, file)
-    mkdirSync(path.dirname(absolute), { recursive: true })
-    return openKysely(openSqlite({ file: absolute, create: true }))
+    return openKysely(openSqlite({ file: path.resolve(folder, file), create: true }))
   },
 }
