@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action, Principal } from '../contract/index.ts'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
@@ -101,13 +101,11 @@ function recognize(guard: Guard): onRequestHookHandler {
     const { authorization } = request.headers
     if (authorization === undefined) return done()
     const authorize = async () => guard.authorize(authorization, [])
-    authorize().then(
-      (principal) => {
-        request.principal = principal
-        done()
-      },
-      () => done(),
-    )
+    const end = (principal?: Principal) => {
+      request.principal = principal
+      done()
+    }
+    authorize().then(end, () => end())
   }
 }
 
