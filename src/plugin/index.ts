@@ -1,5 +1,4 @@
 // plugin: loading plugins and checking what they say of themselves. Depends on the contract, never on a plugin.
 // May import kit and contract.
-export { errors as pluginErrors } from './errors.ts'
 export { joinPlugins, loadPlugins, type PluginSet } from './load-plugins.ts'
 export { makeConfigPreparer, type PrepareConfig, type PreparedConfig } from './prepare-config.ts'

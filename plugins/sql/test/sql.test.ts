@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { sql, type Kysely } from 'kysely'
-import type { OpenConnection } from 'waypost'
+import { sql } from 'kysely'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../../../test/support/project-server.ts'
 import { send } from '../../../test/support/send.ts'
@@ -98,9 +97,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
 test('a sqlite file is meant from the folder, and made with the folders above it', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-sql-'))
-  const opened = (await sqlite.open({ file: 'deep/er/notes.db' }, { name: 'Notes', folder, log })) as OpenConnection<
-    Kysely<unknown>
-  >
+  const opened = await sqlite.open({ file: 'deep/er/notes.db' }, { name: 'Notes', folder, log })
   await opened.check()
   assert.ok(existsSync(path.join(folder, 'deep/er/notes.db')))
   assert.deepEqual((await sql`select 1 as one`.execute(opened.client)).rows, [{ one: 1 }])
