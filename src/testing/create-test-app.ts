@@ -1,35 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import pino from 'pino'
-import type { EventData, EventName, RouteKey, RouteOf } from '../contract/index.ts'
-import { parseDuration, type Clock } from '../kit/index.ts'
+import type { EventData, EventName } from '../contract/index.ts'
+import { parseDuration, readEnvironment, type Clock, type Variables } from '../kit/index.ts'
 import { openTestProject } from '../project/index.ts'
-import { issueHostToken, openHost, openIdentity, prepareTestHost, startServer, type Host } from '../server/index.ts'
-import { openEventTrap, type EventTrap } from './event-trap.ts'
+import { openHost, openIdentity, prepareTestHost, startServer, type Host } from '../server/index.ts'
+import { makeCaller, makeInject, type Caller } from './caller.ts'
+import { openEventTrap } from './event-trap.ts'
 import { testErrors } from './errors.ts'
-
-/** What goes into a request; typed by the route that it is for. */
-export interface Injection<Key extends RouteKey> {
-  readonly params?: RouteOf<Key>['params']
-  readonly query?: Partial<RouteOf<Key>['query']>
-  readonly body?: RouteOf<Key>['body']
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** What came back. */
-export interface Injected<Key extends RouteKey> {
-  readonly status: number
-  readonly headers: Headers
-  /** Parsed where it is JSON, else the text. */
-  readonly body: RouteOf<Key>['result']
-}
-
-/** Somebody who calls the API under test. */
-export interface Caller {
-  /** Sends a request to a route, named as in `Action<'POST /todo'>`, and delivers the events that it dispatched. */
-  inject<Key extends RouteKey>(route: Key, injection?: Injection<Key>): Promise<Injected<Key>>
-}
+import { makeTestLog } from './test-log.ts'
 
 /** The project under test, served from a System of its own that is gone afterwards. */
 export interface TestApp extends Caller, AsyncDisposable {
@@ -58,34 +37,22 @@ export interface TestAppOptions {
 /** Builds the project of the folder, migrates a System that nobody else uses, and serves it on a free port. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = path.resolve(options.folder ?? '.')
-  const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
-  const closers: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })]
+  const { clock, forward } = makeTestClock()
+  const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
-    const { clock, forward } = makeTestClock()
-    const project = await openTestProject(folder, options.variables)
-    const host = await openHost({
-      folder: home,
-      variables: {
-        ...project.variables,
-        WAYPOST_SYSTEM_URL: undefined,
-        WAYPOST_BASE_URL: undefined,
-        WAYPOST_SECRET: undefined,
-      },
-      create: true,
-      unmigrated: true,
-      disposable: true,
-      clock,
-    })
-    closers.push(() => host.close())
-    await prepareTestHost(host)
+    // Side by side: the project is built by a process of its own.
+    const [project, host] = await allSettled(
+      openTestProject(folder, options.variables),
+      openTestHost({ ...readEnvironment(folder), ...options.variables }, { clock, closers }),
+    )
     const release = await project.install(host)
     const server = await startServer({
       host,
       identity: await openIdentity(host),
-      logger: pino({ level: 'error' }),
+      logger: makeTestLog((text) => process.stderr.write(text)),
       isDevelopment: true,
       address: { host: '127.0.0.1', port: 0 },
     })
@@ -109,6 +76,35 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   }
 }
 
+/** Waits for both also when one fails, so that all that was opened can be closed. */
+async function allSettled<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other])
+  return [await one, await other]
+}
+
+interface Opening {
+  readonly clock: Clock
+  readonly closers: (() => Promise<unknown>)[]
+}
+
+/** A System of its own, in a folder of its own, whatever the environment names. */
+async function openTestHost(variables: Variables, { clock, closers }: Opening): Promise<Host> {
+  const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
+  closers.push(() => rm(home, { recursive: true, force: true }))
+  const own = { WAYPOST_SYSTEM_URL: undefined, WAYPOST_BASE_URL: undefined, WAYPOST_SECRET: undefined }
+  const host = await openHost({
+    folder: home,
+    variables: { ...variables, ...own },
+    create: true,
+    unmigrated: true,
+    disposable: true,
+    clock,
+  })
+  closers.push(() => host.close())
+  await prepareTestHost(host)
+  return host
+}
+
 function makeTestClock(): { clock: Clock; forward(duration: string): void } {
   let offset = 0
   return {
@@ -118,50 +114,5 @@ function makeTestClock(): { clock: Clock; forward(duration: string): void } {
       if (ms === undefined) throw testErrors.WP_TESTING_DURATION({ duration })
       offset += ms
     },
-  }
-}
-
-function makeCaller(options: {
-  url: string
-  trap: EventTrap
-  host: Host
-  user: string
-  scopes: readonly string[]
-}): Caller {
-  const { url, trap, host, user, scopes } = options
-  let token: Promise<string> | undefined
-  return {
-    inject: async (route, injection = {}) => {
-      token ??= trap.ensureUser(user, scopes).then(async () => {
-        const issued = await issueHostToken(host, { user, scopes, expires: undefined })
-        return issued.access_token
-      })
-      const headers = { authorization: `Bearer ${await token}`, ...injection.headers }
-      return makeInject(url, trap)(route, { ...injection, headers })
-    },
-  }
-}
-
-function makeInject(url: string, trap: EventTrap): Caller['inject'] {
-  return async (route, injection = {}) => {
-    const [method = '', template = ''] = route.split(' ')
-    const params = (injection.params ?? {}) as Record<string, unknown>
-    const filled = template.replace(/:(\w+)/g, (_, name: string) => {
-      if (!(name in params)) throw testErrors.WP_TESTING_PARAMETER({ route, name })
-      return encodeURIComponent(String(params[name]))
-    })
-    const query = new URLSearchParams(
-      Object.entries(injection.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
-    )
-    const hasBody = injection.body !== undefined
-    const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query.toString()}`}`, {
-      method,
-      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
-      ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),
-    })
-    const text = await response.text()
-    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
-    await trap.deliver()
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as never }
   }
 }

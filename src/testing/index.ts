@@ -1,10 +1,13 @@
 // testing: what a project's own tests import as `waypost/testing`. May import kit, contract, project and server.
 // A test app is the real thing: built, migrated, served on a socket, its events delivered to a receiver.
-export {
-  createTestApp,
-  type Caller,
-  type Injected,
-  type Injection,
-  type TestApp,
-  type TestAppOptions,
-} from './create-test-app.ts'
+import { enableCompileCache } from 'node:module'
+import type { TestApp, TestAppOptions } from './create-test-app.ts'
+
+export type { Caller, Injected, Injection } from './caller.ts'
+export type { TestApp, TestAppOptions } from './create-test-app.ts'
+
+/** Builds the project of the folder, migrates a System that nobody else uses, and serves it on a free port. */
+export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  enableCompileCache() // each test file is a process of its own
+  return (await import('./create-test-app.ts')).createTestApp(options)
+}

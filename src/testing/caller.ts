@@ -1,0 +1,75 @@
+import type { RouteKey, RouteOf } from '../contract/index.ts'
+import { issueHostToken, type Host } from '../server/index.ts'
+import { testErrors } from './errors.ts'
+import type { EventTrap } from './event-trap.ts'
+
+/** What goes into a request; typed by the route that it is for. */
+export interface Injection<Key extends RouteKey> {
+  readonly params?: RouteOf<Key>['params']
+  readonly query?: Partial<RouteOf<Key>['query']>
+  readonly body?: RouteOf<Key>['body']
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What came back. */
+export interface Injected<Key extends RouteKey> {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed where it is JSON, else the text. */
+  readonly body: RouteOf<Key>['result']
+}
+
+/** Somebody who calls the API under test. */
+export interface Caller {
+  /** Sends a request to a route, named as in `Action<'POST /todo'>`, and delivers the events that it dispatched. */
+  inject<Key extends RouteKey>(route: Key, injection?: Injection<Key>): Promise<Injected<Key>>
+}
+
+/** A caller whose token carries these scopes; it is issued at the first request, and no other when it has expired. */
+export function makeCaller(options: {
+  url: string
+  trap: EventTrap
+  host: Host
+  user: string
+  scopes: readonly string[]
+}): Caller {
+  const { url, trap, host, user, scopes } = options
+  let token: Promise<string> | undefined
+  return {
+    inject: async (route, injection = {}) => {
+      token ??= trap.ensureUser(user, scopes).then(async () => {
+        const issued = await issueHostToken(host, { user, scopes, expires: undefined })
+        return issued.access_token
+      })
+      const headers = { authorization: `Bearer ${await token}`, ...injection.headers }
+      return makeInject(url, trap)(route, { ...injection, headers })
+    },
+  }
+}
+
+/** Sends requests to the app, and delivers what they dispatched. */
+export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
+  return async (route, injection = {}) => {
+    const [method = '', template = ''] = route.split(' ')
+    const params = (injection.params ?? {}) as Record<string, unknown>
+    const filled = template.replace(/:(\w+)/g, (_, name: string) => {
+      if (!(name in params)) throw testErrors.WP_TESTING_PARAMETER({ route, name })
+      return encodeURIComponent(String(params[name]))
+    })
+    const query = new URLSearchParams(
+      Object.entries(injection.query ?? {}).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, String(one)]),
+      ),
+    )
+    const hasBody = injection.body !== undefined
+    const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query.toString()}`}`, {
+      method,
+      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
+      ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),
+    })
+    const text = await response.text()
+    const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '')
+    await trap.deliver()
+    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as never }
+  }
+}

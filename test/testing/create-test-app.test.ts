@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { createTestApp } from '../../src/testing/index.ts'
+import { actionFile, writeFiles } from '../support/project-server.ts'
+
+const milk = { title: 'Buy milk', content: 'Two bottles' }
+const yml = `
+routes:
+  /now: { methods: { GET: { public: true, action: src/now.ts } } }
+  /mine: { scopes: [mine], methods: { GET: { action: src/who.ts } } }
+  /echo/:name:
+    path: { name: { type: string } }
+    methods:
+      GET: { public: true, parameters: { tag: { type: array, items: { type: string } } }, action: src/echo.ts }
+      DELETE: { public: true, responses: { 204: }, action: src/nothing.ts }
+  /text: { methods: { GET: { public: true, action: src/text.ts } } }
+  /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
+  /made: { methods: { POST: { public: true, action: src/made.ts } } }
+event: { made: { description: Made, scopes: [mine] } }
+`
+const files = {
+  'waypost.yml': yml,
+  'src/now.ts': actionFile('return { now: context.now().getTime() }'),
+  'src/who.ts': actionFile('return context.principal'),
+  'src/echo.ts': actionFile(
+    'return { name: request.params.name, tag: request.query.tag ?? null, header: request.headers["x-a"] ?? null }',
+  ),
+  'src/nothing.ts': actionFile('return undefined'),
+  'src/text.ts': actionFile(`return context.respond(200, 'plain', { 'content-type': 'text/plain' })`),
+  'src/fail.ts': actionFile(`throw new Error('out of milk')`),
+  'src/made.ts': actionFile(`await context.dispatch('made', request.body); return {}`),
+}
+
+let folder: string
+let todo: string
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'waypost-testing-'))
+  await writeFiles(folder, files)
+  todo = path.join(folder, 'todo')
+  await cp(path.resolve('templates/todo'), todo, { recursive: true })
+})
+after(() => rm(folder, { recursive: true }))
+
+const systems = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('waypost-test-'))
+
+test('the to-do project: created, listed, delivered', async () => {
+  await using app = await createTestApp({ folder: todo })
+  const created = await app.as('ann', ['todo']).inject('POST /todo', { body: milk })
+  assert.deepEqual([created.status, created.body.success], [201, true])
+  const list = await app.inject('GET /todo', { query: { startIndex: 0 } })
+  assert.deepEqual([list.body.totalResults, list.body.entry[0].title], [1, 'Buy milk'])
+  assert.deepEqual(app.events.delivered('todo_created'), [list.body.entry[0]])
+  assert.equal(
+    (await app.inject('GET /todo/:todo_id', { params: { todo_id: created.body.id } })).body.title,
+    'Buy milk',
+  )
+  assert.equal((await app.inject('POST /todo', { body: milk })).status, 401)
+  assert.equal((await app.as('ann', ['consumer']).inject('POST /todo', { body: milk })).status, 403)
+})
+
+test('two apps at once know nothing of one another', async () => {
+  await using one = await createTestApp({ folder: todo })
+  await using other = await createTestApp({ folder: todo })
+  await one.as('ann', ['todo']).inject('POST /todo', { body: milk })
+  assert.equal((await one.inject('GET /todo')).body.totalResults, 1)
+  assert.equal((await other.inject('GET /todo')).body.totalResults, 0)
+  assert.deepEqual(other.events.delivered('todo_created'), [])
+  one.clock.forward('1d')
+  const ann = other.as('ann', ['todo'])
+  assert.equal((await ann.inject('POST /todo', { body: milk })).status, 201)
+})
+
+test('the clock turns what actions, tokens and deliveries go by', async () => {
+  await using app = await createTestApp({ folder })
+  const before = (await app.inject('GET /now')).body.now as number
+  const ann = app.as('ann', ['mine'])
+  assert.equal((await ann.inject('GET /mine')).status, 200)
+  app.clock.forward('59m')
+  assert.equal((await ann.inject('GET /mine')).status, 200)
+  app.clock.forward('1m30s')
+  assert.equal((await ann.inject('GET /mine')).status, 401, 'a token lives for an hour')
+  assert.equal((await app.as('ann', ['mine']).inject('GET /mine')).status, 200)
+  const passed = ((await app.inject('GET /now')).body.now as number) - before
+  assert.ok(passed >= 3_630_000 && passed < 3_640_000, String(passed))
+  assert.throws(() => app.clock.forward('soon'), { code: 'WP_TESTING_DURATION', message: '"soon" is no duration' })
+})
+
+test('a delivery that failed is sent again when the clock was turned to it', async () => {
+  const answers = [500, 204]
+  const posts: string[] = []
+  const receiver = createServer((request, response) => {
+    posts.push(String(request.headers['webhook-id']))
+    request.resume().on('end', () => response.writeHead(answers.shift() ?? 204).end())
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+
+  await using app = await createTestApp({ folder })
+  const ann = app.as('ann', ['consumer', 'mine'])
+  const subscribed = await ann.inject('POST /consumer/subscription', { body: { event: 'made', endpoint } })
+  assert.equal(subscribed.status, 201)
+  await app.inject('POST /made', { body: { n: 1 } })
+  assert.equal(posts.length, 1)
+  await app.inject('GET /now')
+  assert.equal(posts.length, 1)
+  app.clock.forward('2m')
+  await app.inject('GET /now')
+  assert.equal(posts.length, 2)
+  assert.equal(posts[0], posts[1])
+  assert.deepEqual(app.events.delivered('made'), [{ n: 1 }])
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+test('requests are what they say: path, query, headers, answers without JSON and without anything', async () => {
+  await using app = await createTestApp({ folder })
+  const { body } = await app.inject('GET /echo/:name', {
+    params: { name: 'a/ü?' },
+    query: { tag: ['x', 'y&z'] },
+    headers: { 'x-a': '1' },
+  })
+  assert.deepEqual(body, { name: 'a/ü?', tag: ['x', 'y&z'], header: '1' })
+  const nothing = await app.inject('DELETE /echo/:name', { params: { name: 'a' } })
+  assert.deepEqual([nothing.status, nothing.body], [204, ''])
+  const text = await app.inject('GET /text')
+  assert.deepEqual([text.body, text.headers.get('content-type')], ['plain', 'text/plain'])
+  assert.equal((await app.inject('HEAD /now')).status, 200)
+  assert.equal((await app.inject('GET /nowhere')).status, 404)
+  assert.equal((await fetch(`${app.url}/health/ready`)).status, 200)
+  await assert.rejects(app.inject('GET /echo/:name'), {
+    code: 'WP_TESTING_PARAMETER',
+    message: /no path parameter "name"/,
+  })
+})
+
+test('a user has what the tests gave him, a token what it was made for', async () => {
+  await using app = await createTestApp({ folder })
+  const both = await app.as('ann', ['mine', 'consumer']).inject('GET /mine')
+  const one = await app.as('ann', ['mine']).inject('GET /mine')
+  assert.deepEqual([both.body.user.name, both.body.scopes], ['ann', ['mine', 'consumer']])
+  assert.deepEqual([one.body.user.id, one.body.scopes], [both.body.user.id, ['mine']])
+})
+
+test('an error of an action is written where the tests are, with the line of the project', async (t) => {
+  const written: string[] = []
+  t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
+  await using app = await createTestApp({ folder })
+  const { status, body } = await app.inject('GET /fail')
+  t.mock.restoreAll()
+  assert.equal(status, 500)
+  const id = /request (\w+)\.$/.exec(body.detail)?.[1]
+  assert.match(
+    written.join(''),
+    new RegExp(
+      `error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at Sample\\.handle \\(src/fail\\.ts:4:7\\)`,
+    ),
+  )
+})
+
+test('the System of the environment is never touched, and other variables reach the project', async () => {
+  const file = path.join(folder, 'never.db')
+  await using app = await createTestApp({
+    folder,
+    variables: { WAYPOST_SYSTEM_URL: `sqlite:${file}`, WAYPOST_SECRET: 'short' },
+  })
+  assert.equal((await app.inject('GET /now')).status, 200)
+  assert.ok(!(await readdir(folder)).includes('never.db'))
+})
+
+test('a project with errors says them, and nothing is left behind', async (t) => {
+  const written: string[] = []
+  t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
+  const left = await systems()
+  const broken = path.join(folder, 'broken')
+  await writeFiles(broken, {
+    'waypost.yml': 'routes: { /a: { methods: { GET: { public: true, action: src/none.ts } } } }\n',
+  })
+  await assert.rejects(createTestApp({ folder: broken }), { code: 'WP_PROJECT_BROKEN' })
+  await assert.rejects(createTestApp({ folder: path.join(folder, 'nowhere') }), { code: 'WP_PROJECT_NONE' })
+  t.mock.restoreAll()
+  assert.match(written.join(''), /waypost\.yml:1:.*src\/none\.ts/)
+  assert.deepEqual(await systems(), left)
+})
+
+test('an app that is closed leaves no folder and no socket', async () => {
+  const left = await systems()
+  const resources = () =>
+    process.getActiveResourcesInfo().filter((name) => /TCP|Server|Timeout|FSEvent|Process/.test(name))
+  const before = resources()
+  const app = await createTestApp({ folder })
+  await app.as('ann', ['mine']).inject('GET /mine')
+  await app.close()
+  await app.close()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.deepEqual(await systems(), left)
+  assert.deepEqual(resources().toSorted(), before.toSorted())
+  await assert.rejects(fetch(app.url))
+})
