@@ -87,13 +87,13 @@ function checkPlugin(plugin: unknown): string | undefined {
   if (typeof name !== 'string') return 'it has no name'
   if (typeof requires !== 'string') return 'it does not say which versions of waypost it requires'
   if (satisfies(version, requires) === undefined) return `"${requires}" is no range of versions`
-  for (const [className, one] of Object.entries(connections)) {
-    if (typeof one?.open !== 'function') return `its connection class "${className}" has no open function`
-    if (!isSchema(one.config)) return `its connection class "${className}" has no schema of its config`
-  }
-  for (const [className, one] of Object.entries(actions)) {
-    if (typeof one?.make !== 'function') return `its action class "${className}" has no make function`
-    if (!isSchema(one.config)) return `its action class "${className}" has no schema of its config`
+  return checkClasses(connections, 'connection', 'open') ?? checkClasses(actions, 'action', 'make')
+}
+
+function checkClasses(classes: object, kind: string, method: string): string | undefined {
+  for (const [name, one] of Object.entries(classes as Readonly<Record<string, Readonly<Record<string, unknown>>>>)) {
+    if (typeof one[method] !== 'function') return `its ${kind} class "${name}" has no ${method} function`
+    if (!isSchema(one['config'])) return `its ${kind} class "${name}" has no schema of its config`
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { bodyOf, typeOf } from './problem.ts'
+import { ServingGeneration } from './serving-generation.ts'
 
 /** The one socket of a server. It stays open while generations come and go behind it. */
 export interface Listener {
@@ -20,57 +21,32 @@ export interface Listener {
   close(graceMs?: number): Promise<void>
 }
 
-/** A generation with the requests that it still has to answer. */
-interface Serving {
-  readonly generation: Generation
-  inFlight: number
-  /** Resolved once it is closed. */
-  readonly closed: PromiseWithResolvers<void>
-  isRetired: boolean
-}
-
 const longestHoldMs = 10_000
 
 /** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: { host: string; port: number; generation: Generation }): Promise<Listener> {
-  let current = makeServing(options.generation)
+  let current = new ServingGeneration(options.generation)
   let isClosing = false
-  const retired = new Set<Serving>()
-  const holds = new Set<Promise<void>>()
+  const retired = new Set<Promise<void>>()
+  const holds = makeHolds()
 
-  function retire(one: Serving): Promise<void> {
-    if (!one.isRetired) {
-      one.isRetired = true
-      retired.add(one)
-      closeWhenIdle(one)
-    }
-    return one.closed.promise
-  }
-
-  function closeWhenIdle(one: Serving): void {
-    if (!one.isRetired || one.inFlight > 0) return
-    void one.generation
-      .close()
-      .catch(() => undefined)
-      .then(one.closed.resolve)
-      .then(() => retired.delete(one))
+  function retire(one: ServingGeneration): void {
+    const closed = one.retire()
+    retired.add(closed)
+    void closed.then(() => retired.delete(closed))
   }
 
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 }, (request, response) => {
     if (isClosing) return refuse(response)
-    if (holds.size > 0) void Promise.all(holds).then(() => answer(request, response))
-    else answer(request, response)
+    const letGo = holds.all()
+    if (letGo === undefined) answer(request, response)
+    else void letGo.then(() => answer(request, response))
   })
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (response.closed) return // its caller went while it was held
-    const serving = current
-    serving.inFlight++
-    response.on('close', () => {
-      serving.inFlight--
-      closeWhenIdle(serving)
+    current.answer(request, response, () => {
       if (isClosing) server.closeIdleConnections() // or the connection would be kept for the next request
     })
-    serving.generation.handle(request, response)
   }
   await listen(server, options)
   const { port } = server.address() as AddressInfo
@@ -80,11 +56,27 @@ export async function openListener(options: { host: string; port: number; genera
     host: options.host,
     swap(generation) {
       const before = current
-      current = makeServing(generation)
-      void retire(before)
-      if (isClosing) void retire(current)
+      current = new ServingGeneration(generation)
+      retire(before)
+      if (isClosing) retire(current)
     },
-    hold() {
+    hold: holds.hold,
+    async close(graceMs = 10_000) {
+      isClosing = true
+      await closeServer(server, graceMs)
+      retire(current)
+      await Promise.all(retired)
+    },
+  }
+}
+
+/** Reasons to let requests wait. */
+function makeHolds() {
+  const holds = new Set<Promise<void>>()
+  return {
+    /** When every hold was let go; undefined while there is none. */
+    all: () => (holds.size === 0 ? undefined : Promise.all(holds)),
+    hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(letGo, longestHoldMs)
       holds.add(promise)
@@ -95,20 +87,15 @@ export async function openListener(options: { host: string; port: number; genera
       }
       return letGo
     },
-    async close(graceMs = 10_000) {
-      isClosing = true
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-      await closed
-      clearTimeout(cut)
-      await Promise.all([retire(current), ...[...retired].map((one) => one.closed.promise)])
-    },
   }
 }
 
-function makeServing(generation: Generation): Serving {
-  return { generation, inFlight: 0, closed: Promise.withResolvers(), isRetired: false }
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(cut)
 }
 
 function refuse(response: ServerResponse): void {

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
-import { makeWriter, type WriteSources } from './write-result.ts'
+import { makeWriter, type WriteSources, type Written } from './write-result.ts'
 
 export interface SendSources extends WriteSources {
   /** Headers of answers that a browser may show. */
@@ -29,36 +29,53 @@ export function makeSender(
     .filter((status) => status < 300)
   const usual = success.length === 0 ? 200 : Math.min(...success)
 
+  const dispatch = makeResultDispatch(method, action)
+
   return async ({ result, context, reply }) => {
-    const given = result instanceof ActionResponse ? result : undefined
-    const status = given?.status ?? usual
-    if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
-    }
-    const headers = given === undefined ? noHeaders : checkHeaders(given.headers)
-    const body = given === undefined ? result : given.body
-    const { payload, type, isJson } = write({ status, body, type: headers['content-type'], log: context.log })
-    if (method.dispatch !== undefined && status < 300) {
-      if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event: method.dispatch })
-      context.dispatchResult(method.dispatch, payload === undefined ? null : JSON.parse(payload as string))
-    }
+    const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
+    const { status, body, headers } = given ?? { status: usual, body: result, headers: noHeaders }
+    const written = write({ status, body, type: headers['content-type'], log: context.log })
+    if (status < 300) dispatch?.(context, written)
     if (status < 400 && context.hasDispatched) await context.storeDispatched()
 
     if (given !== undefined) reply.headers(headers)
+    const { payload, type, isJson } = written
     if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
     reply.code(status).header('content-type', type)
-    if (!isJson) {
-      setMissing(reply, sources.pageHeaders)
-      if (method.html !== 'trusted') reply.headers(sandbox)
-    }
+    if (!isJson) harden(reply, method, sources.pageHeaders)
     return typeof payload === 'string' ? payload : reply.send(payload)
   }
 }
 
-const noHeaders: Readonly<Record<string, string>> = {}
+/** Dispatches what callers get, so that subscribers learn no more than they do. */
+function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string) {
+  if (event === undefined) return undefined
+  return (context: ActionContext, { payload, isJson }: Written): void => {
+    if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event })
+    context.dispatchResult(event, payload === undefined ? null : JSON.parse(payload as string))
+  }
+}
 
-/** Headers with names in lower case. @throws what Node finds wrong, before anything of the answer is set */
-function checkHeaders(headers: OutgoingHttpHeaders): Readonly<Record<string, string>> {
+type CheckedHeaders = Readonly<Record<string, string>>
+
+const noHeaders: CheckedHeaders = {}
+
+interface Given {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: CheckedHeaders
+}
+
+/** What `context.respond` was given. @throws WP_RUNTIME_STATUS, or what Node finds wrong with a header */
+function checkResponse({ status, body, headers }: ActionResponse, action: string): Given {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
+  }
+  return { status, body, headers: checkHeaders(headers) }
+}
+
+/** Headers with names in lower case, checked before anything of the answer is set. */
+function checkHeaders(headers: OutgoingHttpHeaders): CheckedHeaders {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
@@ -72,7 +89,8 @@ function checkHeaders(headers: OutgoingHttpHeaders): Readonly<Record<string, str
 /** What a browser must not take for a page of this site. */
 const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' }
 
-/** An action's own headers stay. */
-function setMissing(reply: FastifyReply, headers: SendSources['pageHeaders']): void {
+/** Headers of an answer that a browser may show; those of the action stay, unless it is not trusted with them. */
+function harden(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
+  if (html !== 'trusted') reply.headers(sandbox)
 }

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Generation } from './generation.ts'
+
+/** A generation with the requests that it still has to answer; it is closed when it is retired and has none. */
+export class ServingGeneration {
+  readonly #generation: Generation
+  readonly #closed: PromiseWithResolvers<void> = Promise.withResolvers()
+  #inFlight = 0
+  #isRetired = false
+
+  constructor(generation: Generation) {
+    this.#generation = generation
+  }
+
+  /** @param ended called when the response is over, in whatever way */
+  answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
+    this.#inFlight += 1
+    response.on('close', () => {
+      this.#inFlight -= 1
+      this.#closeWhenIdle()
+      ended()
+    })
+    this.#generation.handle(request, response)
+  }
+
+  /** Gets no more requests. Resolves when it is closed. */
+  retire(): Promise<void> {
+    if (!this.#isRetired) {
+      this.#isRetired = true
+      this.#closeWhenIdle()
+    }
+    return this.#closed.promise
+  }
+
+  #closeWhenIdle(): void {
+    if (!this.#isRetired || this.#inFlight > 0) return
+    void this.#generation.close().then(this.#closed.resolve, this.#closed.resolve)
+  }
+}
