@@ -1,5 +1,5 @@
 // What a route costs: the same routes served by a generation and written by hand in Fastify, with the same schemas.
-//   node bench/routes.ts [rounds, 8 by default] [milliseconds of each, 350 by default]
+//   node bench/routes.ts [rounds, 6 by default] [milliseconds of each, 350 by default]
 // Both servers run all the time, each in a process of its own, and the load goes to one after the other by turns.
 // Requests a second depend on what else the machine does; the time of the server's processor per request hardly does.
 import { fork, type ChildProcess } from 'node:child_process'
@@ -53,7 +53,7 @@ const role = process.env['BENCH_ROLE']
 await (role === undefined ? compare() : roles[role]!())
 
 async function compare(): Promise<void> {
-  const [rounds = 8, ms = 350] = process.argv.slice(2).map(Number)
+  const [rounds = 6, ms = 350] = process.argv.slice(2).map(Number)
   const children = Object.keys(roles).map(openChild)
   const [waypost, fastify, load] = children as [ChildProcess, ChildProcess, ChildProcess]
   const ports = [await nextReport<{ port: number }>(waypost), await nextReport<{ port: number }>(fastify)]

@@ -65,17 +65,8 @@ function launch() {
     return
   }
   module.enableCompileCache()
-  hushSqlite()
   if (process.env.WAYPOST_RERUN !== undefined) endWithParent()
   void import('../dist/bin/cli/launch.js').then((cli) => cli.launch(process.argv.slice(2), { root }))
-}
-
-// Node 24 calls node:sqlite experimental at each start; Waypost is tested on it.
-function hushSqlite() {
-  const { emitWarning } = process
-  process.emitWarning = function hushed(warning, ...rest) {
-    if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)
-  }
 }
 
 // Who runs the command kills the process that he started, which may be the older Node before this one.

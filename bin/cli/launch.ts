@@ -17,6 +17,7 @@ export interface LaunchOptions {
 
 /** Runs what the words say and sets the exit code; reports whatever goes wrong. */
 export async function launch(words: readonly string[], options: LaunchOptions): Promise<void> {
+  hushSqlite()
   // oclif would look for a TypeScript loader, find none that it knows, and run what an earlier build left.
   settings.enableAutoTranspile = false
   try {
@@ -52,4 +53,12 @@ function reportError(thrown: unknown, words: readonly string[]): void {
 function exitOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== 'EEXIT') return undefined
   return (thrown as Error & { oclif?: { exit?: number } }).oclif?.exit ?? 0
+}
+
+/** Node 24 calls node:sqlite experimental at each start; Waypost is tested on it. */
+function hushSqlite(): void {
+  const { emitWarning } = process
+  process.emitWarning = function hushed(warning: string | Error, ...rest: never[]): void {
+    if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)
+  } as typeof process.emitWarning
 }

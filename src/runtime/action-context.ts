@@ -89,7 +89,7 @@ export class ActionContext implements Context {
     return value
   }
 
-  // One that the action does not await is awaited for it, so that a mistake in it is the action's and nobody else's.
+  // One that the action does not await is awaited for it: a dispatch that fails fails its action, and nothing else.
   readonly dispatch: Context['dispatch'] = (event: string, data: unknown, options: DispatchOptions = {}) => {
     const around = open.getStore()
     const inSystem = around?.get('System')

@@ -16,6 +16,7 @@ import type { RateCounters } from './rate-counters.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
+import type { Dropped } from './send-result.ts'
 
 /** Endpoints that are mounted into each generation. */
 export type Endpoint = FastifyPluginAsync
@@ -57,6 +58,8 @@ export interface Answered {
   readonly status: number
   readonly ms: number
   readonly user: string | undefined
+  /** What the action returned beyond its schema, which was dropped; only where results are checked. */
+  readonly dropped: Dropped | undefined
 }
 
 /** Builds a generation, ready to serve. */
@@ -77,6 +80,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.removeContentTypeParser('text/plain')
   readJsonBodies(app)
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('dropped', undefined)
   speakProblems(app, {
     onServerError: (error, request) =>
       options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
@@ -119,6 +123,7 @@ function reportAnswers(app: FastifyInstance, report: (answered: Answered) => voi
       status: reply.statusCode,
       ms: reply.elapsedTime,
       user: request.principal?.user.name,
+      dropped: request.dropped,
     })
   })
 }

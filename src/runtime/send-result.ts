@@ -5,6 +5,19 @@ import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
 import { makeWriter, type WriteSources, type Written } from './write-result.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Fields of the result that did not go out, where results are checked. */
+    dropped: Dropped | undefined
+  }
+}
+
+/** What an action returned beyond its schema; `fields` are JSON pointers without the first slash. */
+export interface Dropped {
+  readonly action: string
+  readonly fields: readonly string[]
+}
+
 export interface SendSources extends WriteSources {
   /** Headers of answers that a browser may show. */
   readonly pageHeaders: Readonly<Record<string, string>>
@@ -34,7 +47,8 @@ export function makeSender(
   return async ({ result, context, reply }) => {
     const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
     const { status, body, headers } = given ?? { status: usual, body: result, headers: noHeaders }
-    const written = write({ status, body, type: headers['content-type'], log: context.log })
+    const written = write({ status, body, type: headers['content-type'] })
+    if (written.dropped !== undefined) tellDropped(reply, action, written.dropped)
     if (status < 300) dispatch?.(context, written)
     if (status < 400 && context.hasDispatched) await context.storeDispatched()
 
@@ -45,6 +59,11 @@ export function makeSender(
     if (!isJson) harden(reply, method, sources.pageHeaders)
     return typeof payload === 'string' ? payload : reply.send(payload)
   }
+}
+
+function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
+  request.dropped = { action, fields }
+  request.log.warn({ action, dropped: fields }, 'a result has fields that its schema has not')
 }
 
 /** Dispatches what callers get, so that subscribers learn no more than they do. */

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { Log } from '../contract/index.ts'
 import { messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
@@ -20,6 +19,8 @@ export interface Written {
   /** The content type, where there is a body. */
   readonly type: string
   readonly isJson: boolean
+  /** Where the result had fields that its schema has not; only looked for where results are checked. */
+  readonly dropped?: readonly string[]
 }
 
 /** What an action answered. */
@@ -28,7 +29,6 @@ export interface Answering {
   readonly body: unknown
   /** The content type that the action chose. */
   readonly type: string | undefined
-  readonly log: Log
 }
 
 /** Writes the body of an answer by what the method declares for its status. @throws WP_RUNTIME_RESULT */
@@ -53,7 +53,7 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
     }
     const isJson = type === undefined || /[/+]json\b/i.test(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
-    return { payload: writeJson(answering), type: type ?? jsonType, isJson }
+    return { ...writeJson(answering), type: type ?? jsonType, isJson }
   }
 }
 
@@ -70,18 +70,17 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
     serializers.set(Number(status), schemas.serializer(schema, manifest.schemas))
     if (checkResults) validators.set(Number(status), schemas.validator(schema, manifest.schemas, 'result'))
   }
-  return ({ status, body, log }: Answering): string | undefined => {
+  return ({ status, body }: Answering): Pick<Written, 'dropped'> & { readonly payload: string | undefined } => {
     const at = { action, status }
     const serialize = serializers.get(status)
-    if (serialize === undefined) return body === undefined ? undefined : write(at, JSON.stringify, body)
+    if (serialize === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
     if (body === undefined) throw misfit(at, 'there is none')
     const validate = validators.get(status)
-    if (validate === undefined) return write(at, serialize, body)
+    if (validate === undefined) return { payload: write(at, serialize, body) }
     const plain = checkResult(at, validate, body)
-    const text = write(at, serialize, body)
-    const dropped = listDropped(plain, JSON.parse(text))
-    if (dropped.length > 0) log.warn({ action, dropped }, 'a result has fields that its schema has not')
-    return text
+    const payload = write(at, serialize, body)
+    const dropped = listDropped(plain, JSON.parse(payload))
+    return dropped.length === 0 ? { payload } : { payload, dropped }
   }
 }
 
