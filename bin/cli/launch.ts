@@ -60,5 +60,5 @@ function hushSqlite(): void {
   const { emitWarning } = process
   process.emitWarning = function hushed(warning: string | Error, ...rest: never[]): void {
     if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)
-  } as typeof process.emitWarning
+  }
 }
