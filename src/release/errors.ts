@@ -5,13 +5,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The active release is {active}, not {expected}',
-    hint: 'Look at the difference again: waypost deploy --plan',
+    hint: 'Look at what is active now and deploy again: waypost deploy shows the difference first.',
   },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',
     status: 500,
     message: 'The release {id} in System is not what was stored: {what}',
-    hint: 'Deploy again, or go back to another one: waypost release:rollback',
+    hint: 'Deploy again: waypost deploy stores what is missing.',
   },
   WP_RELEASE_NEWER: {
     kind: 'user',
