@@ -7,19 +7,27 @@ interface Line {
   readonly [field: string]: unknown
 }
 
-const plain = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
+const plain = new Set(['time', 'pid', 'hostname'])
 
 /** The log of an app under test: warnings and errors, as a person reads them, with the project's files in stacks. */
 export function makeTestLog(write: (text: string) => void): pino.Logger {
   return pino({ level: 'warn' }, { write: (line) => write(formatLine(JSON.parse(line) as Line)) })
 }
 
-function formatLine(line: Line): string {
-  const fields = Object.entries(line).flatMap(([name, value]) =>
+function formatLine({ level, msg, err, ...rest }: Line): string {
+  const fields = Object.entries(rest).flatMap(([name, value]) =>
     plain.has(name) ? [] : [`${name}=${JSON.stringify(value)}`],
   )
-  const stack = line.err?.stack.replaceAll('waypost:///', '').replaceAll(/^/gm, '  ')
-  return [`${line.level >= 50 ? 'error' : 'warning'}: ${line.msg} ${fields.join(' ')}`.trimEnd(), stack, '']
-    .filter((one) => one !== undefined)
+  const head = [`${level >= 50 ? 'error' : 'warning'}: ${msg}`, ...fields].join(' ')
+  return err === undefined ? `${head}\n` : `${head}\n${ownPart(err.stack).replaceAll(/^/gm, '  ')}\n`
+}
+
+/** A stack as far as it is the project's: what called it is of no use to who wrote the action. */
+function ownPart(stack: string): string {
+  const lines = stack.split('\n')
+  const last = lines.findLastIndex((line) => line.includes('waypost:///'))
+  return lines
+    .slice(0, last === -1 ? undefined : last + 1)
     .join('\n')
+    .replaceAll('waypost:///', '')
 }

@@ -158,7 +158,7 @@ test('an error of an action is written where the tests are, with the line of the
   assert.match(
     written.join(''),
     new RegExp(
-      `error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at Sample\\.handle \\(src/fail\\.ts:4:7\\)`,
+      `error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at \\S+ \\(src/fail\\.ts:4:7\\)`,
     ),
   )
 })
