@@ -29,9 +29,15 @@ export class DevConsole implements Console {
     say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.\n`)
   }
 
-  answered({ method, path, status, ms, user }: News<'answered'>): void {
+  answered({ method, path, status, ms, user, dropped }: News<'answered'>): void {
     const known = user === undefined ? '' : `   ${user}`
     line(`${method.padEnd(6)} ${printable(path).padEnd(24)} ${status}   ${formatMs(ms)}${known}`)
+    if (dropped === undefined) return
+    const fields = dropped.fields.map((field) => `"${field}"`).join(', ')
+    const verb = dropped.fields.length === 1 ? 'is' : 'are'
+    say(
+      `${margin}result: ${fields} ${verb} not in the schema and ${verb === 'is' ? 'was' : 'were'} dropped (${dropped.action})`,
+    )
   }
 
   failed(error: unknown, request: { id: string; method: string; path: string }): void {

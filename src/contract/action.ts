@@ -53,7 +53,8 @@ export interface Context {
   connection<Name extends ConnectionName>(name: Name): ClientOf<Name>
   /**
    * Runs `work` in one transaction: committed when it returns, rolled back when it throws. Inside it `dispatch` belongs
-   * to the transaction if the connection is System.
+   * to the transaction if the connection is System. One inside another of the same connection is a part of it: when its
+   * work throws, the outer one cannot commit either.
    */
   transaction<Name extends ConnectionName, Value>(
     name: Name,

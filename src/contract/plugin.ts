@@ -32,7 +32,10 @@ export interface ConnectionClass<Config = unknown, Client = unknown> {
   readonly clientType: string
   /** The client is a Kysely instance for this kind of database, so that `migrations/<Connection>/` may stand for it. */
   readonly migrations?: 'sqlite' | 'postgresql'
-  /** Opens the connection; called at its first use, with the config resolved and checked. */
+  /**
+   * Opens the connection; called when a release is brought up, with the config resolved and checked. Reach out at the
+   * first use, not here: a connection that is down must not keep a release waiting.
+   */
   open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
 }
 

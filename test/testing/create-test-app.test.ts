@@ -157,9 +157,7 @@ test('an error of an action is written where the tests are, with the line of the
   const id = /request (\w+)\.$/.exec(body.detail)?.[1]
   assert.match(
     written.join(''),
-    new RegExp(
-      `error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at \\S+ \\(src/fail\\.ts:4:7\\)`,
-    ),
+    new RegExp(`error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at \\S+ \\(src/fail\\.ts:4:7\\)`),
   )
 })
 
