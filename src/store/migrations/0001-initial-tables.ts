@@ -58,6 +58,21 @@ const statements = [
     "scope" text not null,
     primary key ("client_id", "scope")
   )`,
+  `create table "waypost_cronjob" (
+    "name" text not null,
+    "schedule" text not null,
+    "timezone" text not null,
+    "slot_at" bigint not null,
+    "claim_id" text null,
+    "lease_until" bigint null,
+    "server" text null,
+    "started_at" bigint null,
+    "finished_at" bigint null,
+    "outcome" text null,
+    "error" text null,
+    "failures" int not null,
+    primary key ("name")
+  )`,
   `create table "waypost_delivery" (
     "id" text not null,
     "message_id" text not null,
