@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { makeId } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
-import { mountRoutes, type RouteSources } from './mount-routes.ts'
+import { mountRoutes, type MountedActions, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import type { RateCounters } from './rate-counters.ts'
 import { RequestLog } from './request-log.ts'
@@ -25,15 +25,14 @@ export type Logger = FastifyBaseLogger
 
 /** One release turned into a running Fastify instance. It never listens itself: the listener hands requests to it. */
 export interface Generation {
-  /** The release that it serves; undefined before anything was deployed. */
-  readonly releaseId: string | undefined
+  /** The actions of its routes, which can be replaced while it serves; undefined before anything was deployed. */
+  readonly actions: MountedActions | undefined
   handle(request: IncomingMessage, response: ServerResponse): void
   /** Stops it; call when nothing is in flight any more. */
   close(): Promise<void>
 }
 
 export interface GenerationOptions {
-  readonly releaseId: string | undefined
   /** The routes of the release; undefined serves the endpoints only. */
   readonly routes: RouteSources | undefined
   /** Waypost's own endpoints, and those of plugins. */
@@ -94,11 +93,11 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     for (const endpoint of options.endpoints) await endpoints.register(endpoint)
   })
   const running = new RunningActions()
-  if (options.routes !== undefined)
-    mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page }, running)
+  const actions =
+    options.routes && mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page }, running)
   await app.ready()
   return {
-    releaseId: options.releaseId,
+    actions,
     handle: app.routing.bind(app),
     async close() {
       await running.idle(longestActionMs)

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action, Principal } from '../contract/index.ts'
-import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { makeRequestCheck } from './check-request.ts'
+import { findHidden, type HiddenMethods } from './find-hidden.ts'
 import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
 import { ActionFailure, pathOf, refuseMethod } from './problem.ts'
 import { RequestScope } from './request-scope.ts'
@@ -24,37 +25,60 @@ export interface RouteSources extends ContextSources, WriteSources {
   actionFor(method: ManifestMethod): Action
 }
 
-const methodNames = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-
 type MountSources = RouteSources & SendSources
 
+/** The actions behind the routes of a generation. */
+export interface MountedActions {
+  /**
+   * Puts the actions of a manifest in the place of those that run, for requests from now on; all or none.
+   * @param manifest differs in nothing but artifacts from the one that was mounted
+   */
+  replace(manifest: Manifest, actionFor: RouteSources['actionFor']): void
+}
+
+/** Where a handler finds its action. */
+interface Slot {
+  action: Action
+}
+
 /** Mounts the routes of a release. */
-export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): void {
-  for (const route of sources.manifest.routes) {
+export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedActions {
+  const { manifest } = sources
+  const slots: Slot[] = []
+  for (const route of manifest.routes) {
     for (const method of route.methods) {
+      const slot = { action: sources.actionFor(method) }
+      slots.push(slot)
       app.route({
-        method: method.method,
+        method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
         url: route.path,
-        config: rateConfig(sources.manifest, method),
+        exposeHeadRoute: false,
+        config: rateConfig(manifest, method),
         onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
-        handler: makeHandler(sources, { route, method, running }),
+        handler: makeHandler(sources, { route, method, slot, running }),
       })
     }
-    mountOtherMethods(app, route)
+  }
+  for (const hidden of findHidden(manifest.routes)) refuseOthers(app, hidden)
+  return {
+    replace(next, actionFor) {
+      const actions = next.routes.flatMap(({ methods }) => methods.map((method) => actionFor(method)))
+      for (const [index, slot] of slots.entries()) slot.action = actions[index]!
+    },
   }
 }
 
 interface Mounting {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
+  readonly slot: Slot
   readonly running: RunningActions
 }
 
 /** A request's way: checked, handed to the action, its result sent. */
-function makeHandler(sources: MountSources, { route, method, running }: Mounting) {
+function makeHandler(sources: MountSources, { route, method, slot, running }: Mounting) {
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, { route, method })
-  const action = sources.actionFor(method)
   const { timeoutMs } = method
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
@@ -65,7 +89,7 @@ function makeHandler(sources: MountSources, { route, method, running }: Mounting
     const run = async () => {
       running.begin()
       try {
-        return await action.handle(given, context)
+        return await slot.action.handle(given, context)
       } catch (error) {
         throw ActionFailure.of(error)
       } finally {
@@ -109,14 +133,12 @@ function recognize(guard: Guard): onRequestHookHandler {
   }
 }
 
-/** 405 for the methods that a path does not have, also where a path with a parameter would answer them. */
-function mountOtherMethods(app: FastifyInstance, route: ManifestRoute): void {
+/** 405 where the router would hand a method that a path does not have to the route of another path. */
+function refuseOthers(app: FastifyInstance, { route, methods }: HiddenMethods): void {
   const own = route.methods.map((method) => method.method)
-  const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : [])]
-  const others = methodNames.filter((method) => !own.includes(method))
-  if (others.length === 0) return
+  const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   app.route({
-    method: others,
+    method: methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
     url: route.path,
     exposeHeadRoute: false,
     config: { refusesMethod: true },

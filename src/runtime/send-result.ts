@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
@@ -57,6 +58,10 @@ export function makeSender(
     if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
     reply.code(status).header('content-type', type)
     if (!isJson) harden(reply, method, sources.pageHeaders)
+    if (payload instanceof Readable && reply.request.method === 'HEAD') {
+      payload.destroy() // nobody reads it
+      return reply.send()
+    }
     return typeof payload === 'string' ? payload : reply.send(payload)
   }
 }

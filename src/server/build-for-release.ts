@@ -42,7 +42,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   }
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
-    return buildGeneration({ ...common, releaseId: undefined, routes: undefined, bodyLimit, corsOrigins: cors })
+    return buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
   }
   const { release } = toServe
   assertServable(release.manifest)
@@ -57,7 +57,6 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
     const generation = await buildGeneration({
       ...common,
       endpoints: [...common.endpoints, docsOf(shared, release.manifest, settings)],
-      releaseId: release.id,
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
       routes: {

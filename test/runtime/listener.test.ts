@@ -16,7 +16,7 @@ function makeGeneration(name: string) {
   const events: string[] = []
   const slow: ServerResponse[] = []
   const generation: Generation = {
-    releaseId: name,
+    actions: undefined,
     handle(request: IncomingMessage, response: ServerResponse) {
       events.push(request.url!)
       if (request.url === '/slow') slow.push(response)
