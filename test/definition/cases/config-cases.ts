@@ -141,6 +141,11 @@ export const configCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a schedule that never comes',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 30 2 *", action: src/a.ts }\n' },
+    problems: ['waypost.yml:2:18 «"0 4 30 2 *"» WP_DEFINITION_CRON_INVALID It never comes: its months have no day 30'],
+  },
+  {
     name: 'a time zone that is not known',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * *", timezone: Europe/Berln, action: src/a.ts }\n' },
     problems: [
