@@ -4,6 +4,7 @@ import ajvFormats from 'ajv-formats'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern } from '../kit/index.ts'
+import { checkNumbers, findOddTexts } from './check-numbers.ts'
 import { toDraft07, toDraft2020 } from './schema-dialects.ts'
 
 /** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
@@ -29,15 +30,48 @@ const largestThoroughBytes = 64 * 1024
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
   const fast = compile(schema, named, { isCoerced, allErrors: false })
-  let thorough: ValidateFunction | undefined
-  return (value) => {
-    if (fast(value)) return isCoerced ? checkNumbers(value, part) : undefined
+  let slow: ValidateFunction | undefined
+  const thorough = (value: unknown) => {
+    slow ??= compile(schema, named, { isCoerced, allErrors: true })
+    return slow(value) ? [] : slow.errors!
+  }
+  const check: Validator = (value) => {
+    if (fast(value)) return undefined
     if (value === undefined) return [{ path: part, message: 'is required' }]
     // Every problem is worth a second pass only where a hostile body cannot make millions of them.
-    if (!isCoerced && JSON.stringify(value).length > largestThoroughBytes) return describe(fast.errors, part)
-    thorough ??= compile(schema, named, { isCoerced, allErrors: true })
-    return describe(thorough(value) ? fast.errors : thorough.errors, part)
+    if (!isCoerced && JSON.stringify(value).length > largestThoroughBytes) return describe(fast.errors, part, value)
+    const found = thorough(value)
+    return describe(found.length === 0 ? fast.errors : found, part, value)
   }
+  return isCoerced && holdsNumbers(schema, named) ? withStrictNumbers({ check, thorough, part }) : check
+}
+
+interface Checking {
+  readonly check: Validator
+  /** Finds every error of Ajv. */
+  thorough(value: unknown): readonly ErrorObject[]
+  readonly part: Part
+}
+
+/** A check that takes only numbers that are written as such: Ajv coerces `0x1`, `1e3` and ` 1` to integers. */
+function withStrictNumbers({ check, thorough, part }: Checking): Validator {
+  return (value) => {
+    const odd = findOddTexts(value)
+    const found = check(value)
+    if (odd === undefined) return found
+    // Who does not take a fraction takes whole numbers only, however the schema says so.
+    const isInteger = (name: string) =>
+      thorough({ ...(value as object), [name]: '0.5' }).some(
+        ({ keyword, instancePath, params }) =>
+          keyword === 'type' && parameterOf(instancePath) === name && [params['type']].flat().includes('integer'),
+      )
+    const misread = checkNumbers({ values: value, odd, part, isInteger })
+    return misread.length === 0 ? found : [...(found ?? []), ...misread]
+  }
+}
+
+function holdsNumbers(schema: JsonSchema, named: NamedSchemas): boolean {
+  return /"(?:integer|number)"/.test(JSON.stringify([schema, named]))
 }
 
 export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
@@ -82,20 +116,11 @@ function mapNamed(named: NamedSchemas, change: (schema: JsonSchema) => JsonSchem
   )
 }
 
-/** Ajv coerces `1e999` to an integer that is infinite, and digits that no number holds to one that is near. */
-function checkNumbers(values: unknown, part: Part): readonly SchemaProblem[] | undefined {
-  const wrong = Object.entries(values as object).filter(([, value]) => [value].flat().some(isInexact))
-  if (wrong.length === 0) return undefined
-  const limits = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
-  return wrong.map(([name]) => ({ path: `${part}/${name}`, message: `must be a number ${limits}` }))
-}
-
-function isInexact(value: unknown): boolean {
-  if (typeof value !== 'number') return false
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
-}
-
-function describe(found: readonly ErrorObject[] | null | undefined, part: Part): readonly SchemaProblem[] {
+function describe(
+  found: readonly ErrorObject[] | null | undefined,
+  part: Part,
+  value: unknown,
+): readonly SchemaProblem[] {
   return (found ?? []).slice(0, mostProblems).map((problem) => {
     const at = part + problem.instancePath
     const parameters = problem.params as Record<string, unknown>
@@ -106,10 +131,27 @@ function describe(found: readonly ErrorObject[] | null | undefined, part: Part):
         return { path: `${at}/${String(parameters['additionalProperty'])}`, message: 'is not known here' }
       case 'enum':
         return { path: at, message: `must be one of ${listValues(parameters['allowedValues'])}` }
+      case 'type':
+        return { path: at, message: describeType(parameters['type'], isRepeated(problem, part, value)) }
       default:
         return { path: at, message: problem.message ?? 'does not fit its schema' }
     }
   })
+}
+
+function describeType(type: unknown, isTwice: boolean): string {
+  return isTwice ? 'may be there only once' : `must be ${[type].flat().join(' or ')}`
+}
+
+/** Whether a query parameter is there more than once and must not: only that makes it a list. */
+function isRepeated({ instancePath }: ErrorObject, part: Part, value: unknown): boolean {
+  const isParameter = part === 'query' && /^\/[^/]*$/.test(instancePath)
+  return isParameter && Array.isArray((value as Record<string, unknown>)[parameterOf(instancePath)])
+}
+
+/** The first step of a JSON pointer. */
+function parameterOf(instancePath: string): string {
+  return instancePath.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~') ?? ''
 }
 
 function listValues(values: unknown): string {

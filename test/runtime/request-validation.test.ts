@@ -19,6 +19,21 @@ routes:
           tags: { type: array, items: { type: string }, maxItems: 2 }
           since: { type: string, format: date-time }
         action: src/echo.ts
+  /numbers:
+    methods:
+      GET:
+        public: true
+        parameters:
+          list: { type: array, items: { type: integer } }
+          named: { $ref: schema:///Count }
+          none: { type: [integer, 'null'] }
+          either: { anyOf: [{ type: integer }, { type: 'null' }] }
+          loose: { type: [integer, string] }
+          a/b: { type: integer }
+          text: { type: string }
+          texts: { type: array, items: { type: string } }
+          any: {}
+        action: src/echo.ts
   /free:
     methods:
       GET: { public: true, action: src/echo.ts }
@@ -53,6 +68,7 @@ schema:
     additionalProperties: false
     properties: { from: { $ref: schema:///Day }, to: { $ref: schema:///Day }, step: { type: integer, default: 1 } }
   Day: { type: string, format: date }
+  Count: { type: integer, minimum: 1 }
 config: { body_limit: 2kb }
 `
 
@@ -104,12 +120,14 @@ const cases: readonly Case[] = [
       'query/since must match format "date-time"',
     ],
   },
-  ...['1.5', '0x1g', '%201x', 'NaN', '1,5'].map((id) => ({
-    what: `"${id}" is no integer`,
-    sent: { path: `/item/7/a?from=${id}` },
-    status: 400,
-    problems: ['query/from must be integer'],
-  })),
+  ...'1.5 0x1g %201x NaN 1,5 0x1 0b1 0o7 1e3 1E3 01 -01 +1 %2B1 %201 1%20 %0A1 1.0 1. .5 1_000 %D9%A1 --1'
+    .split(' ')
+    .map((id) => ({
+      what: `"${id}" is no integer: only digits are, with or without a minus`,
+      sent: { path: `/item/7/a?from=${id}` },
+      status: 400,
+      problems: ['query/from must be integer'],
+    })),
   ...['from=1e999', 'from=Infinity', 'ratio=-Infinity', 'from=99999999999999999999', 'from=-9007199254740992'].map(
     (query) => ({
       what: `a number that JavaScript cannot hold is refused rather than rounded: ${query}`,
@@ -118,18 +136,90 @@ const cases: readonly Case[] = [
       problems: [`query/${query.split('=')[0]} must be a number from -9007199254740991 to 9007199254740991`],
     }),
   ),
+  ...['0x1', '01', '+1', '%2B.5', '.5', '5.', '%201', '1e', '1,5', 'NaN'].map((ratio) => ({
+    what: `"${ratio}" is no number, which is written as in JSON`,
+    sent: { path: `/item/7/a?ratio=${ratio}` },
+    status: 400,
+    problems: ['query/ratio must be number'],
+  })),
+  ...Object.entries({ '1e3': 1000, '1.0': 1, '-0.5': -0.5, '1.5e-7': 1.5e-7, '2E%2B2': 200, '0': 0 }).map(
+    ([text, ratio]) => ({
+      what: `"${text}" is a number`,
+      sent: { path: `/item/7/a?ratio=${text}` },
+      status: 200,
+      got: { query: { from: 0, open: true, ratio } },
+    }),
+  ),
+  ...['TRUE', '1', '0', 'yes', 'on', ''].map((open) => ({
+    what: `"${open}" is no boolean: only true and false are`,
+    sent: { path: `/item/7/a?open=${open}` },
+    status: 400,
+    problems: ['query/open must be boolean'],
+  })),
+  {
+    what: 'a whole number of the path is written in digits too',
+    sent: { path: '/item/0x7/a' },
+    status: 400,
+    problems: ['path/id must be integer'],
+  },
+  {
+    what: 'a number that is not written as one is told beside all other problems',
+    sent: { path: '/item/7/a?from=1e1&ratio=x' },
+    status: 400,
+    problems: ['query/from must be integer', 'query/ratio must be number'],
+  },
+  {
+    what: 'numbers in lists, behind references, beside null and among alternatives are read in the same way',
+    sent: { path: '/numbers?list=1&list=0x2&named=1e2&none=&either=0x1&loose=1e1&a/b=01' },
+    status: 400,
+    problems: [
+      'query/list/1 must be integer',
+      'query/named must be integer',
+      'query/a~1b must be integer',
+      'query/either must be integer',
+    ],
+  },
+  {
+    what: 'a text that looks like a number stays as it is',
+    sent: { path: '/numbers?list=3&named=10&none=&text=0x10&texts=01&any=1e3&either=&loose=0x1' },
+    status: 200,
+    got: {
+      query: {
+        list: [3],
+        named: 10,
+        none: null,
+        text: '0x10',
+        texts: ['01'],
+        any: '1e3',
+        either: null,
+        loose: '0x1',
+      },
+    },
+  },
+  {
+    what: 'what may be null says so',
+    sent: { path: '/numbers?none=null' },
+    status: 400,
+    problems: ['query/none must be integer or null'],
+  },
+  {
+    what: 'a list is made by repetition, not by commas',
+    sent: { path: '/numbers?list=1,2' },
+    status: 400,
+    problems: ['query/list/0 must be integer'],
+  },
   {
     what: 'the largest integers pass',
     sent: { path: '/item/9007199254740991/a?from=-9007199254740991' },
     status: 200,
     got: { params: { id: 9007199254740991, kind: 'a' } },
   },
-  {
-    what: 'a twice given value for one is refused',
-    sent: { path: '/item/7/a?from=1&from=2' },
+  ...['from=1&from=2', 'from=1&from=1', 'since=&since='].map((query) => ({
+    what: `a value that is given twice and may not be is refused: ${query}`,
+    sent: { path: `/item/7/a?${query}` },
     status: 400,
-    problems: ['query/from must be integer'],
-  },
+    problems: [`query/${query.split('=')[0]} may be there only once`],
+  })),
   {
     what: 'parameters by the name of a schema are coerced and get its defaults',
     sent: { path: '/range?from=2026-01-01&to=2026-02-01' },
