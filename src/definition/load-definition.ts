@@ -16,6 +16,11 @@ export interface LoadOptions {
   readonly variables?: Variables
   /** Files parsed by an earlier run, by `makeSourceCache`: those that did not change are not parsed again. */
   readonly cache?: SourceCache
+  /**
+   * With a cache: the files that may differ from the run before, where somebody watches the project. All others are
+   * taken from the cache without a look at the disk.
+   */
+  readonly changed?: ReadonlySet<string> | undefined
   /** Texts that count instead of what is on disk, also of files that are not there: what an edit would make. */
   readonly texts?: Texts
 }
@@ -48,7 +53,8 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const report = makeReport()
   const folder = openFolder(root)
   if (folder === undefined) return reportMissing(report)
-  const loading = makeLoading({ folder, report, cache: options.cache ?? makeSourceCache(), texts: options.texts })
+  const { cache = makeSourceCache(), changed, texts } = options
+  const loading = makeLoading({ folder, report, cache, changed, texts })
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.left < 0) return finish(loading)
   const { making, definition } = makeDefinition(loading, node, options.variables)

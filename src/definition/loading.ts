@@ -14,6 +14,8 @@ export interface Loading {
   readonly files: Set<string>
   readonly sources: Map<string, Source | Refusal>
   readonly cache: SourceCache
+  /** Files that may differ from what the cache holds; undefined if any may. */
+  readonly changed?: ReadonlySet<string> | undefined
   /** Texts that count instead of what is on disk, by file. */
   readonly texts?: Texts | undefined
   /** Texts and keys in which `${env.` occurs. */
@@ -36,7 +38,7 @@ const maxCharacters = 32 * 1024 * 1024
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
 
-export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' | 'texts'>): Loading {
+export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>): Loading {
   return {
     ...given,
     files: new Set(),
@@ -49,10 +51,14 @@ export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' |
 /** Files as they were parsed, by name; whoever loads the same project again and again keeps one. */
 export interface SourceCache {
   readonly sources: Map<string, Source>
+  /** Those of them to which a link leads: nobody who watches the project sees them change. */
+  readonly linked: Set<string>
+  /** Files of actions that were there. */
+  readonly actionFiles: Set<string>
 }
 
 export function makeSourceCache(): SourceCache {
-  return { sources: new Map() }
+  return { sources: new Map(), linked: new Set(), actionFiles: new Set() }
 }
 
 /** The parsed file, read and parsed once a run. */
@@ -60,11 +66,22 @@ export function loadSource(loading: Loading, file: string, includedAt: readonly 
   const known = loading.sources.get(file)
   if (known !== undefined) return known
   loading.files.add(file)
-  const given = loading.texts?.get(file)
-  const content = given === undefined ? readInside(loading.folder, file) : { text: given }
+  const content = loadText(loading, file)
   const source = 'text' in content ? parse(loading, { file, text: content.text, includedAt }) : content
   loading.sources.set(file, source)
   return source
+}
+
+/** A text that is given counts first, then what is known to be unchanged. */
+function loadText({ folder, texts, changed, cache }: Loading, file: string): { readonly text: string } | Refusal {
+  const given = texts?.get(file)
+  if (given !== undefined) return { text: given }
+  const known = cache.sources.get(file)
+  if (known !== undefined && changed?.has(file) === false && !cache.linked.has(file)) return known
+  const content = readInside(folder, file)
+  if ('text' in content && content.isLinked) cache.linked.add(file)
+  else cache.linked.delete(file)
+  return content
 }
 
 interface Content {

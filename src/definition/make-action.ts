@@ -68,7 +68,12 @@ function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse 
 }
 
 function checkFile({ loading }: Making, file: string): Refusal | undefined {
-  return loading.texts?.has(file) ? undefined : checkInside(loading.folder, file)
+  const { texts, changed, cache } = loading
+  if (texts?.has(file) || (changed?.has(file) === false && cache.actionFiles.has(file))) return undefined
+  const refusal = checkInside(loading.folder, file)
+  if (refusal === undefined) cache.actionFiles.add(file)
+  else cache.actionFiles.delete(file)
+  return refusal
 }
 
 function suggestFile({ loading }: Making, file: string): string {

@@ -24,13 +24,20 @@ export function openFolder(root: string): Folder | undefined {
   }
 }
 
+/** A file's text, and whether a link leads to it: who watches the file's own path does not see it change. */
+export interface FileText {
+  readonly text: string
+  readonly isLinked: boolean
+}
+
 /** The text of a file of the project, given relative to its root with forward slashes. */
-export function readInside(folder: Folder, file: string): { readonly text: string } | Refusal {
-  return withFile(folder, file, (descriptor) => {
+export function readInside(folder: Folder, file: string): FileText | Refusal {
+  return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
     try {
-      return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return { text, isLinked: real !== path.join(folder.realRoot, file) }
     } catch {
       return { problem: 'refused', reason: 'it is not UTF-8' }
     }
@@ -42,14 +49,21 @@ export function checkInside(folder: Folder, file: string): Refusal | undefined {
   return withFile(folder, file, () => undefined)
 }
 
-function withFile<Value>(folder: Folder, file: string, use: (descriptor: number) => Value | Refusal): Value | Refusal {
+interface Opened {
+  readonly descriptor: number
+  /** The real path. */
+  readonly real: string
+}
+
+function withFile<Value>(folder: Folder, file: string, use: (opened: Opened) => Value | Refusal): Value | Refusal {
   const full = path.resolve(folder.root, file)
   if (!isInside(folder.root, full)) return { problem: 'outside' }
   let descriptor: number | undefined
   try {
     // Opened first and looked at then, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
     descriptor = openSync(full, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    return checkOpened(folder, full, descriptor) ?? use(descriptor)
+    const real = realpathSync(full)
+    return checkOpened(folder, real, descriptor) ?? use({ descriptor, real })
   } catch (error) {
     return explain((error as NodeJS.ErrnoException).code)
   } finally {
@@ -57,9 +71,8 @@ function withFile<Value>(folder: Folder, file: string, use: (descriptor: number)
   }
 }
 
-function checkOpened(folder: Folder, full: string, descriptor: number): Refusal | undefined {
+function checkOpened(folder: Folder, real: string, descriptor: number): Refusal | undefined {
   const opened = fstatSync(descriptor, { bigint: true })
-  const real = realpathSync(full)
   if (!isInside(folder.realRoot, real)) return { problem: 'outside' }
   const there = statSync(real, { bigint: true })
   if (there.ino !== opened.ino || there.dev !== opened.dev)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync, renameSync, symlinkSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -45,6 +45,29 @@ test('a cache of parsed files changes nothing of what is said', async () => {
     assert.deepEqual((await loadDefinition(root, { cache })).diagnostics, broken.diagnostics)
     edit(root, 'resources/schema.yml', (text) => text.replace('  - broken', ''))
     assert.deepEqual((await loadDefinition(root, { cache })).definition, expected)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+})
+
+test('of the files that did not change none is looked at, unless a link leads to it', async () => {
+  const root = copyTodo()
+  const cache = makeSourceCache()
+  const load = (...changed: string[]) => loadDefinition(root, { cache, changed: new Set(changed) })
+  const messages = async (...changed: string[]) =>
+    (await load(...changed)).diagnostics.map(({ file, message }) => `${file} ${message}`)
+  try {
+    renameSync(path.join(root, 'resources/schema.yml'), path.join(root, 'resources/real.yml'))
+    symlinkSync('real.yml', path.join(root, 'resources/schema.yml'))
+    const first = await loadDefinition(root, { cache })
+    assert.deepEqual(first.diagnostics, [])
+    rmSync(path.join(root, 'src/todo/insert.ts'))
+    edit(root, collection, (text) => text.replace('Todo-Collection', 'Nothing'))
+    assert.deepEqual((await load()).definition, first.definition) // nobody said that they changed
+    assert.equal((await messages('src/todo/insert.ts')).length, 1)
+    assert.equal((await messages('src/todo/insert.ts', collection)).length, 2)
+    edit(root, 'resources/real.yml', (text) => `${text}  - broken`)
+    assert.match((await messages()).join('\n'), /resources\/schema\.yml/) // who watches saw another name change
   } finally {
     rmSync(root, { recursive: true })
   }
