@@ -1,4 +1,4 @@
-import { isTimezone, nearest, parseSchedule } from '../kit/index.ts'
+import { isTimezone, nearest, parseCronjobTimeout, parseDuration, parseSchedule } from '../kit/index.ts'
 
 /** What is wrong with a crontab schedule; undefined if nothing is. */
 export function checkSchedule(schedule: string): string | undefined {
@@ -14,4 +14,11 @@ export function checkTimezone(
   const near = nearest(name, Intl.supportedValuesOf('timeZone'))
   const hint = near === undefined ? 'Write a name such as UTC or Europe/Berlin' : `Did you mean "${near}"?`
   return { problem: `There is no time zone "${name}"`, hint }
+}
+
+/** What is wrong with how long a cronjob may run; undefined if nothing is. */
+export function checkCronjobTimeout(text: string): string | undefined {
+  if (parseCronjobTimeout(text) !== undefined) return undefined
+  const expected = parseDuration(text) === undefined ? 'a duration such as 30s or 5m' : 'more than 0 and at most 24h'
+  return `"timeout" must be ${expected}, not "${text}"`
 }

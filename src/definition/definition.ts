@@ -81,6 +81,8 @@ export interface Cronjob {
   /** Five fields, as in crontab. */
   readonly schedule: string
   readonly timezone?: string
+  /** A duration: after it the run has failed. */
+  readonly timeout?: string
   readonly action: ActionUse
 }
 

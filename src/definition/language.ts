@@ -114,7 +114,15 @@ const event = closed('an event', {
 
 const cronjob = closed('a cronjob', {
   schedule: Type.String({ title: 'a schedule such as "0 4 * * *"', description: 'Five fields, as in crontab' }),
-  timezone: Type.Optional(Type.String({ title: 'a time zone such as Europe/Berlin' })),
+  timezone: Type.Optional(
+    Type.String({
+      title: 'a time zone such as Europe/Berlin',
+      description: 'Whose clocks the schedule means; default: UTC',
+    }),
+  ),
+  timeout: Type.Optional(
+    duration('After this time its signal aborts and the run has failed; default: 1h, at most 24h'),
+  ),
   action,
 })
 

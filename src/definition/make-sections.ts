@@ -1,5 +1,5 @@
 import { hasReferences, parseDuration } from '../kit/index.ts'
-import { checkSchedule, checkTimezone } from './check-cron.ts'
+import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
 import { compact, nameScopes, type Making } from './making.ts'
@@ -61,13 +61,15 @@ export function makeCronjobs(making: Making, node: Node | undefined): Record<str
   return makeEach(node, ({ value }) => {
     const schedule = valueOf(value, 'schedule')
     const timezone = valueOf(value, 'timezone')
-    for (const at of [schedule, timezone]) if (at !== undefined) making.variablePlaces.push(at)
+    const timeout = valueOf(value, 'timeout')
+    for (const at of [schedule, timezone, timeout]) if (at !== undefined) making.variablePlaces.push(at)
     checkCron(making, schedule, checkSchedule)
     checkCron(making, timezone, checkTimezone)
+    checkCron(making, timeout, checkCronjobTimeout)
     const action = makeAction(making, valueOf(value, 'action'))
     const text = textOf(schedule)
     if (text === undefined || action === undefined) return undefined
-    return compact({ schedule: text, timezone: textOf(timezone), action })
+    return compact({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })
   })
 }
 

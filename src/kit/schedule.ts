@@ -1,3 +1,5 @@
+import { parseDuration } from './duration.ts'
+
 /** A crontab schedule, read: which minutes of which days. */
 export interface Schedule {
   /** Minutes since midnight, ascending. */
@@ -112,4 +114,10 @@ function valueOf(text: string, { minimum, maximum, names }: Field): number | und
   if (named !== -1) return minimum === 0 ? named : named + 1
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
   return value >= minimum && value <= maximum ? value : undefined
+}
+
+/** How long a cronjob may run, in milliseconds: an hour unless it says otherwise, a day at most. */
+export function parseCronjobTimeout(text = '1h'): number | undefined {
+  const ms = parseDuration(text)
+  return ms !== undefined && ms > 0 && ms <= 86_400_000 ? ms : undefined
 }

@@ -65,6 +65,8 @@ export interface ManifestEvent {
 export interface ManifestCronjob {
   readonly schedule: string
   readonly timezone?: string
+  /** A duration. Like what stands before it, it may name variables. */
+  readonly timeout?: string
   readonly action: ManifestAction
 }
 

@@ -153,6 +153,20 @@ export const configCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a timeout of a cronjob that is no duration',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * *", timeout: 10, action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:40 «10» WP_DEFINITION_VALUE_INVALID "timeout" must be a duration such as 30s or 5m, not 10',
+    ],
+  },
+  {
+    name: 'a timeout of a cronjob that is longer than a day',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * *", timeout: 25h, action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:40 «25h» WP_DEFINITION_CRON_INVALID "timeout" must be more than 0 and at most 24h, not "25h"',
+    ],
+  },
+  {
     name: 'a cronjob without a schedule',
     files: { 'waypost.yml': 'cronjob:\n  j: { action: src/a.ts }\n' },
     problems: ['waypost.yml:2:3 «j» WP_DEFINITION_KEY_MISSING "schedule" is missing; a cronjob needs it'],
