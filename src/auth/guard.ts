@@ -82,8 +82,14 @@ function subjectsOf(verified: Verified): string[] {
 function readBearer(header: string | undefined, needed: readonly string[]): string {
   // Whoever uses another scheme has not tried yet, and is told no error code (RFC 6750 §3.1).
   if (header === undefined || !/^Bearer(?![^ ])/i.test(header)) {
-    const need = needed.length === 0 ? '' : ` with the scope ${needed.join(' or ')}`
-    throw errors.WP_AUTH_NO_TOKEN({ need }, { headers: { 'www-authenticate': 'Bearer realm="waypost"' } })
+    const list = needed.join(' or ')
+    throw errors.WP_AUTH_NO_TOKEN(
+      { need: list === '' ? '' : ` with the scope ${list}` },
+      {
+        brief: `no token; ${list === '' ? 'any that is valid' : `scope ${list}`} is needed`,
+        headers: { 'www-authenticate': 'Bearer realm="waypost"' },
+      },
+    )
   }
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match !== null) return match[1]!
@@ -99,15 +105,21 @@ function checkScopes(verified: Verified, needed: readonly string[]): Principal {
     'www-authenticate': `Bearer realm="waypost", error="insufficient_scope", scope="${needed.join(' ')}"`,
   }
   if (needed.some((scope) => carried.includes(scope))) {
-    throw errors.WP_AUTH_USER_SCOPE({ user: principal.user.name, needed: list }, { headers })
+    const { name } = principal.user
+    throw errors.WP_AUTH_USER_SCOPE({ user: name, needed: list }, { headers, brief: `${name} lacks the scope ${list}` })
   }
-  throw errors.WP_AUTH_SCOPE({ carried: carried.join(', ') || 'no scope', needed: list }, { headers })
+  const brief = `scope ${list} is missing in the token`
+  throw errors.WP_AUTH_SCOPE({ carried: carried.join(', ') || 'no scope', needed: list }, { headers, brief })
 }
 
 function refuse(reason: string, cause?: unknown): Error {
   return errors.WP_AUTH_TOKEN(
     { reason },
-    { cause, headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_token"' } },
+    {
+      cause,
+      brief: `token ${reason}`,
+      headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_token"' },
+    },
   )
 }
 

@@ -16,6 +16,8 @@ export class WaypostError extends Error {
   readonly kind: ErrorKind
   readonly status: number
   readonly hint: string | undefined
+  /** The message in the few words that a line of the console has place for; often the message itself. */
+  readonly brief: string
   /** Seconds after which a caller may try again; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
   /** Headers of the answer, beside those that the status implies. */
@@ -28,6 +30,7 @@ export class WaypostError extends Error {
     this.kind = row.kind
     this.status = row.status
     this.hint = row.hint
+    this.brief = options.brief ?? row.message
     this.retryAfterSeconds = options.retryAfterSeconds
     this.headers = options.headers ?? {}
   }
@@ -35,6 +38,7 @@ export class WaypostError extends Error {
 
 export interface ErrorDetails {
   readonly cause?: unknown
+  readonly brief?: string
   readonly retryAfterSeconds?: number
   readonly headers?: Readonly<Record<string, string>>
 }

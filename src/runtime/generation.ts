@@ -52,11 +52,14 @@ export interface GenerationOptions {
 
 /** One answered request, for the console. */
 export interface Answered {
+  readonly id: string
   readonly method: string
   readonly path: string
   readonly status: number
   readonly ms: number
   readonly user: string | undefined
+  /** Why it was refused, in a few words. */
+  readonly reason: string | undefined
   /** What the action returned beyond its schema, which was dropped; only where results are checked. */
   readonly dropped: Dropped | undefined
 }
@@ -80,6 +83,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   readJsonBodies(app)
   app.decorateRequest('principal', undefined)
   app.decorateRequest('dropped', undefined)
+  app.decorateRequest('reason', undefined)
   speakProblems(app, {
     onServerError: (error, request) =>
       options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
@@ -117,11 +121,13 @@ function neverListening(handler: (request: IncomingMessage, response: ServerResp
 function reportAnswers(app: FastifyInstance, report: (answered: Answered) => void): void {
   app.addHook('onResponse', async (request: FastifyRequest, reply) => {
     report({
+      id: request.id,
       method: request.method,
       path: request.url,
       status: reply.statusCode,
       ms: reply.elapsedTime,
       user: request.principal?.user.name,
+      reason: request.reason,
       dropped: request.dropped,
     })
   })

@@ -5,6 +5,13 @@ import { collectAllowedMethods } from './allowed-methods.ts'
 import { errors } from './errors.ts'
 import type { SchemaProblem } from './compile-schema.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why it was refused, in a few words for the console. */
+    reason: string | undefined
+  }
+}
+
 /** A body of `application/problem+json` (RFC 9457). */
 export interface ProblemBody {
   readonly type: string
@@ -62,11 +69,13 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
     if (error instanceof ActionFailure) return fail(error.cause, request, reply)
     if (error instanceof ActionProblem) {
       if (!isTold(error.status)) return fail(error, request, reply)
+      request.reason = error.message
       return send(reply, bodyOf('about:blank', error.status, error.message))
     }
     const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
     if (problems !== undefined) {
       const known = errors.WP_RUNTIME_REQUEST_INVALID()
+      request.reason = summarize(problems)
       return send(reply, { ...bodyOf(typeOf(known), 400, known.message), errors: problems })
     }
     const known = isWaypostError(error) ? error : translate(error, request)
@@ -121,8 +130,14 @@ function sendKnown(reply: FastifyReply, error: WaypostError) {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   else if (error.status === 503) reply.header('retry-after', '1')
   reply.headers(error.headers)
+  reply.request.reason = error.brief
   const hint = error.hint === undefined ? {} : { hint: error.hint }
   return send(reply, { ...bodyOf(typeOf(error), error.status, error.message), ...hint })
+}
+
+function summarize([first, ...others]: readonly SchemaProblem[]): string | undefined {
+  if (first === undefined) return undefined
+  return `${first.path} ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`
 }
 
 /** Words about other systems name hosts, files and reasons that are nothing to callers. */
