@@ -1,16 +1,20 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { ClientOf, ConnectionName, EventData, EventName, RouteKey, RouteOf } from './registry.ts'
+import type { ActionKey, ClientOf, ConnectionName, EventData, EventName, RouteKey, RouteOf } from './registry.ts'
 
-/** The code behind one method of one route. One instance serves all requests of a generation. */
-export interface Action<Key extends RouteKey = RouteKey> {
+/**
+ * The code behind one method of one route, or behind a cronjob: `Action<'cronjob'>`. One instance serves all requests of
+ * a generation.
+ */
+export interface Action<Key extends ActionKey = RouteKey> {
   handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
 }
 
 /** What came in, validated. `params` and `query` are coerced to the types of their schemas, `body` is not. */
-export interface Request<Key extends RouteKey = RouteKey> {
+export interface Request<Key extends ActionKey = RouteKey> {
+  /** `CRON` for a cronjob. */
   readonly method: string
-  /** Path and query string as sent. */
+  /** Path and query string as sent; `cronjob:` and its name for a cronjob. */
   readonly url: string
   readonly params: RouteOf<Key>['params']
   readonly query: RouteOf<Key>['query']
@@ -28,7 +32,7 @@ export interface Response<Status extends number = number, Body = unknown> {
 type Responses<Map> = { [Status in keyof Map & number]: Response<Status, Map[Status]> }[keyof Map & number]
 
 /** What `handle` may return: the body of the lowest declared 2xx, a declared response, or a stream or Buffer as it is. */
-export type Result<Key extends RouteKey> =
+export type Result<Key extends ActionKey> =
   | RouteOf<Key>['result']
   | Responses<RouteOf<Key>['responses']>
   | Response<number, Readable | Uint8Array>
@@ -47,7 +51,7 @@ export interface DispatchOptions {
   readonly users?: readonly string[]
 }
 
-/** What Waypost lends to an action for one request. */
+/** What Waypost lends to an action for one request, or one run of a cronjob. */
 export interface Context {
   /** The client of a connection; inside `transaction` of the same connection, the transaction. */
   connection<Name extends ConnectionName>(name: Name): ClientOf<Name>
@@ -70,10 +74,10 @@ export interface Context {
     body: Body,
     headers?: OutgoingHttpHeaders,
   ): Response<Status, Body>
-  /** Who calls; undefined on a public route that was called without a token. */
+  /** Who calls; undefined on a public route that was called without a token, and for a cronjob. */
   readonly principal: Principal | undefined
   readonly log: Log
-  /** Aborts when the caller goes away or the method's timeout has passed. */
+  /** Aborts when the caller goes away or the timeout has passed; for a cronjob also when the server has to stop. */
   readonly signal: AbortSignal
   /** The clock; tests turn it. */
   now(): Date

@@ -13,9 +13,11 @@ export {
   type PluginHooks,
 } from './plugin.ts'
 export type {
+  ActionKey,
   ClientOf,
   ConnectionName,
   Connections,
+  CronjobTypes,
   EventData,
   EventName,
   Events,

@@ -29,13 +29,31 @@ export interface RouteTypes {
 // oxlint-disable-next-line typescript/no-explicit-any -- stands for a project without generated types
 type Any = any
 
+/** What an action of a cronjob is called with. What it returns is dropped. */
+export interface CronjobTypes {
+  readonly params: {
+    /** The name of the cronjob. */
+    readonly cronjob: string
+    /** The moment for which it runs, as ISO text. */
+    readonly slot: string
+  }
+  readonly query: Readonly<Record<string, never>>
+  readonly body: undefined
+  readonly result: unknown
+  readonly responses: Readonly<Record<number, unknown>>
+}
+
 /** `METHOD /path` of every route. */
 export type RouteKey = [keyof Routes] extends [never] ? string : keyof Routes & string
-export type RouteOf<Key extends RouteKey> = Key extends keyof Routes
-  ? Routes[Key] extends RouteTypes
-    ? Routes[Key]
-    : never
-  : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
+/** What an action can be for: a route by its key, or `cronjob`. */
+export type ActionKey = RouteKey | 'cronjob'
+export type RouteOf<Key extends ActionKey> = Key extends 'cronjob'
+  ? CronjobTypes
+  : Key extends keyof Routes
+    ? Routes[Key] extends RouteTypes
+      ? Routes[Key]
+      : never
+    : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
 
 export type EventName = [keyof Events] extends [never] ? string : keyof Events & string
 export type EventData<Name extends EventName> = Name extends keyof Events ? Events[Name] : Any
