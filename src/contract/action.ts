@@ -1,5 +1,7 @@
+import type { Blob } from 'node:buffer'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import type { ActionKey, ClientOf, ConnectionName, EventData, EventName, RouteKey, RouteOf } from './registry.ts'
 
 /**
@@ -31,13 +33,15 @@ export interface Response<Status extends number = number, Body = unknown> {
 
 type Responses<Map> = { [Status in keyof Map & number]: Response<Status, Map[Status]> }[keyof Map & number]
 
-/** What `handle` may return: the body of the lowest declared 2xx, a declared response, or a stream or Buffer as it is. */
+/** A body that goes out as it is: a stream of Node or of the web, an async generator that runs, bytes, or a file. */
+export type Raw = Readable | ReadableStream | AsyncIterable<string | Uint8Array> | Uint8Array | ArrayBuffer | Blob
+
+/** What `handle` may return: the body of the lowest declared 2xx, a declared response, or a stream or bytes as they are. */
 export type Result<Key extends ActionKey> =
   | RouteOf<Key>['result']
   | Responses<RouteOf<Key>['responses']>
-  | Response<number, Readable | Uint8Array>
-  | Readable
-  | Uint8Array
+  | Response<number, Raw>
+  | Raw
 
 /** Who calls: a user through a client, with the scopes that the token carries. */
 export interface Principal {

@@ -43,15 +43,23 @@ export function deprecationHook(deprecated: string | undefined): onRequestHookHa
   ]
 }
 
+export interface Timeout<Value> {
+  readonly timeoutMs: number
+  readonly aborting: { abort(): void }
+  /** Called with what comes too late. */
+  discard(late: Value): void
+}
+
 /** Waits for work as long as the method's timeout allows; then the signal aborts and the caller is told. */
 export async function withTimeout<Value>(
   work: Promise<Value>,
-  { timeoutMs, aborting }: { timeoutMs: number; aborting: { abort(): void } },
+  { timeoutMs, aborting, discard }: Timeout<Value>,
 ): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       aborting.abort()
+      work.then(discard, () => undefined) // what it throws from now on is nobody's any more
       reject(errors.WP_RUNTIME_TIMEOUT({ seconds: timeoutMs / 1000 }, { retryAfterSeconds: 1 }))
     }, timeoutMs)
   })
@@ -59,6 +67,5 @@ export async function withTimeout<Value>(
     return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
-    work.catch(() => undefined) // what it throws after the timeout is nobody's any more
   }
 }

@@ -7,6 +7,7 @@ import { makeRequestCheck } from './check-request.ts'
 import { findHidden, type HiddenMethods } from './find-hidden.ts'
 import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
 import { ActionFailure, pathOf, refuseMethod } from './problem.ts'
+import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
 import { makeSender, type SendSources } from './send-result.ts'
@@ -96,7 +97,9 @@ function makeHandler(sources: MountSources, { route, method, slot, running }: Mo
         running.end()
       }
     }
-    const result = await (timeoutMs === undefined ? run() : withTimeout(run(), { timeoutMs, aborting: scope }))
+    const result = await (timeoutMs === undefined
+      ? run()
+      : withTimeout(run(), { timeoutMs, aborting: scope, discard: discardResult }))
     return send({ result, context, reply })
   }
 }

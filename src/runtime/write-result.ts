@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { listDropped } from './list-dropped.ts'
+import { asRawBody } from './raw-body.ts'
 import type { Serializer, Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
@@ -48,9 +49,11 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
         throw misfit({ action, status }, 'an answer with this status has no body')
       return { payload: undefined, type: '', isJson: false }
     }
-    if (body instanceof Readable || body instanceof Uint8Array) {
-      return { payload: body, type: type ?? 'application/octet-stream', isJson: false }
+    const raw = asRawBody(body)
+    if (raw !== undefined) {
+      return { payload: raw.payload, type: type ?? raw.type ?? 'application/octet-stream', isJson: false }
     }
+    if (body instanceof Response) throw misfit({ action, status }, 'it is what fetch answers; return its body')
     const isJson = type === undefined || /[/+]json\b/i.test(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
     return { ...writeJson(answering), type: type ?? jsonType, isJson }

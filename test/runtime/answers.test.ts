@@ -61,6 +61,12 @@ const files = {
      if (kind === 'buffer') return Buffer.from([0, 1, 255])
      if (kind === 'bytes') return new TextEncoder().encode('bytes')
      if (kind === 'stream') return Readable.from(['a', 'b'])
+     if (kind === 'web') return new Blob(['we', 'b']).stream()
+     if (kind === 'blob') return new Blob(['a,b'], { type: 'text/csv' })
+     if (kind === 'untyped') return context.respond(200, new Blob(['<b>']), { 'content-type': 'text/html' })
+     if (kind === 'array') return new TextEncoder().encode('array').buffer
+     if (kind === 'generator') return count()
+     if (kind === 'fetched') return new Response('secret')
      if (kind === 'html') return context.respond(200, Buffer.from('<script>'), { 'content-type': 'text/html' })
      if (kind === 'text') return context.respond(200, 'a,b', { 'content-type': 'text/csv' })
      if (kind === 'hal') return context.respond(200, { a: 1 }, { 'content-type': 'application/hal+json' })
@@ -69,6 +75,7 @@ const files = {
      if (kind === 'late') return context.respond(200, Readable.from(broken('first')), { 'content-type': 'text/plain' })
      return context.respond(200, Readable.from(broken()), { 'content-type': 'text/plain' })`,
     `import { Readable } from 'node:stream'
+     async function* count() { yield 'one '; yield new TextEncoder().encode('two') }
      async function* broken(first?: string) {
        if (first !== undefined) { yield first; await new Promise((resolve) => setTimeout(resolve, 50)) }
        throw new Error('secret in a stream')
@@ -147,6 +154,7 @@ describe('an answer of a route', () => {
     ['/status/600', /answered with the status "600"/],
     ['/status/200.5', /answered with the status "200.5"/],
     ['/raw/early', /secret in a stream/],
+    ['/raw/fetched', /it is what fetch answers; return its body/],
   ] as const) {
     test(`is a 500 with an id and nothing else when it cannot be sent: ${path}`, async () => {
       const { status, body, headers, text } = await get(path)
@@ -165,6 +173,11 @@ describe('an answer of a route', () => {
     ['buffer', 'application/octet-stream', Buffer.from([0, 1, 255]).toString('utf8')],
     ['bytes', 'application/octet-stream', 'bytes'],
     ['stream', 'application/octet-stream', 'ab'],
+    ['web', 'application/octet-stream', 'web'],
+    ['blob', 'text/csv', 'a,b'],
+    ['untyped', 'text/html', '<b>'],
+    ['array', 'application/octet-stream', 'array'],
+    ['generator', 'application/octet-stream', 'one two'],
     ['html', 'text/html', '<script>'],
     ['text', 'text/csv', 'a,b'],
     ['object', 'text/html', '{"a":"<script>"}'],
@@ -192,6 +205,74 @@ describe('an answer of a route', () => {
   test('is cut off when its stream breaks in the middle, and the server goes on', async () => {
     await assert.rejects(get('/raw/late'), { code: 'ECONNRESET' })
     assert.equal((await get('/open')).status, 200)
+  })
+})
+
+describe('a stream that nobody reads', () => {
+  const source = `import { Readable } from 'node:stream'
+    let closed = 0
+    const endless = () => new Readable({
+      read() { setTimeout(() => this.push('x'), 5) },
+      destroy(error, done) { closed += 1; done(error) },
+    })
+    async function* generate() { try { for (;;) { yield 'x'; await wait(5) } } finally { closed += 1 } }
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))`
+  const body = `if (request.params.kind === 'closed') return { closed }
+    if (request.query.late !== undefined) await wait(150)
+    if (request.params.kind === 'generator') return generate()
+    return request.params.kind === 'given' ? context.respond(200, endless()) : endless()`
+  let server: ProjectServer
+  before(async () => {
+    server = await openProjectServer({
+      files: {
+        'waypost.yml':
+          'routes: { /stream/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, timeout: 100ms, action: src/a.ts } } }, ' +
+          '/slow/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, action: src/a.ts } } } }',
+        'src/a.ts': actionFile(body, source),
+      },
+    })
+  })
+  after(() => server[Symbol.asyncDispose]())
+  const countClosed = async (): Promise<number> => (await send(server.port, { path: '/stream/closed' })).body.closed
+  const untilClosed = async (count: number) => {
+    const limit = Date.now() + 3000
+    while ((await countClosed()) < count) {
+      assert.ok(Date.now() < limit, 'it is still open')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    assert.equal(await countClosed(), count)
+  }
+
+  for (const kind of ['plain', 'given', 'generator']) {
+    test(`is closed when its caller goes away: ${kind}`, async () => {
+      const before = await countClosed()
+      const controller = new AbortController()
+      const answer = await fetch(`${server.url}/stream/${kind}`, { signal: controller.signal })
+      await answer.body!.getReader().read()
+      controller.abort()
+      await untilClosed(before + 1)
+    })
+  }
+
+  for (const kind of ['plain', 'given']) {
+    test(`is closed when it comes after the timeout, and the caller has got one answer: ${kind}`, async () => {
+      const before = await countClosed()
+      const { status, body: answer } = await send(server.port, { path: `/stream/${kind}?late` })
+      assert.deepEqual([status, answer.detail], [503, 'The answer took longer than 0.1 s'])
+      await untilClosed(before + 1)
+    })
+
+    test(`is closed when its caller went away before it came: ${kind}`, async () => {
+      const before = await countClosed()
+      await assert.rejects(fetch(`${server.url}/slow/${kind}?late`, { signal: AbortSignal.timeout(50) }))
+      await untilClosed(before + 1)
+    })
+  }
+
+  test('is closed when the request was HEAD', async () => {
+    const before = await countClosed()
+    assert.equal((await send(server.port, { path: '/stream/plain', method: 'HEAD' })).status, 200)
+    await untilClosed(before + 1)
   })
 })
 
