@@ -18,6 +18,12 @@ export const errors = defineErrors({
     message: 'The body must be application/json',
     hint: 'Send the header Content-Type: application/json.',
   },
+  WP_RUNTIME_BODY_ENCODING: {
+    kind: 'user',
+    status: 415,
+    message: 'A body that is encoded as "{encoding}" is not read',
+    hint: 'Send it as it is, without the header Content-Encoding.',
+  },
   WP_RUNTIME_REQUEST: { kind: 'user', status: 400, message: '{reason}' },
   WP_RUNTIME_RATE: {
     kind: 'user',

@@ -152,10 +152,21 @@ const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }: GenerationOptions): Promise<void> {
   const origin = [...corsOrigins, ...(corsLoopback ? [loopback] : [])]
   if (origin.length === 0) return // or every answer would pay for it
+  app.addHook('onRequest', (request, reply, done) => {
+    // An OPTIONS that no browser sent asks for the methods of a path: @fastify/cors would not look for it.
+    const isAsking = request.method === 'OPTIONS' && request.routeOptions.url === '*' && !isPreflight(request)
+    if (isAsking) reply.callNotFound()
+    else done()
+  })
   await app.register(cors, {
     origin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
-    strictPreflight: false, // an OPTIONS without an origin is no mistake
+    exposedHeaders: '*', // no cookie is ever sent, so it means all of them, those of actions too
+    maxAge: 600,
+    strictPreflight: false,
   })
+}
+
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }

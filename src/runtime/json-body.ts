@@ -13,6 +13,11 @@ export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase()
+    if (encoding !== undefined && encoding !== 'identity') {
+      // RFC 9110 §15.5.16 tells so what would do.
+      return done(errors.WP_RUNTIME_BODY_ENCODING({ encoding }, { headers: { 'accept-encoding': 'identity' } }))
+    }
     const bytes = body as Buffer
     if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
     const text = bytes.toString('utf8')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send, type Sent } from '../support/send.ts'
 
@@ -361,6 +362,38 @@ const cases: readonly Case[] = [
     detail: /must be application\/json/,
   },
   { what: 'plain text', sent: { path: '/todo', headers: { 'content-type': 'text/plain' }, body: '{}' }, status: 415 },
+  {
+    what: 'a compressed body',
+    sent: {
+      path: '/todo',
+      headers: { ...json, 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify(todo)),
+    },
+    status: 415,
+    detail: /^A body that is encoded as "gzip" is not read$/,
+  },
+  {
+    what: 'a body that says that it is not encoded',
+    sent: { path: '/todo', headers: { ...json, 'content-encoding': 'Identity' }, body: JSON.stringify(todo) },
+    status: 200,
+    got: { body: todo },
+  },
+  {
+    what: 'a body in another charset, which JSON is never in',
+    sent: {
+      path: '/any',
+      headers: { 'content-type': 'application/json; charset=latin1' },
+      body: Buffer.from('"\xfc"', 'latin1'),
+    },
+    status: 400,
+    detail: /it is not UTF-8/,
+  },
+  {
+    what: 'a body in pieces',
+    sent: { path: '/todo', headers: { ...json, 'transfer-encoding': 'chunked' }, body: JSON.stringify(todo) },
+    status: 200,
+    got: { body: todo },
+  },
   { what: 'a body without a type', sent: { path: '/todo', body: Buffer.from('{}') }, status: 415 },
   { what: 'a type that is none', sent: { path: '/todo', headers: { 'content-type': ';' }, body: '{}' }, status: 415 },
   {
