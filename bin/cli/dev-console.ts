@@ -1,5 +1,6 @@
 import { formatDiagnostics, isWaypostError, version, type Diagnostic } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted } from '../../src/project/index.ts'
+import { formatCurl } from './format-curl.ts'
 import { hasColour, paint } from './paint.ts'
 import { plural } from './plural.ts'
 import { widthOf } from './print-diagnostics.ts'
@@ -25,7 +26,8 @@ export class DevConsole implements Console {
     row('System', news.target, done.join(', '))
     if (news.delivers) row('Events', 'delivered here while this runs', '(--no-deliver leaves them to event:execute)')
     else say(`  Events    left to ${paint('cyan', 'npx waypost event:execute')}`)
-    if (news.tryPath !== undefined) say(`\n  Try       ${paint('cyan', `curl ${url}${news.tryPath}`)}`)
+    const requests = news.suggestions.map((one) => formatCurl(one, { url, user: user.name }))
+    if (requests.length > 0) say(`\n  Try       ${requests.map(paintCommand).join(`\n${' '.repeat(12)}`)}`)
     say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.\n`)
   }
 
@@ -89,6 +91,10 @@ export class DevConsole implements Console {
     const text = formatDiagnostics(diagnostics, { colour: hasColour(process.stdout), width }).trimEnd()
     say(`${text.replaceAll(/^(?=.)/gm, margin)}\n`)
   }
+}
+
+function paintCommand(lines: readonly string[]): string {
+  return lines.map((line) => paint('cyan', line)).join(`\n${' '.repeat(14)}`)
 }
 
 function say(text = ''): void {

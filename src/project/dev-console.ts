@@ -3,6 +3,7 @@ import type { Diagnostic } from '../kit/index.ts'
 import type { Answered } from '../runtime/index.ts'
 import type { DevelopmentUser } from './development-user.ts'
 import type { MigrationReport } from './migrate.ts'
+import type { SuggestedRequest } from './suggest-requests.ts'
 
 /** Where `dev` says what happens. */
 export interface DevConsole {
@@ -26,8 +27,8 @@ export interface DevStarted {
   readonly user: DevelopmentUser
   readonly migration: MigrationReport
   readonly delivers: boolean
-  /** The first public GET without parameters, to try. */
-  readonly tryPath: string | undefined
+  /** To try first. */
+  readonly suggestions: readonly SuggestedRequest[]
   readonly ms: number
 }
 

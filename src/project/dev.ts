@@ -111,6 +111,6 @@ function describeStart(
     target: path.relative(options.folder, host.system.target) || host.system.target,
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
-    tryPath: 'refused' in first ? undefined : first.tryPath,
+    suggestions: 'refused' in first ? [] : first.suggestions,
   }
 }

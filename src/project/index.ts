@@ -22,6 +22,7 @@ export { checkTypes, type TypeReport } from './check-types.ts'
 export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
 export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
+export type { SuggestedRequest } from './suggest-requests.ts'
 export { initProject, type InitOptions, type InitReport } from './init.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 

@@ -7,6 +7,7 @@ import { makeLock } from '../store/index.ts'
 import type { Project } from './find-project.ts'
 import { buildProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
+import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
 export interface TakeOverOptions {
   readonly project: Project
@@ -24,8 +25,7 @@ export interface Served {
   readonly migration: MigrationReport
   /** Every scope that the project names. */
   readonly scopes: readonly string[]
-  /** The first public GET without parameters. */
-  readonly tryPath: string | undefined
+  readonly suggestions: readonly SuggestedRequest[]
   /** The same state gives the same text. */
   readonly state: string
 }
@@ -77,17 +77,11 @@ export function makeTakeOver(options: TakeOverOptions): () => Promise<TakenOver>
       }
       const migration = await migrate(release, plugins)
       const state = `${await serve(release)} ${JSON.stringify(diagnostics)}`
-      const { scopes } = release.manifest
-      return { diagnostics, migration, scopes: Object.keys(scopes), tryPath: findTryPath(release), state }
+      const { manifest } = release
+      const suggestions = suggestRequests(manifest)
+      return { diagnostics, migration, scopes: Object.keys(manifest.scopes), suggestions, state }
     } catch (error) {
       return { diagnostics: [], refused: true, error, state: messageOf(error) }
     }
   }
-}
-
-function findTryPath({ manifest }: BuiltRelease): string | undefined {
-  const open = manifest.routes.find(
-    ({ path, methods }) => !path.includes(':') && methods.some((one) => one.method === 'GET' && one.public),
-  )
-  return open?.path
 }

@@ -46,7 +46,7 @@ describe('dev', () => {
       /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Docs {6}http:\/\/localhost:PORT\/docs\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
     )
     assert.match(printed, / {2}System {4}\.waypost\/system\.db +2 migrations applied\n/)
-    assert.match(printed, / {2}Try {7}curl http:\/\/localhost:PORT\/todo\n/)
+    assert.match(printed, / {2}Try {7}curl localhost:PORT\/todo\n {12}curl localhost:PORT\/todo -H "Authorization: Bearer \$\(npx waypost token:issue --user dev\)" \\\n {14}--json/)
   })
 
   it('keeps a first user with every scope, for its owner only', async () => {

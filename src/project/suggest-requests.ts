@@ -1,0 +1,70 @@
+import type { JsonSchema } from '../contract/index.ts'
+import type { Manifest, ManifestMethod } from '../release/index.ts'
+import { inventValue } from './invent-value.ts'
+
+/** A request that somebody who looks at the project for the first time may send. */
+export interface SuggestedRequest {
+  readonly method: string
+  /** With what the query has to say. */
+  readonly path: string
+  readonly needsToken: boolean
+  /** JSON. */
+  readonly body: string | undefined
+}
+
+interface Candidate {
+  readonly path: string
+  readonly method: ManifestMethod
+}
+
+/** A GET and a POST of the project that can be sent as they are; open ones and short paths first. */
+export function suggestRequests(manifest: Pick<Manifest, 'routes' | 'schemas'>): readonly SuggestedRequest[] {
+  const all = manifest.routes.flatMap(({ path, methods }) => methods.map((method) => ({ path, method })))
+  const get = firstThatWorks('GET', all, manifest)
+  const near =
+    get === undefined ? all : all.toSorted((a, b) => Number(b.path === get.path) - Number(a.path === get.path))
+  return [get?.request, firstThatWorks('POST', near, manifest)?.request].filter((one) => one !== undefined)
+}
+
+function firstThatWorks(
+  wanted: string,
+  candidates: readonly Candidate[],
+  { schemas }: Pick<Manifest, 'schemas'>,
+): { path: string; request: SuggestedRequest } | undefined {
+  const ranked = candidates.filter(({ method }) => method.method === wanted).toSorted((a, b) => costOf(a) - costOf(b))
+  for (const { path, method } of ranked) {
+    const filled = fillPath(path, method, schemas)
+    const body = wanted === 'GET' ? undefined : inventBody(method, schemas)
+    if (filled === undefined || (wanted !== 'GET' && body === undefined)) continue
+    return { path, request: { method: wanted, path: filled, needsToken: !method.public, body } }
+  }
+  return undefined
+}
+
+/** What stands in a path is seldom there. */
+function costOf({ path, method }: Candidate): number {
+  return path.split(':').length * 2 + Number(!method.public)
+}
+
+function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
+  if (request === undefined) return '{}'
+  const value = inventValue(request, schemas)
+  return value === undefined ? undefined : JSON.stringify(value)
+}
+
+function fillPath(path: string, { params, query }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
+  const values = inventParts(params, schemas)
+  const asked = inventParts(query, schemas)
+  if (values === undefined || asked === undefined) return undefined
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? name))
+  const search = new URLSearchParams(asked).toString()
+  return search === '' ? filled : `${filled}?${search}`
+}
+
+function inventParts(schema: JsonSchema | undefined, schemas: Manifest['schemas']): Record<string, string> | undefined {
+  if (schema === undefined) return {}
+  const values = inventValue(schema, schemas)
+  return values === undefined
+    ? undefined
+    : Object.fromEntries(Object.entries(values as object).map(([name, value]) => [name, String(value)]))
+}
