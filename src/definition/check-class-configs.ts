@@ -1,9 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
-import { hasReferences, messageOf, nearest } from '../kit/index.ts'
+import { hasReferences, messageOf } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import type { ClassUseNode, Making } from './making.ts'
 import { describeNode, entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
+import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
 /** Checks that every class exists and that its config is what the class wants. */
@@ -32,7 +33,7 @@ function checkClass({ loading }: Making, use: ClassUseNode, catalog: ClassCatalo
   if (at === undefined || name === undefined || name === '') return false
   if (describe(use, catalog) !== undefined) return true
   const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
-  const near = nearest(name, names)
+  const near = loading.report.findNearest(name, names)
   const listed =
     names.length === 0 || names.length > 12
       ? 'List the plugin that brings it below "plugins"'
@@ -74,7 +75,8 @@ function checkConfig({ loading }: Making, node: MapNode, validate: ValidateFunct
   if (validate(value === undefined ? {} : toValue(value))) return
   for (const error of validate.errors ?? []) {
     const at = value === undefined ? name : follow(value, error.instancePath)
-    if (!dependsOnVariable(at, error)) sayError(error, { at, owner: config?.keySpan ?? name, say })
+    if (!dependsOnVariable(at, error))
+      sayError(error, { at, owner: config?.keySpan ?? name, say, report: loading.report })
   }
 }
 
@@ -102,9 +104,10 @@ interface Saying {
   /** Where to point to when something is not there. */
   readonly owner: Span
   readonly say: (at: Span, problem: string, hint?: string) => void
+  readonly report: Report
 }
 
-function sayError(error: ErrorObject, { at, owner, say }: Saying): void {
+function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void {
   const label = `"${['config', ...error.instancePath.split('/').slice(1)].join('/')}"`
   const parameters = error.params as Readonly<Record<string, unknown>>
   if (error.keyword === 'required') {
@@ -112,7 +115,7 @@ function sayError(error: ErrorObject, { at, owner, say }: Saying): void {
   } else if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
     const schema = error.parentSchema as { readonly properties?: object } | undefined
-    const near = nearest(key, Object.keys(schema?.properties ?? {}))
+    const near = report.findNearest(key, Object.keys(schema?.properties ?? {}))
     const place = at.kind === 'map' ? (at.entries.get(key)?.keySpan ?? at) : at
     say(place, `"${key}" is no key of ${label}`, near === undefined ? undefined : `Did you mean "${near}"?`)
   } else if (error.keyword === 'enum') {

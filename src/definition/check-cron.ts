@@ -1,4 +1,5 @@
-import { isTimezone, nearest, parseCronjobTimeout, parseDuration, parseSchedule } from '../kit/index.ts'
+import { isTimezone, parseCronjobTimeout, parseDuration, parseSchedule } from '../kit/index.ts'
+import type { Report } from './report.ts'
 
 /** What is wrong with a crontab schedule; undefined if nothing is. */
 export function checkSchedule(schedule: string): string | undefined {
@@ -9,9 +10,10 @@ export function checkSchedule(schedule: string): string | undefined {
 /** What is wrong with the name of a time zone; undefined if nothing is. */
 export function checkTimezone(
   name: string,
+  report: Report,
 ): { readonly problem: string; readonly hint?: string | undefined } | undefined {
   if (isTimezone(name)) return undefined
-  const near = nearest(name, Intl.supportedValuesOf('timeZone'))
+  const near = report.findNearest(name, Intl.supportedValuesOf('timeZone'))
   const hint = near === undefined ? 'Write a name such as UTC or Europe/Berlin' : `Did you mean "${near}"?`
   return { problem: `There is no time zone "${name}"`, hint }
 }

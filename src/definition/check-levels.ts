@@ -1,4 +1,3 @@
-import { nearest } from '../kit/index.ts'
 import type { Node, ScalarNode } from './node.ts'
 import type { Report } from './report.ts'
 import type { Level, ReferenceUse, Resolved } from './walk-schema.ts'
@@ -80,7 +79,7 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
 function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report: Report): void {
   const name = String(item.value)
   if (properties.has(name)) return
-  const near = nearest(name, properties)
+  const near = report.findNearest(name, properties)
   const problem = `"${name}" is required, but it is not among the properties`
   const hint = near === undefined ? `Add it to "properties"` : `Did you mean "${near}"?`
   report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: item, parameters: { problem }, hint })

@@ -1,4 +1,4 @@
-import { fill, nearest } from '../kit/index.ts'
+import { fill } from '../kit/index.ts'
 import { errors, type DefinitionCode } from './errors.ts'
 import { describeNode, quote, type ListNode, type MapNode, type Node, type ScalarNode } from './node.ts'
 import type { Report } from './report.ts'
@@ -145,7 +145,7 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: Work): voi
 
 function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }: Work & { owner: string }): void {
   const keys = Object.keys(shape.properties ?? {})
-  const near = nearest(key, keys)
+  const near = checking.report.findNearest(key, keys)
   const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
   const hint = shape.keyHints?.[key] ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
@@ -176,7 +176,7 @@ function reportValue(node: Node, shape: Shape, { label, checking }: Work): void 
   const problem = isChoice
     ? `${describeNode(node)} is no ${expected.replace(/^an? /, '')}`
     : `${label.name} must be ${expected}, not ${describeContent(node)}`
-  const hint = hintFor(node, shape) ?? shape.valueHint
+  const hint = hintFor(node, shape, checking.report) ?? shape.valueHint
   emit(checking, {
     code: 'WP_DEFINITION_VALUE_INVALID',
     at: node,
@@ -190,17 +190,17 @@ function describeContent(node: Node): string {
   return node.kind === 'list' && node.items.length === 0 ? 'an empty list' : describeNode(node)
 }
 
-function hintFor(node: Node, shape: Shape): string | undefined {
+function hintFor(node: Node, shape: Shape, report: Report): string | undefined {
   if (node.kind !== 'scalar') return undefined
   const branches = shape.anyOf ?? [shape]
   const choices = branches.flatMap((branch) => branch.enum ?? [])
   if (node.value === null) return choices.includes('null') ? 'Quote it: "null"' : undefined
-  if (choices.length > 0) return suggestChoice(String(node.value), choices.map(String))
+  if (choices.length > 0) return suggestChoice(String(node.value), choices.map(String), report)
   return suggestForm(node, shape.title ?? '', new Set(branches.map(({ type }) => type)))
 }
 
-function suggestChoice(text: string, choices: readonly string[]): string {
-  const near = nearest(text, choices)
+function suggestChoice(text: string, choices: readonly string[], report: Report): string {
+  const near = report.findNearest(text, choices)
   return near === undefined ? `One of ${choices.join(', ')}` : `Did you mean "${near}"?`
 }
 

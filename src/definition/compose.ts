@@ -9,7 +9,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml'
-import { hasReferences, nearest } from '../kit/index.ts'
+import { hasReferences } from '../kit/index.ts'
 import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
 import { maxValues, siteOf, type Loading } from './loading.ts'
 import type { BrokenNode, Entry, MapNode, Node } from './node.ts'
@@ -103,7 +103,7 @@ function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
     const parameters = { target: isMap(node) ? '{…}' : '[…]' }
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_INVALID', at, parameters })
   } else {
-    const hint = nearest(tag, ['!include']) === undefined ? undefined : 'Did you mean "!include"?'
+    const hint = loading.report.findNearest(tag, ['!include']) === undefined ? undefined : 'Did you mean "!include"?'
     loading.report.add({ code: 'WP_DEFINITION_TAG_UNKNOWN', at, parameters: { tag }, hint })
   }
   return false

@@ -27,6 +27,11 @@ export const errors = defineErrors({
     message: 'With all that is included and repeated, the definition has more than {limit} values',
     hint: 'Repeat less by alias and !include; give shared schemas a name',
   },
+  WP_DEFINITION_TOO_MANY: {
+    ...user,
+    message: 'There are more problems than {limit}; those from here on are not shown',
+    hint: 'Mend what is shown first',
+  },
   WP_DEFINITION_TOO_DEEP: { ...user, message: 'Values are nested more than {limit} levels deep' },
   WP_DEFINITION_KEY_DUPLICATE: {
     ...user,

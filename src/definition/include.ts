@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
-import { nearest } from '../kit/index.ts'
 import { loadSource, siteOf, type Loading } from './loading.ts'
 import { parsePointer } from './json-pointer.ts'
 import type { Refusal } from './read-file.ts'
+import type { Report } from './report.ts'
 import type { Origin, Span } from './source.ts'
 
 /** What `!include` and a relative `$ref` name: a file of the project and a value in it. */
@@ -60,16 +60,16 @@ export function openTarget(loading: Loading, target: Target, at: Span): Located 
       code: 'WP_DEFINITION_INCLUDE_POINTER',
       at,
       parameters,
-      hint: suggestKey(source.content, target),
+      hint: suggestKey(source.content, target, loading.report),
     })
     return undefined
   }
   return located
 }
 
-function suggestKey(content: YamlNode | null, { pointer }: Target): string | undefined {
+function suggestKey(content: YamlNode | null, { pointer }: Target, report: Report): string | undefined {
   const keys = isMap(content) ? content.items.map(({ key }) => String(isScalar(key) ? key.value : '')) : []
-  const near = pointer.length === 1 ? nearest(pointer[0]!, keys) : undefined
+  const near = pointer.length === 1 ? report.findNearest(pointer[0]!, keys) : undefined
   return near === undefined ? undefined : `Did you mean "#/${near}"?`
 }
 
@@ -134,17 +134,18 @@ function reportRefusal(loading: Loading, { file, text, refusal }: Target & { ref
   } else if (refusal.problem === 'refused') {
     loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason: refusal.reason } })
   } else {
-    const near = nearest(path.posix.basename(file), filesBeside(loading, file))
+    const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
     const hint = near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_MISSING', at, parameters: { file }, hint })
   }
 }
 
-function filesBeside({ folder }: Loading, file: string): string[] {
+/** Not looked for before they are asked for. */
+function* filesBeside({ folder }: Loading, file: string): Iterable<string> {
   try {
     const names = readdirSync(path.join(folder.realRoot, path.posix.dirname(file)))
-    return names.filter((name) => /\.(ya?ml|json)$/.test(name)).slice(0, 1000)
+    yield* names.filter((name) => /\.(ya?ml|json)$/.test(name)).slice(0, 1000)
   } catch {
-    return []
+    // A folder that is not there has no files.
   }
 }

@@ -1,4 +1,5 @@
 import type { IncludeSite } from '../kit/index.ts'
+import { countParts } from './count-parts.ts'
 import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readInside, type Folder, type Refusal } from './read-file.ts'
@@ -21,7 +22,7 @@ export interface Loading {
   /** Texts and keys in which `${env.` occurs. */
   readonly references: TextWithReference[]
   /** Values that may still be made: aliases and includes multiply what stands in the files. */
-  readonly budget: { left: number; characters: number }
+  readonly budget: { left: number; characters: number; parts: number }
 }
 
 export interface TextWithReference {
@@ -33,7 +34,10 @@ export interface TextWithReference {
 
 export const maxValues = 1_000_000
 
-const maxCharacters = 32 * 1024 * 1024
+const maxCharacters = 8 * 1024 * 1024
+
+/** Lines, commas, brackets and the like in all files together: what takes the parser about a second. */
+const maxParts = 250_000
 
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
@@ -44,7 +48,7 @@ export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' |
     files: new Set(),
     sources: new Map(),
     references: [],
-    budget: { left: maxValues, characters: maxCharacters },
+    budget: { left: maxValues, characters: maxCharacters, parts: maxParts },
   }
 }
 
@@ -92,7 +96,9 @@ interface Content {
 
 function parse({ report, cache, budget }: Loading, { file, text, includedAt }: Content): Source | Refusal {
   budget.characters -= text.length
-  if (budget.characters < 0) return { problem: 'refused', reason: 'the files of the definition are larger than 32 MB' }
+  if (budget.characters < 0) return { problem: 'refused', reason: 'the files of the definition are larger than 8 MB' }
+  budget.parts -= countParts(text)
+  if (budget.parts < 0) return { problem: 'refused', reason: 'the definition has more than 250,000 lines and items' }
   const cached = cache.sources.get(file)
   if (cached?.text === text) return cached
   try {

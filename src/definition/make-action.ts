@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { nearest } from '../kit/index.ts'
 import type { ActionUse, ClassUse } from './definition.ts'
 import { locationOf, type Making } from './making.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
@@ -79,18 +78,20 @@ function checkFile({ loading }: Making, file: string): Refusal | undefined {
 function suggestFile({ loading }: Making, file: string): string {
   const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
-  const near = nearest(path.posix.basename(file), sourcesIn(path.join(loading.folder.realRoot, folder)))
+  const sources = sourcesIn(path.join(loading.folder.realRoot, folder))
+  const near = loading.report.findNearest(path.posix.basename(file), sources)
   return near === undefined
     ? `To make it: ${make}`
     : `Did you mean ${path.posix.join(folder, near)}? To make a new one: ${make}`
 }
 
-function sourcesIn(folder: string): string[] {
+/** Not looked for before they are asked for. */
+function* sourcesIn(folder: string): Iterable<string> {
   try {
-    return readdirSync(folder)
+    yield* readdirSync(folder)
       .filter((name) => /\.[tj]s$/.test(name))
       .slice(0, 1000)
   } catch {
-    return []
+    // A folder that is not there has no files.
   }
 }

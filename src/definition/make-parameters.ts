@@ -1,4 +1,3 @@
-import { nearest } from '../kit/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { makePointer } from './json-pointer.ts'
 import type { Making } from './making.ts'
@@ -72,13 +71,13 @@ function checkParameters(making: Making, { entry, path }: ParametersPlace, resol
   const extra = found.names.filter((name) => !path.names.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
-    const near = nearest(name, missing)
+    const near = report.findNearest(name, missing)
     const problem = `"${name}" is no parameter of ${path.text}`
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const at = isMap ? value.entries.get(name)!.keySpan : value
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
   }
-  for (const name of missing.filter((name) => nearest(name, extra) === undefined)) {
+  for (const name of missing.filter((name) => report.findNearest(name, extra) === undefined)) {
     const problem = `":${name}" of ${path.text} has no schema`
     const hint = `Add ${name}: { type: string } to "path"`
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at: entry.keySpan, parameters: { problem }, hint })

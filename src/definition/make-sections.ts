@@ -4,6 +4,7 @@ import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './defi
 import { makeAction, makeClassUse } from './make-action.ts'
 import { compact, nameScopes, type Making } from './making.ts'
 import { entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
 
 /** Makes each entry of a map by name; one that cannot be made was reported and is left out. */
@@ -74,11 +75,12 @@ export function makeCronjobs(making: Making, node: Node | undefined): Record<str
 }
 
 type CronProblem = string | { readonly problem: string; readonly hint?: string | undefined } | undefined
+type CronCheck = (text: string, report: Report) => CronProblem
 
-function checkCron({ loading }: Making, at: Node | undefined, check: (text: string) => CronProblem): void {
+function checkCron({ loading }: Making, at: Node | undefined, check: CronCheck): void {
   const text = textOf(at)
   if (at === undefined || text === undefined || hasReferences(text)) return
-  const wrong = check(text)
+  const wrong = check(text, loading.report)
   if (wrong === undefined) return
   const { problem, hint } = typeof wrong === 'string' ? { problem: wrong } : wrong
   loading.report.add({ code: 'WP_DEFINITION_CRON_INVALID', at, parameters: { problem }, hint })

@@ -13,7 +13,8 @@ import {
 import type { IncludeSite } from '../kit/index.ts'
 import type { Report } from './report.ts'
 import type { Origin, Source } from './source.ts'
-import { checkYaml } from './check-yaml.ts'
+import { findTooDeep } from './check-depth.ts'
+import { checkYaml, maxDepth } from './check-yaml.ts'
 
 export interface ParseOptions {
   /** Who includes the file for the first time. */
@@ -23,6 +24,9 @@ export interface ParseOptions {
 
 /** Parses YAML, or JSON if the file's name says so; what is wrong with it goes to the report. */
 export function parseSource(file: string, text: string, { includedAt, report }: ParseOptions): Source {
+  const source = { file, text, lines: countLines(text), content: undefined, aliases: new Map() }
+  const place = { source, includedAt }
+  if (reportTooDeep(place, report) || (file.endsWith('.json') && reportJsonError(place, report))) return source
   const document = parseDocument(text, {
     prettyErrors: false,
     schema: 'core',
@@ -30,11 +34,17 @@ export function parseSource(file: string, text: string, { includedAt, report }: 
     logLevel: 'error',
     customTags: [{ tag: '!include', resolve: (target: string) => target }],
   })
-  const source = { file, text, lines: countLines(text), content: undefined, aliases: new Map() }
-  const place = { source, includedAt }
-  if (file.endsWith('.json') && reportJsonError(place, report)) return source
   if (checkYaml(document, place, report)) return source
   return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
+}
+
+/** Before anything is parsed: the parser takes seconds for a file of nothing but brackets. */
+function reportTooDeep(origin: Origin, report: Report): boolean {
+  const start = findTooDeep(origin.source.text)
+  if (start === undefined) return false
+  const at = { origin, start, end: start + 1 }
+  report.add({ code: 'WP_DEFINITION_TOO_DEEP', at, parameters: { limit: maxDepth } })
+  return true
 }
 
 /** By ourselves: the parser forgets the line ends in what it cannot read. */

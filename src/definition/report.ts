@@ -1,4 +1,4 @@
-import { fill, type Diagnostic } from '../kit/index.ts'
+import { fill, nearest, type Diagnostic } from '../kit/index.ts'
 import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
 import type { Source, Span } from './source.ts'
 
@@ -16,6 +16,8 @@ export interface Report {
   add(problem: Problem): void
   /** For a problem outside of any file that could be read. */
   addAt(file: string, problem: Omit<Problem, 'at'>): void
+  /** The candidate that a mistyped name most likely meant, as long as not too much was compared already. */
+  findNearest(name: string, candidates: Iterable<string>): string | undefined
   /** In the order in which the files were first read, and from top to bottom in each. */
   diagnostics(files: readonly string[]): Diagnostic[]
 }
@@ -25,16 +27,32 @@ interface Row {
   readonly hint?: string
 }
 
+/** More than anybody reads; each takes time and memory. */
+export const maxProblems = 2000
+
+/** Names that are compared for hints, in all: that grows with the square of a large file. */
+const maxComparisons = 300_000
+
 export function makeReport(): Report {
   const found = new Map<string, Diagnostic>()
+  let comparisons = maxComparisons
   const keep = (diagnostic: Diagnostic): void => {
     const { file, range, code, message } = diagnostic
     const key = `${file}\n${range.start.line}:${range.start.column}\n${code}\n${message}`
     if (!found.has(key)) found.set(key, diagnostic)
   }
+  const isFull = (): boolean => found.size > maxProblems
+  const limited = (problem: Omit<Problem, 'at'>): Omit<Problem, 'at'> =>
+    found.size < maxProblems ? problem : { code: 'WP_DEFINITION_TOO_MANY', parameters: { limit: maxProblems } }
   return {
-    add: (problem) => keep({ ...wordsOf(problem), ...placeOf(problem.at) }),
-    addAt: (file, problem) => keep({ ...wordsOf(problem), file, range: firstColumn }),
+    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...placeOf(problem.at) }),
+    addAt: (file, problem) => isFull() || keep({ ...wordsOf(limited(problem)), file, range: firstColumn }),
+    findNearest: (name, candidates) => {
+      if (comparisons <= 0) return undefined
+      const names = [...candidates]
+      comparisons -= names.length
+      return comparisons < 0 ? undefined : nearest(name, names)
+    },
     diagnostics: (files) => sortDiagnostics([...found.values()], files),
   }
 }

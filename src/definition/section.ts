@@ -1,4 +1,3 @@
-import { nearest } from '../kit/index.ts'
 import type { DefinitionCode } from './errors.ts'
 import { siteOf } from './loading.ts'
 import { isEmpty, type Entry, type Node, valueOf } from './node.ts'
@@ -11,35 +10,29 @@ export interface Section {
   readonly entries: ReadonlyMap<string, Entry>
   /** What a problem with one of its names is called. */
   readonly code: DefinitionCode
-  /** How many names may still be compared with mistyped ones: that grows with the square of a large file. */
-  readonly comparisons: { left: number }
   /** Parts of it could not be read: a name that is not found may stand there. */
   readonly incomplete: boolean
 }
-
-const maxComparisons = 300_000
 
 export function makeSection(root: Node, key: string, code: DefinitionCode): Section {
   const value = valueOf(root, key)
   const entries = value?.kind === 'map' ? value.entries : new Map<string, Entry>()
   const isKnown = value === undefined || value.kind === 'map' || isEmpty(value)
-  return { key, entries, code, comparisons: { left: maxComparisons }, incomplete: !isKnown }
+  return { key, entries, code, incomplete: !isKnown }
 }
 
 /** Whether the section has the name; if not, that is reported, with the nearest name that it has. */
 export function checkName(section: Section, name: string, { at, report }: { at: Span; report: Report }): boolean {
   if (section.entries.has(name)) return true
   if (!section.incomplete)
-    report.add({ code: section.code, at, parameters: { name }, hint: suggestName(section, name) })
+    report.add({ code: section.code, at, parameters: { name }, hint: suggestName(section, name, report) })
   return false
 }
 
 const maxListed = 8
 
-function suggestName({ key, entries, comparisons }: Section, name: string): string | undefined {
-  comparisons.left -= entries.size
-  if (comparisons.left < 0) return undefined
-  const near = entries.get(nearest(name, entries.keys()) ?? '')
+function suggestName({ key, entries }: Section, name: string, report: Report): string | undefined {
+  const near = entries.get(report.findNearest(name, entries.keys()) ?? '')
   if (near !== undefined) {
     const { file, line } = siteOf(near.keySpan)
     return `Did you mean "${near.key}" (${file}:${line})?`

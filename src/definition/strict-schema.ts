@@ -1,4 +1,3 @@
-import { nearest } from '../kit/index.ts'
 import { checkPattern } from './check-pattern.ts'
 import { entriesOf, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
@@ -23,7 +22,7 @@ export function checkStrict(node: MapNode, strictness: Strictness): readonly str
   for (const entry of node.entries.values()) checkKeyword(entry, types, say)
   checkPairs(node, strictness.isDraft07, say)
   checkTuple(node, strictness.isDraft07, say)
-  checkTexts(node, say)
+  checkTexts(node, say, strictness.report)
   return types
 }
 
@@ -108,11 +107,11 @@ function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
   say(tuple.keySpan, `A tuple of ${length} must say how long it is`, `Add minItems: ${length} and ${rest}: false`)
 }
 
-function checkTexts({ entries }: MapNode, say: Say): void {
+function checkTexts({ entries }: MapNode, say: Say, report: Report): void {
   const format = entries.get('format')?.value
   const name = textOf(format)
   if (format !== undefined && name !== undefined && !formats.includes(name)) {
-    const near = nearest(name, formats)
+    const near = report.findNearest(name, formats)
     const hint = near === undefined ? `Formats are ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
     say(format, `"${name}" is no known format`, hint)
   }

@@ -1,5 +1,7 @@
 /** The candidate that a mistyped name most likely meant, or undefined if none is near enough to be worth a guess. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  // The time grows with the square of the length, and nobody mistypes a name like that.
+  if (name.length > maxLength) return undefined
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of candidates) {
@@ -12,6 +14,8 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   }
   return best
 }
+
+const maxLength = 200
 
 /** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost 1 each. */
 function editDistance(a: string, b: string): number {
