@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { checkout, cleanEnvironment } from './cli.ts'
+import type { Held } from './held.ts'
+
+/** `waypost dev` on a project, as it is built, in a process that can be asked what it holds. */
+export interface DevSession extends AsyncDisposable {
+  readonly port: number
+  /** What it printed so far. */
+  output(): string
+  /** What it holds after a full collection. */
+  held(): Promise<Held>
+}
+
+/** Starts `dev`; resolves when it serves. */
+export async function startDev(folder: string): Promise<DevSession> {
+  const child = fork(path.join(checkout, 'bin/run.js'), ['dev', '--no-deliver', '--port', '0'], {
+    cwd: folder,
+    env: cleanEnvironment(),
+    execArgv: ['--expose-gc', `--import=${path.join(import.meta.dirname, 'dev-probe.ts')}`],
+    silent: true,
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  let text = ''
+  const ended = once(child, 'exit')
+  const port = await new Promise<number>((resolve, reject) => {
+    const look = (part: Buffer) => {
+      text += part.toString('utf8')
+      const url = /Ready in/.test(text) ? /http:\/\/[\w.]+:(\d+)/.exec(text) : null
+      if (url !== null) resolve(Number(url[1]))
+    }
+    child.stdout!.on('data', look)
+    child.stderr!.on('data', look)
+    void ended.then(() => reject(new Error(`dev ended before it was ready:\n${text}`)))
+  })
+  return {
+    port,
+    output: () => text,
+    async held() {
+      child.send('held')
+      const [held] = (await once(child, 'message')) as [Held]
+      return held
+    },
+    async [Symbol.asyncDispose]() {
+      process.off('exit', kill)
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
