@@ -21,7 +21,7 @@ interface Node {
 }
 
 /** An example for each key, by its place; the page fails to be written when one is missing. */
-const examples: Readonly<Record<string, string>> = parseExamples()
+export const examples: Readonly<Record<string, string>> = parseExamples()
 
 /** The page with every key of waypost.yml, its meaning and an example. */
 export function makeDefinitionPage(): string {
@@ -104,15 +104,16 @@ function descriptionOf(node: Node): string {
 
 function makeSettings(): string {
   const rows = Object.entries<SettingRow>(settingsTable).map(
-    ([name, row]) => `| \`${name}\` | ${cell(row.description)} | \`${cell(JSON.stringify(row.default))}\` |`,
+    ([name, row]) =>
+      `| \`${name}\` | ${cell(row.description)} | \`${cell(JSON.stringify(row.default))}\` | \`${cell(exampleOf(`config.${name}`))}\` |`,
   )
   return [
     '## config\n',
     'Settings of the server.\n',
     fence(exampleOf('config')),
     '',
-    '| setting | | default |',
-    '|---|---|---|',
+    '| setting | | default | example |',
+    '|---|---|---|---|',
     ...rows,
     '',
   ].join('\n')

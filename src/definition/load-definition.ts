@@ -34,6 +34,8 @@ export interface LoadedDefinition {
   readonly files: string[]
   /** How much there is, also where it has errors. */
   readonly counts: Counts
+  /** Names of the packages that it lists as plugins, also where it has errors: what they bring may be what is missing. */
+  readonly plugins: readonly string[]
 }
 
 export interface Counts {
@@ -82,12 +84,13 @@ export function loadRoot(loading: Loading): Node | undefined {
 
 function reportMissing(report: Report): LoadedDefinition {
   report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING' })
-  return { diagnostics: report.diagnostics([]), files: [rootFile], counts: count(undefined) }
+  return { diagnostics: report.diagnostics([]), files: [rootFile], counts: count(undefined), plugins: [] }
 }
 
 function finish({ report, files }: Loading, root?: Node, definition?: Definition): LoadedDefinition {
   const diagnostics = report.diagnostics([...files])
-  const result = { diagnostics, files: [...files], counts: count(root) }
+  const plugins = definition?.plugins.map(({ name }) => name) ?? []
+  const result = { diagnostics, files: [...files], counts: count(root), plugins }
   return definition === undefined || hasErrors(diagnostics) ? result : { definition, ...result }
 }
 

@@ -40,9 +40,8 @@ export async function loadProject(project: Project, variables?: Variables, texts
     })
   let plugins = await loadPlugins(project.root)
   let loaded = await load(plugins)
-  const listed = loaded.definition?.plugins.map((plugin) => plugin.name) ?? []
-  if (listed.length > 0) {
-    plugins = await loadPlugins(project.root, listed)
+  if (loaded.plugins.length > 0) {
+    plugins = await loadPlugins(project.root, loaded.plugins)
     loaded = await load(plugins)
   }
   const { definition, diagnostics, counts, files } = loaded

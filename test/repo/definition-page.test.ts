@@ -1,11 +1,109 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
-import { makeDefinitionPage } from '../../bin/write-definition.ts'
+import { after, before, describe, test } from 'node:test'
+import { parse, stringify } from 'yaml'
+import { examples, makeDefinitionPage } from '../../bin/write-definition.ts'
+import { validateProject } from '../../src/project/index.ts'
+import { writeFiles } from '../support/project-server.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
 test('docs/definition.md says what validate checks, with an example for each key', () => {
   assert.equal(readFileSync(path.join(root, 'docs/definition.md'), 'utf8'), makeDefinitionPage())
+})
+
+type Section = Readonly<Record<string, unknown>>
+
+/** What the examples name, and where each of them is put. */
+const around: Record<string, Section> = {
+  routes: {
+    '/open': { methods: { GET: { public: true, response: 'Todo', action: 'src/todo/entity.ts' } } },
+    '/todo/:todo_id': {
+      scopes: ['todo'],
+      path: { todo_id: { type: 'integer' } },
+      methods: { POST: { request: 'Todo-Input', response: 'Todo', action: 'src/todo/insert.ts' } },
+    },
+  },
+  schema: {
+    Todo: { type: 'object', properties: { id: { type: 'integer' } } },
+    'Todo-Input': { type: 'object' },
+    Message: { type: 'object' },
+    Conflict: { type: 'object' },
+  },
+  connection: { Orders: { class: 'postgresql', config: { url: 'postgresql://localhost/orders' } } },
+  event: { todo_created: { schema: 'Todo', scopes: ['todo'] } },
+  action: { Ping: { class: 'example-class', config: { text: 'ping' } } },
+  scope: { 'todo.write': {} },
+  cronjob: { tidy: { schedule: '0 0 * * *', action: 'src/tidy.ts' } },
+  rate: { gentle: { limit: 1, window: '1s' } },
+  config: {},
+}
+const plugins = ['waypost-plugin-example', { name: 'waypost-plugin-other' }]
+
+const classes = `{ 'example-class': { description: '', config: { type: 'object' }, make: () => ({}) } }`
+const pack = (name: string, actions: string) => ({
+  [`node_modules/${name}/package.json`]: JSON.stringify({ name, type: 'module', exports: './index.js' }),
+  [`node_modules/${name}/index.js`]: `export default { name: '${name}', requires: '*', actions: ${actions} }`,
+})
+const action = 'export default class Sample { handle() {} }'
+const files = {
+  'package.json': '{}',
+  ...pack('waypost-plugin-example', classes),
+  ...pack('waypost-plugin-other', '{}'),
+  ...Object.fromEntries(
+    ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
+  ),
+  'resources/routes/todo/collection.yml': 'methods: { GET: { public: true, action: src/todo/collection.ts } }\n',
+}
+
+/** The definition that surrounds an example, with the example in its place. */
+function place(where: string, example: string): string {
+  const [section = '', key] = where.split('.')
+  if (key === undefined) {
+    // As it is written, because of its tags; what others name in the same section stays beside it.
+    const { [section]: replaced, ...others }: Record<string, unknown> = { ...around, plugins }
+    const rest = section === 'schema' ? stringify({ 'Todo-Input': (replaced as Section)['Todo-Input'] }) : ''
+    return `${stringify(others)}${example}\n${rest.replaceAll(/^(?=.)/gm, '  ')}`
+  }
+  const given = parse(example) as Section
+  if (section === 'plugins')
+    return stringify({ ...around, plugins: [plugins[0], { ...(plugins[1] as Section), ...given }] })
+  if (section === 'config') return stringify({ ...around, plugins, config: given })
+  const changed = structuredClone(around) as Record<string, Record<string, Record<string, unknown>>>
+  const entry = Object.values(changed[section === 'method' ? 'routes' : section]!).at(-1)!
+  const target = section === 'method' ? (entry['methods'] as Record<string, Record<string, unknown>>)['POST']! : entry
+  // Of two ways to say the same one may stand there.
+  if (key === 'responses') delete target['response']
+  if (key === 'methods') delete entry['methods']
+  Object.assign(target, given)
+  return stringify({ ...changed, plugins })
+}
+
+describe('the example in docs/definition.md of', () => {
+  let folder: string
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'waypost-examples-'))
+    await writeFiles(folder, files)
+  })
+  after(() => rmSync(folder, { recursive: true }))
+  const check = async (text: string) => {
+    await writeFiles(folder, { 'waypost.yml': text })
+    const { diagnostics } = await validateProject(folder)
+    return diagnostics.map(({ message }) => message)
+  }
+
+  for (const [where, example] of Object.entries(examples)) {
+    test(`${where} is valid`, async () => {
+      const text = place(where, example)
+      assert.deepEqual(await check(text), [])
+    })
+  }
+
+  test('anything else would be noticed', async () => {
+    assert.deepEqual(await check(place('rate.limit', 'limit: none')), [
+      '"limit" must be a whole number from 1, not "none"',
+    ])
+  })
 })
