@@ -16,10 +16,11 @@ export interface ActionSources {
 }
 
 /**
- * Finds the action of each method among the loaded artifacts and the classes of plugins; one instance a generation.
+ * Finds the action of each method and cronjob among the loaded artifacts and the classes of plugins; one instance a
+ * generation.
  * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, or what a constructor throws
  */
-export function makeActionFinder(sources: ActionSources): (method: ManifestMethod) => Action {
+export function makeActionFinder(sources: ActionSources): (user: Pick<ManifestMethod, 'action'>) => Action {
   const instances = new Map<string, Action>()
   return ({ action }) => {
     const key = JSON.stringify(action)
