@@ -1,0 +1,67 @@
+// What the guides say is what works: every snippet as it is printed.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { checkout, cleanEnvironment } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+
+const run = promisify(execFile)
+
+/** The fenced blocks of a page in a language. */
+function readSnippets(page: string, language: string): string[] {
+  const text = readFileSync(path.join(checkout, page), 'utf8')
+  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, found, code = '']) =>
+    found === language ? [code] : [],
+  )
+}
+
+/** Routes that snippets name beside those of the to-do project. */
+const routes = `
+  /report/:name:
+    path: { name: { type: string } }
+    methods: { GET: { public: true, action: src/snippets/1.ts } }
+  /rate:
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/2.ts } }`
+
+describe('the snippets of the guides', () => {
+  let project: TestProject
+  before(async () => {
+    project = await makeProject()
+  })
+  after(() => project.remove())
+
+  it('type-check in the to-do project, and its definition takes theirs', async () => {
+    const code = readSnippets('docs/actions.md', 'ts')
+    assert.equal(code.length, 3)
+    for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
+    const [connection = '', ...others] = readSnippets('docs/actions.md', 'yaml')
+    assert.deepEqual(others, [])
+    await project.edit('waypost.yml', '\nschema:', `${routes}\nschema:`)
+    await project.write('waypost.yml', `${await project.read('waypost.yml')}${connection}`)
+    assert.match((await project.run('validate --types --strict')).stdout, /^No problem: /)
+    await project.edit('src/snippets/0.ts', "message: 'To-do created'", 'message: 7')
+    assert.match((await project.run('validate --types')).stdout, /^src\/snippets\/0\.ts\(/)
+    await project.write('src/snippets/0.ts', code[0]!)
+  })
+
+  it('of the guide to tests type-check and pass', async () => {
+    const tests = readSnippets('docs/testing.md', 'ts')
+    assert.ok(tests.length > 0)
+    for (const [index, text] of tests.entries()) await project.write(`test/snippet-${index}.test.ts`, text)
+    await project.ok('validate --types')
+    const words = ['--test', '--test-reporter=spec', 'test/snippet-*.test.ts']
+    const env = cleanEnvironment({ ORDERS_URL: 'postgresql://localhost/orders' }) // without NODE_TEST_CONTEXT, which would make it a part of this run
+    const { stdout } = await run(process.execPath, words, { cwd: project.folder, env })
+    assert.match(stdout, new RegExp(`^ℹ pass ${tests.join('').match(/^test\(/gm)!.length}$`, 'm'))
+  })
+
+  it('of the README are the project that init makes', () => {
+    const read = (file: string) => readFileSync(path.join(checkout, 'templates/empty', file), 'utf8')
+    const [definition = ''] = readSnippets('README.md', 'yaml')
+    assert.ok(read('waypost.yml').endsWith(`\n${definition}`))
+    assert.deepEqual(readSnippets('README.md', 'ts'), [read('src/hello.ts')])
+  })
+})
