@@ -55,6 +55,42 @@ export const errors = defineErrors({
     message: 'The setting {name} of the release {release} cannot be used: {reason}',
     hint: 'Check the variables that it names.',
   },
+  WP_SERVER_CRONJOB: {
+    kind: 'user',
+    status: 500,
+    message: 'The cronjob {name} of the release {release} cannot be used: {reason}',
+    hint: 'Check the variables that it names.',
+  },
+  WP_SERVER_CRONJOB_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no cronjob "{name}" in the active release',
+    hint: 'It has {known}.',
+  },
+  WP_SERVER_CRONJOB_BUSY: {
+    kind: 'user',
+    status: 409,
+    message: 'The cronjob "{name}" is running already, on {server}',
+    hint: 'A cronjob never runs beside itself; wait until it has ended.',
+  },
+  WP_SERVER_CRONJOB_TIMEOUT: {
+    kind: 'user',
+    status: 504,
+    message: 'The cronjob "{name}" took longer than {seconds} s',
+    hint: 'Give it a longer timeout in waypost.yml, or let it do less at once.',
+  },
+  WP_SERVER_CRONJOB_STOPPED: {
+    kind: 'user',
+    status: 503,
+    message: 'The cronjob "{name}" was still running when its server had to stop',
+    hint: 'An action that looks at context.signal can end in order.',
+  },
+  WP_SERVER_CRONJOB_LOST: {
+    kind: 'external',
+    status: 503,
+    message: 'The cronjob "{name}" lost its claim in System, so that another server may run it',
+    hint: 'System could not be reached in time, or the action kept its process busy without a pause.',
+  },
   WP_SERVER_REVOKE_WHAT: {
     kind: 'user',
     status: 400,

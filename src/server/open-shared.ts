@@ -8,7 +8,6 @@ import {
 } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
-import type { OpenConnection } from '../contract/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { loadPlugins, makeConfigPreparer, type PluginSet, type PrepareConfig } from '../plugin/index.ts'
@@ -22,9 +21,10 @@ import {
   type SchemaCache,
   type SecurityHeaders,
 } from '../runtime/index.ts'
-import type { Feed, System } from '../store/index.ts'
+import type { Feed } from '../store/index.ts'
 import type { ReleaseTerms } from './active-release.ts'
 import type { ServerOptions } from './server-options.ts'
+import { checkSystem, systemConnection } from './system-connection.ts'
 
 /** Everything that outlives a generation. */
 export interface Shared {
@@ -93,18 +93,4 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
       ...plugins.plugins.flatMap((plugin) => plugin.routes ?? []),
     ],
   }
-}
-
-/** System as actions see it: Kysely over the application's tables, on the same pool as Waypost's own. */
-function systemConnection(system: System): OpenConnection {
-  return {
-    client: system.db,
-    check: () => checkSystem(system),
-    transaction: (work) => system.transaction((trx) => work(trx)),
-    close: async () => undefined,
-  }
-}
-
-async function checkSystem(system: System): Promise<void> {
-  await system.guardDb.selectFrom('waypost_feed_head').select('id').execute()
 }

@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly folder: string
   readonly variables: Variables
   readonly port?: number | undefined
+  /** Run cronjobs too: of all servers that do, one runs each slot. */
+  readonly cron?: boolean
   /** How long after a release that did not come up it is tried again; 5,000 ms by default. */
   readonly retryMs?: number
 }
@@ -46,7 +48,8 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
         process.kill(process.pid, 'SIGTERM')
       },
     })
-    const server = await startServer({ host, identity, logger, isDevelopment: false, address })
+    const cron = options.cron ? { cron: {} } : {}
+    const server = await startServer({ host, identity, logger, isDevelopment: false, address, ...cron })
     closers.push(() => server.close())
     const letGo = server.hold() // or a route would be 404 until the release has come up
     closers.push(async () => letStrayFailuresGo())

@@ -1,5 +1,6 @@
 import type { PluginSet } from '../plugin/index.ts'
 import type { Answered, Logger } from '../runtime/index.ts'
+import type { CronjobReport } from './cron/run-slot.ts'
 import type { Host } from './host.ts'
 import type { Identity } from './open-identity.ts'
 
@@ -12,6 +13,16 @@ export interface ServerOptions {
   readonly isDevelopment: boolean
   /** Plugins; those that ship with Waypost by default. */
   readonly plugins?: PluginSet
+  /** Run cronjobs; without it others do. */
+  readonly cron?: CronOptions
   onAnswered?(answered: Answered): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
+}
+
+/** How a server runs cronjobs. */
+export interface CronOptions {
+  /** Forget slots that came before it started. */
+  readonly fromNow?: boolean
+  /** Called after each run. */
+  onRan?(report: CronjobReport): void
 }

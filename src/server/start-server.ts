@@ -5,6 +5,7 @@ import { openListener } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
 import { buildFor } from './build-for-release.ts'
+import { serveCronjobs } from './cron/serve-cronjobs.ts'
 import type { Host } from './host.ts'
 import { openShared, type Shared } from './open-shared.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -54,7 +55,8 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     )
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     const listener = await openListener({ ...options.address, generation: await buildFor(shared, undefined) })
-    closers.push(() => listener.close())
+    const cronjobs = serveCronjobs(shared)
+    closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close()])))
 
     return {
       host,
@@ -64,10 +66,12 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       terms: () => terms,
       hold: () => listener.hold(),
       async serveRelease(release, artifacts) {
-        const next = termsOf(release, host.variables)
-        const generation = await buildFor(shared, { release, artifacts })
-        terms = next
-        listener.swap(generation)
+        await cronjobs.follow({ release, artifacts }, async () => {
+          const next = termsOf(release, host.variables)
+          const generation = await buildFor(shared, { release, artifacts })
+          terms = next
+          listener.swap(generation)
+        })
         void runHooks(shared, 'onActivated', { id: release.id })
       },
       close,

@@ -1,0 +1,110 @@
+import { isClaimed, keepLedger, loadLedger, type Ledger } from './ledger.ts'
+import type { CronjobSet } from './open-cronjobs.ts'
+import { CronRunner, type RunnerOptions } from './runner.ts'
+
+export interface FollowOptions extends RunnerOptions {
+  /** Forget slots that came before this was started. */
+  readonly fromNow: boolean
+  /** Called when System cannot be used, which is then tried again. */
+  onError(error: unknown): void
+}
+
+/** Nobody tells when a lease has run out, a clock was changed or a machine slept. */
+const longestWaitMs = 15_000
+const shortestWaitMs = 1000
+
+/** Cronjobs that run at their times in this process, unless another one is faster. */
+export class Cron {
+  readonly #options: FollowOptions
+  readonly #runner: CronRunner
+  readonly #stop = new AbortController()
+  readonly #closing = new Set<Promise<void>>()
+  readonly #looping: Promise<void>
+  #fromNow: boolean
+  #set: CronjobSet | undefined
+  #errorsInARow = 0
+  #wake: () => void = () => undefined
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+    this.#fromNow = options.fromNow
+    this.#runner = new CronRunner({
+      ...options,
+      onRan: (report) => {
+        options.onRan(report)
+        this.#wake() // its next slot may have come meanwhile
+      },
+    })
+    this.#looping = this.#loop()
+  }
+
+  /** From now on the cronjobs are these; runs of those before end with what they began with. */
+  follow(set: CronjobSet): void {
+    if (this.#stop.signal.aborted) return this.#retire(set)
+    this.#retire(this.#set)
+    this.#set = set
+    this.#wake()
+  }
+
+  /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#wake()
+    await this.#looping
+    await this.#runner.stop()
+    this.#retire(this.#set)
+    await Promise.all(this.#closing)
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      const { promise: woken, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      const timer = setTimeout(resolve, await this.#tick())
+      await woken
+      clearTimeout(timer)
+    }
+  }
+
+  /** @returns how long to wait for the next one */
+  async #tick(): Promise<number> {
+    try {
+      const waitMs = this.#set === undefined ? longestWaitMs : await this.#startDue(this.#set)
+      this.#errorsInARow = 0
+      return waitMs
+    } catch (error) {
+      this.#options.onError(error)
+      return Math.min(shortestWaitMs * 2 ** this.#errorsInARow++, longestWaitMs)
+    }
+  }
+
+  async #startDue(set: CronjobSet): Promise<number> {
+    const { system } = this.#options
+    const seen = await loadLedger(system)
+    if (seen.releaseId !== set.releaseId) return shortestWaitMs // about to be activated, or to be replaced
+    const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
+    this.#fromNow = false
+    if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)
+    return waitAfter(set, ledger)
+  }
+
+  #retire(set: CronjobSet | undefined): void {
+    if (set === undefined) return
+    const closed = set.close().catch((error: unknown) => this.#options.onError(error))
+    this.#closing.add(closed)
+    void closed.then(() => this.#closing.delete(closed))
+  }
+}
+
+/** Until the next slot of any cronjob, or the next look at those that others run. */
+function waitAfter({ plan }: CronjobSet, { rows, now }: Ledger): number {
+  let waitMs = longestWaitMs
+  for (const { name, timetable } of plan.values()) {
+    const row = rows.get(name)
+    if (row === undefined || isClaimed(row, now)) continue
+    const next = timetable.next(Math.max(now, row.slotAt))
+    if (next !== undefined) waitMs = Math.min(waitMs, next - now)
+  }
+  return waitMs
+}

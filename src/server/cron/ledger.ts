@@ -1,0 +1,112 @@
+import type { System } from '../../store/index.ts'
+import type { Plan, PlannedCronjob } from './plan-cronjobs.ts'
+
+/** What System knows of a cronjob. */
+export interface LedgerRow {
+  readonly name: string
+  readonly schedule: string
+  readonly timezone: string
+  /** The last slot that was taken. */
+  readonly slotAt: number
+  /** Who runs it; stays behind when its server is lost. */
+  readonly claimId: string | null
+  readonly leaseUntil: number | null
+  readonly server: string | null
+  readonly failures: number
+}
+
+/** What System knows at one moment of all cronjobs. */
+export interface Ledger {
+  /** The database's time, which is the same for all servers. */
+  readonly now: number
+  /** The active release: who serves another one runs nothing. */
+  readonly releaseId: string | null
+  readonly rows: ReadonlyMap<string, LedgerRow>
+}
+
+/** A slot that lies so far ahead was taken while the database's clock was wrong. */
+const farAheadMs = 3_600_000
+
+export async function loadLedger(system: System): Promise<Ledger> {
+  const found = await system.db
+    .selectFrom('waypost_active as active')
+    .leftJoin('waypost_cronjob as job', (join) => join.onTrue())
+    .select(['active.release_id as releaseId', system.now().as('now')])
+    .select(['job.name', 'job.schedule', 'job.timezone', 'job.slot_at as slotAt', 'job.claim_id as claimId'])
+    .select(['job.lease_until as leaseUntil', 'job.server', 'job.failures'])
+    .execute()
+  const rows = found.flatMap((row) => (row.name === null ? [] : [[row.name, row as LedgerRow] as const]))
+  return { now: found[0]?.now ?? 0, releaseId: found[0]?.releaseId ?? null, rows: new Map(rows) }
+}
+
+/** Whether a run is under way, as far as System knows. */
+export function isClaimed({ leaseUntil }: LedgerRow, now: number): boolean {
+  return leaseUntil !== null && leaseUntil > now
+}
+
+/** The slot for which a cronjob has to run: the last one, if it was not taken. Those before it are not made up for. */
+export function dueSlot({ timetable }: PlannedCronjob, { slotAt }: LedgerRow, now: number): number | undefined {
+  const latest = timetable.latest(now)
+  return latest !== undefined && latest > slotAt ? latest : undefined
+}
+
+export interface Upkeep {
+  readonly releaseId: string
+  readonly plan: Plan
+  /** Forget slots that came while nothing ran. */
+  readonly fromNow: boolean
+}
+
+/**
+ * Makes the ledger fit the active release: slots of a cronjob that is new, or has another schedule, count from now on;
+ * one that is gone is forgotten once it does not run. Does nothing when another release is active.
+ *
+ * @returns the ledger as it stands then
+ */
+export async function keepLedger(system: System, ledger: Ledger, upkeep: Upkeep): Promise<Ledger> {
+  const { plan, releaseId, fromNow } = upkeep
+  const misfits = [...plan.values()].filter((job) => fromNow || !fits(ledger, job))
+  const gone = [...ledger.rows.values()].filter(({ name }) => !plan.has(name))
+  const ended = gone.filter((row) => !isClaimed(row, ledger.now)).map(({ name }) => name)
+  if (ledger.releaseId !== releaseId || misfits.length + ended.length === 0) return ledger
+  await system.transaction(async (trx) => {
+    const active = await trx
+      .selectFrom('waypost_active')
+      .select('release_id')
+      .$if(system.kind === 'postgresql', (query) => query.forShare()) // whoever activates waits
+      .executeTakeFirst()
+    if (active?.release_id !== releaseId) return
+    const now = system.now()
+    for (const { name, schedule, timezone } of misfits) {
+      await trx
+        .insertInto('waypost_cronjob')
+        .values({ name, schedule, timezone, slot_at: now, failures: 0 })
+        .onConflict((on) =>
+          on
+            .column('name')
+            .doUpdateSet({ schedule, timezone, slot_at: now })
+            .where((row) =>
+              row.or([
+                row.lit(fromNow),
+                row('waypost_cronjob.schedule', '<>', schedule),
+                row('waypost_cronjob.timezone', '<>', timezone),
+                row('waypost_cronjob.slot_at', '>', row(now, '+', farAheadMs)),
+              ]),
+            ),
+        )
+        .execute()
+    }
+    if (ended.length === 0) return
+    await trx
+      .deleteFrom('waypost_cronjob')
+      .where('name', 'in', ended)
+      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
+      .execute()
+  })
+  return loadLedger(system)
+}
+
+function fits({ rows, now }: Ledger, { name, schedule, timezone }: PlannedCronjob): boolean {
+  const row = rows.get(name)
+  return row?.schedule === schedule && row.timezone === timezone && row.slotAt <= now + farAheadMs
+}

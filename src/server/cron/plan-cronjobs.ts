@@ -1,0 +1,48 @@
+import { isTimezone, parseCronjobTimeout, parseSchedule, resolveReferences, type Variables } from '../../kit/index.ts'
+import { shortId, type StoredRelease } from '../../release/index.ts'
+import { errors } from '../errors.ts'
+import { makeTimetable, type Timetable } from './timetable.ts'
+
+/** When a cronjob of a release is due, and for how long it may run. */
+export interface PlannedCronjob {
+  readonly name: string
+  readonly schedule: string
+  readonly timezone: string
+  readonly timeoutMs: number
+  readonly timetable: Timetable
+}
+
+export type Plan = ReadonlyMap<string, PlannedCronjob>
+
+/** Reads the cronjobs of a release, with the variables of this machine. @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB */
+export function planCronjobs({ id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): Plan {
+  const planned = Object.entries(manifest.cronjobs).map(([name, cronjob]) => {
+    const { schedule, timezone = 'UTC', timeout } = cronjob
+    const { value, missing } = resolveReferences({ schedule, timezone, timeout }, variables)
+    if (missing.length > 0) {
+      throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(id) })
+    }
+    const found = planCronjob(name, value)
+    if ('problem' in found) throw errors.WP_SERVER_CRONJOB({ name, release: shortId(id), reason: found.problem })
+    return [name, found] as const
+  })
+  return new Map(planned)
+}
+
+interface Texts {
+  readonly schedule: string
+  readonly timezone: string
+  readonly timeout: string | undefined
+}
+
+function planCronjob(
+  name: string,
+  { schedule, timezone, timeout }: Texts,
+): PlannedCronjob | { readonly problem: string } {
+  const parsed = parseSchedule(schedule)
+  if ('problem' in parsed) return parsed
+  if (!isTimezone(timezone)) return { problem: `there is no time zone "${timezone}"` }
+  const timeoutMs = parseCronjobTimeout(timeout)
+  if (timeoutMs === undefined) return { problem: `"${timeout}" is no duration up to 24h` }
+  return { name, schedule, timezone, timeoutMs, timetable: makeTimetable(parsed.schedule, timezone) }
+}

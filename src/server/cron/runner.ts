@@ -1,0 +1,70 @@
+import { errors } from '../errors.ts'
+import { claimSlot } from './claim.ts'
+import { dueSlot, isClaimed, type Ledger } from './ledger.ts'
+import type { CronjobSet } from './open-cronjobs.ts'
+import { startRun, type CronjobReport, type Run, type RunSources } from './run-slot.ts'
+
+export interface RunnerOptions extends RunSources {
+  /** Called after each run. */
+  onRan(report: CronjobReport): void
+}
+
+/** How long runs may go on when their process has to stop. */
+const graceMs = 10_000
+
+/** The runs of one process. */
+export class CronRunner {
+  readonly #options: RunnerOptions
+  readonly #runs = new Map<string, Run>()
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+  }
+
+  /** Claims and starts every cronjob that is due and does not run. @returns how many were started */
+  async startDue(set: CronjobSet, ledger: Ledger): Promise<number> {
+    let started = 0
+    for (const job of set.plan.values()) {
+      const row = ledger.rows.get(job.name)
+      const slot = row && dueSlot(job, row, ledger.now)
+      if (slot !== undefined && (await this.start(set, { ledger, name: job.name, slot }))) started++
+    }
+    return started
+  }
+
+  /** @returns whether it was started: it runs already, or another process was faster */
+  async start(
+    set: CronjobSet,
+    { ledger, name, slot }: { ledger: Ledger; name: string; slot: number },
+  ): Promise<boolean> {
+    const row = ledger.rows.get(name)
+    if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return false
+    const { system, logger, leaseMs } = this.#options
+    const claim = await claimSlot(system, { releaseId: set.releaseId, row, slot, leaseMs })
+    if (claim === undefined) return false
+    if (row.claimId !== null) {
+      logger.warn({ cronjob: name, server: row.server }, 'the last run of a cronjob was lost: its server went away')
+    }
+    const run = startRun(this.#options, set, claim)
+    this.#runs.set(name, run)
+    void run.ended.then((report) => {
+      this.#runs.delete(name)
+      this.#options.onRan(report)
+    })
+    return true
+  }
+
+  /** Waits for all runs. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map(({ ended }) => ended))
+  }
+
+  /** Waits for all runs, and tells those to end that take longer than a process may that has to stop. */
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const [name, { abort }] of this.#runs) abort(errors.WP_SERVER_CRONJOB_STOPPED({ name }))
+    }, graceMs)
+    await this.idle()
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,46 @@
+import type { Shared } from '../open-shared.ts'
+import { openCronjobs, type CronjobRelease } from './open-cronjobs.ts'
+import { logReport } from './log-report.ts'
+import { Cron } from './cron.ts'
+
+/** The cronjobs of a server. */
+export interface ServedCronjobs {
+  /** Runs those of a release as soon as it is served, which the given work brings about. @throws what either throws */
+  follow(toRun: CronjobRelease, serve: () => Promise<void>): Promise<void>
+  /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
+  stop(): Promise<void>
+}
+
+/** How long a run counts as under way after its server was last heard of. */
+export const leaseMs = 60_000
+
+/** Starts to run the cronjobs of whichever release is served, if this server runs any. */
+export function serveCronjobs({ options, plugins, prepareConfig, registry }: Shared): ServedCronjobs {
+  const { host, logger, cron: wanted } = options
+  if (wanted === undefined) return { follow: (_, serve) => serve(), stop: async () => undefined }
+  const cron = new Cron({
+    system: host.system,
+    clock: host.clock,
+    logger,
+    leaseMs,
+    fromNow: wanted.fromNow ?? false,
+    onRan(report) {
+      logReport(logger, report)
+      wanted.onRan?.(report)
+    },
+    onError: (error) => logger.warn({ err: error }, 'cronjobs wait: System cannot be used'),
+  })
+  return {
+    async follow(toRun, serve) {
+      const set = await openCronjobs({ host, plugins, prepareConfig, registry }, toRun)
+      try {
+        await serve()
+      } catch (error) {
+        await set.close()
+        throw error
+      }
+      cron.follow(set)
+    },
+    stop: () => cron.stop(),
+  }
+}
