@@ -1,0 +1,50 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { makeProject } from '../test/support/project.ts'
+
+/** A project in a folder of its own; gone when it is disposed of. */
+export interface BenchProject extends AsyncDisposable {
+  readonly folder: string
+}
+
+/** The to-do project as `init` makes it. */
+export async function makeDemo(): Promise<BenchProject> {
+  const { folder, remove } = await makeProject()
+  return { folder, [Symbol.asyncDispose]: remove }
+}
+
+export const bigRoutes = 1000
+export const bigActions = 200
+
+/** The to-do project among many more routes, each in a file of its own, five sharing an action. */
+export async function makeBigProject(): Promise<BenchProject> {
+  const project = await makeDemo()
+  await addRoutes(project.folder, { routes: bigRoutes - 2, actions: bigActions - 5 }) // the demo has 2 and 5
+  return project
+}
+
+async function addRoutes(
+  folder: string,
+  { routes, actions }: { readonly routes: number; readonly actions: number },
+): Promise<void> {
+  await mkdir(path.join(folder, 'resources/routes/many'), { recursive: true })
+  await mkdir(path.join(folder, 'src/many'), { recursive: true })
+  const actionOf = (index: number) => `src/many/action-${index % actions}.ts`
+  for (let index = 0; index < actions; index++) {
+    await writeFile(
+      path.join(folder, actionOf(index)),
+      `export default class Many${index} {\n  async handle() {\n    return { success: true, message: 'many ${index}' }\n  }\n}\n`,
+    )
+  }
+  const lines: string[] = []
+  for (let index = 0; index < routes; index++) {
+    await writeFile(
+      path.join(folder, `resources/routes/many/route-${index}.yml`),
+      `scopes: [todo]\npath:\n  id: { type: integer }\nmethods:\n  GET:\n    public: true\n    response: Message\n    action: ${actionOf(index)}\n`,
+    )
+    lines.push(`  /many/${index}/:id: !include resources/routes/many/route-${index}.yml`)
+  }
+  const file = path.join(folder, 'waypost.yml')
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace('routes:\n', `routes:\n${lines.join('\n')}\n`))
+}

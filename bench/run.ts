@@ -1,0 +1,36 @@
+// Measures what Waypost promises and prints each figure beside its goal: node bench/run.ts [part ...] [--assert]
+// Without a part all of them, which takes about three minutes. With --assert it exits 1 when a goal is not met.
+import { printTable, type Figure } from './goal.ts'
+import { measureReload } from './reload.ts'
+import { measureRoutes } from './routes.ts'
+import { measureLeaks, measureUnderLoad } from './under-load.ts'
+import { measureValidate } from './validate.ts'
+
+const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  reload: measureReload,
+  load: measureUnderLoad,
+  leaks: measureLeaks,
+  validate: measureValidate,
+  routes: measureRoutes,
+}
+
+const words = process.argv.slice(2)
+const wanted = words.filter((word) => !word.startsWith('-'))
+const unknown = [
+  ...wanted.filter((name) => !Object.hasOwn(parts, name)),
+  ...words.filter((word) => word.startsWith('-') && word !== '--assert'),
+]
+if (unknown.length > 0) {
+  process.stderr.write(
+    `There is no "${unknown[0]}". Parts are ${Object.keys(parts).join(', ')}; the option is --assert.\n`,
+  )
+  process.exit(2)
+}
+
+const figures: Figure[] = []
+for (const name of wanted.length === 0 ? Object.keys(parts) : wanted) {
+  process.stderr.write(`Measuring ${name} ...\n`)
+  figures.push(...(await parts[name]!()))
+}
+process.stdout.write(`${printTable(figures)}\n`)
+if (words.includes('--assert') && figures.some(({ isMet }) => isMet === false)) process.exitCode = 1

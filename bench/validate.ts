@@ -1,0 +1,30 @@
+import { runCli } from '../test/support/cli.ts'
+import { atMost, type Figure } from './goal.ts'
+import { bigRoutes, makeBigProject, makeDemo } from './projects.ts'
+import { median } from './statistics.ts'
+
+const rounds = 7
+
+/** How long `waypost validate` takes, from the shell to its end. */
+export async function measureValidate(): Promise<Figure[]> {
+  await using demo = await makeDemo()
+  await using big = await makeBigProject()
+  const times: readonly [number[], number[]] = [[], []]
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, { folder }] of [demo, big].entries()) {
+      const seconds = await run(folder)
+      if (round >= 0) times[index]!.push(seconds) // files that were read before, as in daily work
+    }
+  }
+  return [
+    atMost('validate the demo', { value: median(times[0]), unit: 's' }, 0.4),
+    atMost(`validate ${bigRoutes} routes`, { value: median(times[1]), unit: 's' }, 1.5),
+  ]
+}
+
+async function run(cwd: string): Promise<number> {
+  const began = performance.now()
+  const { code, stdout, stderr } = await runCli(['validate'], { cwd })
+  if (code !== 0) throw new Error(`validate ended with ${code}\n${stdout}${stderr}`)
+  return (performance.now() - began) / 1000
+}
