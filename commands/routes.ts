@@ -35,14 +35,15 @@ function format(routes: readonly ListedRoute[]): string[] {
       { title: 'METHOD', cells: cells(({ method }) => method) },
       { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, least: 12 },
       { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, least: 10 },
-      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 1, least: 18 },
-      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 0, least: 18 },
+      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 0, least: 18 },
+      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 1, least: 18 },
     ],
-    process.stdout.columns || 80,
+    // Who reads it by a program, or saves it, gets all of it.
+    process.stdout.columns ?? Number.POSITIVE_INFINITY,
   )
 }
 
-function nameAccess({ public: isPublic, scopes }: ListedRoute): string {
-  if (isPublic) return 'public'
-  return scopes.length === 0 ? 'any token' : scopes.join(' or ')
+function nameAccess({ public: isPublic, scopes, deprecated }: ListedRoute): string {
+  const access = isPublic ? 'public' : scopes.length === 0 ? 'any token' : scopes.join(' or ')
+  return deprecated === undefined ? access : `${access} (deprecated)`
 }

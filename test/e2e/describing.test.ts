@@ -43,18 +43,18 @@ describe('commands that describe a project', () => {
     assert.match(wrong.stderr, /^Error: .*"api"/)
   })
 
-  it('routes prints who may call what, and where it stands, in 80 columns', async () => {
+  it('routes prints who may call what, and where it stands: whole paths, which editors open', async () => {
     const { code, stdout, stderr } = await project.run('routes')
     assert.equal(code, 0)
     assert.equal(
       stdout,
       [
         'METHOD  PATH            ACCESS  ACTION                  SOURCE',
-        'GET     /todo           public  src/todo/collection.ts  …/todo/collection.yml:3',
-        'POST    /todo           todo    src/todo/insert.ts      …/todo/collection.yml:10',
-        'GET     /todo/:todo_id  public  src/todo/entity.ts      …/todo/entity.yml:5',
-        'PUT     /todo/:todo_id  todo    src/todo/update.ts      …/todo/entity.yml:10',
-        'DELETE  /todo/:todo_id  todo    src/todo/delete.ts      …/todo/entity.yml:15\n',
+        'GET     /todo           public  src/todo/collection.ts  resources/routes/todo/collection.yml:3',
+        'POST    /todo           todo    src/todo/insert.ts      resources/routes/todo/collection.yml:10',
+        'GET     /todo/:todo_id  public  src/todo/entity.ts      resources/routes/todo/entity.yml:5',
+        'PUT     /todo/:todo_id  todo    src/todo/update.ts      resources/routes/todo/entity.yml:10',
+        'DELETE  /todo/:todo_id  todo    src/todo/delete.ts      resources/routes/todo/entity.yml:15\n',
       ].join('\n'),
     )
     assert.equal(stderr, '\n2 routes, 5 methods\n')

@@ -142,6 +142,15 @@ describe('on a terminal', { skip, concurrency: 1 }, () => {
     assert.ok(!onTerminal('validate', 80, { NO_COLOR: '1' }).includes(escape))
   })
 
+  it('routes keeps to the width, down to a least that can be read', () => {
+    const widest = (columns: number) => {
+      const lines = onTerminal('routes', columns).split(/\r?\n/)
+      return Math.max(...lines.map((line) => line.length))
+    }
+    assert.deepEqual([80, 90, 120, 200].map(widest), [79, 90, 95, 95])
+    assert.ok(widest(60) <= 72)
+  })
+
   it('event:execute says that nothing is due', () => {
     assert.match(onTerminal('event:execute', 80), /^ {2}Nothing is due\.\r?\n$/)
   })
