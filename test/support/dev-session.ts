@@ -18,7 +18,7 @@ export async function startDev(folder: string): Promise<DevSession> {
   const child = fork(path.join(checkout, 'bin/run.js'), ['dev', '--no-deliver', '--port', '0'], {
     cwd: folder,
     env: cleanEnvironment(),
-    execArgv: ['--expose-gc', `--import=${path.join(import.meta.dirname, 'dev-probe.ts')}`],
+    execArgv: ['--expose-gc', `--import=${import.meta.resolve('./dev-probe.ts')}`],
     silent: true,
   })
   const kill = () => child.kill('SIGKILL')
