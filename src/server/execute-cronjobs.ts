@@ -10,6 +10,8 @@ import { CronRunner } from './cron/runner.ts'
 import { leaseMs } from './cron/serve-cronjobs.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
+import { makeLogger } from './make-logger.ts'
+import { readLogLevel } from './read-variables.ts'
 import { systemConnection } from './system-connection.ts'
 
 export interface CronjobRequest {
@@ -17,7 +19,8 @@ export interface CronjobRequest {
   readonly name?: string | undefined
   /** Told to stop, it starts nothing any more and waits 10 s for what runs. */
   readonly signal?: AbortSignal | undefined
-  readonly logger: Logger
+  /** For what actions log; stderr from the level `warn` up by default. */
+  readonly logger?: Logger | undefined
 }
 
 /** What a run of all that is due came to. */
@@ -77,7 +80,8 @@ interface ToRun {
   readonly slots: readonly Slot[]
 }
 
-async function runSlots(host: Host, { logger, signal }: CronjobRequest, { release, ledger, slots }: ToRun) {
+async function runSlots(host: Host, request: CronjobRequest, { release, ledger, slots }: ToRun) {
+  const { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), 'stderr') } = request
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
   const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })

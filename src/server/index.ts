@@ -4,6 +4,7 @@
 import type { Clock } from '../kit/index.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
+import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Host } from './host.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -13,7 +14,9 @@ export { loadTerms, type ReleaseTerms } from './active-release.ts'
 export { addHostClient, addHostUser, changeHostUserScopes, issueHostToken, revokeHostTokens } from './administration.ts'
 export { failure, look, type Finding } from './doctor/finding.ts'
 export { openQuietly } from './doctor/open-quietly.ts'
+export type { CronjobReport } from './cron/run-slot.ts'
 export type { Execution, ExecuteRequest } from './execute.ts'
+export type { CronExecution } from './execute-cronjobs.ts'
 export type { AttemptReport } from '../events/index.ts'
 export type { Host } from './host.ts'
 export { openHost, type OpenHostOptions } from './open-host.ts'
@@ -37,6 +40,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
   return (await import('./execute.ts')).executeHostEvents(host, request)
+}
+
+export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {
+  return (await import('./execute-cronjobs.ts')).executeHostCronjobs(host, request)
 }
 
 export async function checkHost(host: Host, clock?: Clock): Promise<readonly Finding[]> {

@@ -1,8 +1,8 @@
-import pino from 'pino'
 import { messageOf, variable, type Variables } from '../kit/index.ts'
 import { loadActiveRelease, shortId } from '../release/index.ts'
-import { resolveStack } from '../runtime/index.ts'
+import type { Logger } from '../runtime/index.ts'
 import { storeFact } from '../store/index.ts'
+import { makeLogger } from './make-logger.ts'
 import { openHost } from './open-host.ts'
 import { openIdentity } from './open-identity.ts'
 import { readLogLevel, readPort } from './read-variables.ts'
@@ -67,23 +67,9 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
   }
 }
 
-/** Structured lines on stdout; stacks name the project's files. */
-function makeLogger(level: string): pino.Logger {
-  return pino({
-    level,
-    redact: ['req.headers.authorization'],
-    serializers: {
-      err(error: Error) {
-        const written = pino.stdSerializers.err(error)
-        return { ...written, stack: resolveStack(written.stack) }
-      },
-    },
-  })
-}
-
 interface Following {
   readonly server: WaypostServer
-  readonly logger: pino.Logger
+  readonly logger: Logger
   readonly report: ServerReport
   readonly retryMs: number
 }

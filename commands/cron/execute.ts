@@ -1,0 +1,74 @@
+import { Args, WaypostCommand } from '../../bin/cli/index.ts'
+import { messageOf, readEnvironment } from '../../src/kit/index.ts'
+import type { CronExecution, CronjobReport } from '../../src/server/index.ts'
+
+export default class CronExecute extends WaypostCommand {
+  static override description =
+    'Run every cronjob that is due, once. Run it from cron each minute where no server runs with --cron; without a terminal it prints failures only.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> tidy',
+    '<%= config.bin %> <%= command.id %> --json',
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    name: Args.string({ description: 'Run this one now, due or not' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(CronExecute)
+    const began = performance.now()
+    const signal = this.stopSignal()
+    const { executeHostCronjobs, openHost } = await import('../../src/server/index.ts')
+    const folder = process.cwd()
+    const host = await openHost({ folder, variables: readEnvironment(folder) })
+    try {
+      const { reports, next } = await executeHostCronjobs(host, { name: args.name, signal })
+      const failed = reports.filter(({ outcome }) => outcome === 'failed')
+      if (failed.length > 0) process.exitCode ??= 1
+      if (process.stdout.isTTY) this.#show({ reports, next }, (performance.now() - began) / 1000)
+      else for (const report of failed) this.print(describe(report))
+      const counts = { ran: reports.length, done: reports.length - failed.length, failed: failed.length }
+      return { ...counts, cronjobs: reports.map(toJson) }
+    } finally {
+      await host.close()
+    }
+  }
+
+  #show({ reports, next }: CronExecution, seconds: number): void {
+    if (reports.length === 0) {
+      this.print(`  Nothing is due.${next === undefined ? '' : ` The next is ${next.name}, ${describeTime(next.at)}.`}`)
+      return
+    }
+    const failed = reports.filter(({ outcome }) => outcome === 'failed').length
+    const counts = `${reports.length} ran   ${reports.length - failed} done   ${failed} failed`
+    this.print(`  ${counts}     ${seconds.toFixed(1)} s\n`)
+    for (const report of reports) this.print(`  ${describe(report)}`)
+  }
+}
+
+function describe({ name, slot, outcome, ms, error }: CronjobReport): string {
+  const reason = outcome === 'done' ? '' : `   ${reasonOf(error)}`
+  return `${outcome.padEnd(6)}  ${name}   for ${describeTime(slot)}   ${(ms / 1000).toFixed(1)} s${reason}`
+}
+
+/** The message, and where in the project it comes from. */
+function reasonOf(error: unknown): string {
+  const place = /waypost:\/\/\/([^\s()]+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1]
+  const message = messageOf(error).replaceAll(/\s*\n\s*/g, ' ')
+  return place === undefined ? message : `${message} (${place})`
+}
+
+function toJson({ name, slot, outcome, ms, error }: CronjobReport) {
+  const end = outcome === 'failed' ? { error: reasonOf(error) } : {}
+  return { name, slot: new Date(slot).toISOString(), outcome, ms: Math.round(ms), ...end }
+}
+
+/** As the clocks here show it; the day only where it is another one. */
+function describeTime(ms: number): string {
+  const date = new Date(ms)
+  const time = date.toTimeString().slice(0, 8)
+  if (date.toDateString() === new Date().toDateString()) return time
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
