@@ -1,11 +1,13 @@
-import { Flags, WaypostCommand, plural, printDiagnostics } from '../bin/cli/index.ts'
+import { Flags, WaypostCommand, plural, printAnnotations, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment, type Diagnostic } from '../src/kit/index.ts'
+import type { ProjectCounts } from '../src/project/index.ts'
 
 export default class Validate extends WaypostCommand {
   static override description = 'Check everything of a project that needs no server. No code of the project runs.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --types --env',
+    '<%= config.bin %> <%= command.id %> --strict --format=github',
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override enableJsonFlag = true
@@ -13,10 +15,17 @@ export default class Validate extends WaypostCommand {
     types: Flags.boolean({ description: "Run the project's TypeScript compiler too" }),
     env: Flags.boolean({ description: 'Variables that the project names and nobody set are errors' }),
     strict: Flags.boolean({ description: 'Warnings fail as well' }),
+    format: Flags.string({
+      description: 'For people, or as annotations of GitHub Actions',
+      options: ['text', 'github'],
+    }),
   }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Validate)
+    if (flags.format !== undefined && this.jsonEnabled()) {
+      throw this.wrongUsage('--json and --format are two ways to print the same')
+    }
     const began = performance.now()
     const folder = process.cwd()
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
@@ -24,26 +33,33 @@ export default class Validate extends WaypostCommand {
       folder,
       flags.env ? readEnvironment(folder) : undefined,
     )
-    const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '' }
-    const isClean = report.ok && types.ok && !(flags.strict && diagnostics.length > 0)
-    if (!isClean) process.exitCode = 1
+    const isSound = report.ok && !(flags.strict && diagnostics.length > 0)
+    const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '', diagnostics: [] }
+    if (!isSound || !types.ok) process.exitCode = 1
 
     if (!this.jsonEnabled()) {
-      printDiagnostics(diagnostics, process.stdout)
-      if (types.output !== '') this.print(types.output)
+      if (flags.format === 'github') {
+        printAnnotations([...diagnostics, ...types.diagnostics], folder)
+      } else {
+        printDiagnostics(diagnostics, process.stdout)
+        if (types.output !== '') this.print(types.output)
+      }
+      const checked = describeCounts(counts)
       const seconds = `${((performance.now() - began) / 1000).toFixed(2)} s`
-      const { routes, schemas, events } = counts
-      const checked = [plural(routes, 'route'), plural(schemas, 'schema'), plural(events, 'event')].join(', ')
       if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked}; ${seconds})`)
-      else if (types.ok) this.print(`No problem: ${checked} (${seconds})`)
-      else this.note(`The types do not fit (${checked}; ${seconds})`)
+      if (!types.ok) this.note(`The types do not fit (${checked}; ${seconds})`)
+      else if (diagnostics.length === 0) this.print(`No problem: ${checked} (${seconds})`)
     }
     return {
-      ok: isClean,
+      ok: isSound && types.ok,
       diagnostics: diagnostics.map(flatten),
       ...(flags.types ? { types: types.output.split('\n').filter(Boolean) } : {}),
     }
   }
+}
+
+function describeCounts({ routes, schemas, events }: ProjectCounts): string {
+  return [plural(routes, 'route'), plural(schemas, 'schema'), plural(events, 'event')].join(', ')
 }
 
 function flatten({ code, severity, message, file, range, hint }: Diagnostic) {

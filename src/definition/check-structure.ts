@@ -207,8 +207,9 @@ function suggestChoice(text: string, choices: readonly string[], report: Report)
 /** What was probably meant by a scalar of another type. */
 function suggestForm({ value }: ScalarNode, title: string, types: ReadonlySet<string | undefined>): string | undefined {
   const text = String(value)
-  if (types.has('boolean') && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
-  if (types.has('boolean') && /^(no|off|false|n)$/i.test(text)) return 'Write false'
+  const isWord = types.has('boolean') && typeof value === 'string'
+  if (isWord && /^(yes|on|true|y)$/i.test(text)) return 'Write true'
+  if (isWord && /^(no|off|false|n)$/i.test(text)) return 'Write false'
   if (types.has('string') && typeof value !== 'string' && !title.includes('such as')) return `Quote it: "${text}"`
   if (typeof value !== 'string') return undefined
   if (types.has('object') && /\.(ya?ml|json)$/.test(text)) return `To include a file: !include ${text}`

@@ -34,8 +34,8 @@ export interface Route {
   /** Path with colon-prefixed parameters, for example `/todo/:todo_id`. */
   readonly path: string
   readonly methods: readonly Method[]
-  /** ISO date since which the route is deprecated. */
-  readonly deprecated?: string
+  /** ISO date since which the route is deprecated; true where none is said. */
+  readonly deprecated?: string | true
   readonly at: Location
 }
 

@@ -93,10 +93,25 @@ export const errors = defineErrors({
     message: '{method} {path} is private and names no scope',
     hint: 'Add scopes: [NAME] (or [] for any valid token) to it or its route, or public: true',
   },
+  WP_DEFINITION_PUBLIC_CHANGE: {
+    ...user,
+    message: '{method} {path} changes data, and everybody may call it as often as they like',
+    hint: 'Add scopes: [NAME] and remove public: true, or limit it: rate: NAME',
+  },
+  WP_DEFINITION_DEPRECATED_DATE: {
+    ...user,
+    message: '"{path}" is deprecated without a date, so that callers are not told',
+    hint: 'Say since when: deprecated: 2027-01-31',
+  },
   WP_DEFINITION_REQUEST_UNUSED: { ...user, message: 'A GET has no body', hint: 'Describe the query by "parameters"' },
   WP_DEFINITION_RESPONSE_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_PARAMETERS_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_SCHEMA_UNKNOWN: { ...user, message: 'There is no schema "{name}"' },
+  WP_DEFINITION_SCHEMA_UNUSED: {
+    ...user,
+    message: 'Nothing uses the schema "{name}"',
+    hint: 'Name it in a route, an event or another schema, or remove it',
+  },
   WP_DEFINITION_SCHEMA_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_SCHEMA_REFERENCE: { ...user, message: '{problem}' },
   WP_DEFINITION_SCHEMA_LOOP: {

@@ -102,7 +102,10 @@ const route = closed('a route', {
   ),
   rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
   deprecated: Type.Optional(
-    Type.String({ title: 'a date such as 2027-01-31', description: 'Since when it is deprecated' }),
+    Type.Union([Type.String({ title: 'a date such as 2027-01-31' }), Type.Literal(true)], {
+      title: 'a date such as 2027-01-31',
+      description: 'Since when it is deprecated',
+    }),
   ),
 })
 

@@ -2,6 +2,7 @@ import type { Variables } from '../kit/index.ts'
 import { checkConfig } from './check-config.ts'
 import { checkOpenEvents } from './check-open-events.ts'
 import { checkStructure } from './check-structure.ts'
+import { checkUnused } from './check-unused.ts'
 import { checkVariables } from './check-variables.ts'
 import type { Definition } from './definition.ts'
 import { language } from './language.ts'
@@ -41,8 +42,9 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
 
   const resolved = resolveSchemas(making.schemas)
   for (const check of making.afterSchemas) check(resolved)
-  checkOpenEvents(making, root, resolved)
   const used = checkVariables(making, variables)
+  checkOpenEvents(making, root, resolved)
+  checkUnused(making, root, resolved)
 
   const scopes = Object.fromEntries(making.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }

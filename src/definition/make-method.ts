@@ -25,6 +25,7 @@ export function makeMethod(making: Making, entry: Entry, shared: Shared): Method
   const ownScopes = valueOf(node, 'scopes')
   nameScopes(making, textsOf(ownScopes))
   checkScopes(making, entry, shared)
+  checkPublicChange(making, entry, shared)
   const query = node.entries.get('parameters')
   const method = {
     method: key as HttpMethod,
@@ -56,6 +57,14 @@ function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path
   if (isPublic(value) || (isOpen !== undefined && !isSaid)) return
   if (scopes !== undefined || valueOf(value, 'scopes') !== undefined) return
   loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
+}
+
+/** A limit shows that somebody thought of who will call it: a form, a sign-in, the callback of a partner. */
+function checkPublicChange({ loading }: Making, { key, value }: Entry, { path, rate }: Shared): void {
+  if (key === 'GET' || !isPublic(value) || rate !== undefined || valueOf(value, 'rate') !== undefined) return
+  const at = value.kind === 'map' ? value.entries.get('public')?.keySpan : undefined
+  const parameters = { method: key, path }
+  if (at !== undefined) loading.report.add({ code: 'WP_DEFINITION_PUBLIC_CHANGE', severity: 'warning', at, parameters })
 }
 
 function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefined {

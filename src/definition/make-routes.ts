@@ -49,7 +49,7 @@ function makeRoute(making: Making, entry: Entry): Route {
     const made = makeMethod(making, method, shared)
     if (made !== undefined) methods.push(made)
   }
-  return compact({ path: entry.key, methods, deprecated: readDate(making, node), at: locationOf(entry.keySpan) })
+  return compact({ path: entry.key, methods, deprecated: readDate(making, entry), at: locationOf(entry.keySpan) })
 }
 
 /** Without a schema of its own each parameter of the path is a text. */
@@ -61,8 +61,12 @@ function makePathSchema(making: Making, { key: text, value }: Entry, names: read
   return { type: 'object', properties, required: [...names] }
 }
 
-function readDate({ loading }: Making, node: Node): string | undefined {
-  const at = valueOf(node, 'deprecated')
+function readDate({ loading }: Making, { key: path, value }: Entry): string | true | undefined {
+  const at = valueOf(value, 'deprecated')
+  if (at?.kind === 'scalar' && at.value === true) {
+    loading.report.add({ code: 'WP_DEFINITION_DEPRECATED_DATE', severity: 'warning', at, parameters: { path } })
+    return true
+  }
   const text = textOf(at)
   if (at === undefined || text === undefined) return undefined
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)

@@ -1,4 +1,4 @@
-import { fill, nearest, type Diagnostic } from '../kit/index.ts'
+import { fill, hasErrors, nearest, type Diagnostic } from '../kit/index.ts'
 import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
 import type { Source, Span } from './source.ts'
 
@@ -18,6 +18,7 @@ export interface Report {
   addAt(file: string, problem: Omit<Problem, 'at'>): void
   /** The candidate that a mistyped name most likely meant, as long as not too much was compared already. */
   findNearest(name: string, candidates: Iterable<string>): string | undefined
+  hasErrors(): boolean
   /** In the order in which the files were first read, and from top to bottom in each. */
   diagnostics(files: readonly string[]): Diagnostic[]
 }
@@ -53,6 +54,7 @@ export function makeReport(): Report {
       comparisons -= names.length
       return comparisons < 0 ? undefined : nearest(name, names)
     },
+    hasErrors: () => hasErrors([...found.values()]),
     diagnostics: (files) => sortDiagnostics([...found.values()], files),
   }
 }

@@ -5,6 +5,7 @@ export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range
 export { parseDuration } from './duration.ts'
 export { readEnvironment, variable, type Variables } from './environment.ts'
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
+export { formatAnnotations } from './format-annotations.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
 export { makeId, makeSecret, makeSortedId, makeUuid, sha256 } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'

@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import type { Diagnostic } from '../kit/index.ts'
 import { errors } from './errors.ts'
+import { parseTypeErrors } from './parse-type-errors.ts'
 
 export interface TypeReport {
   readonly ok: boolean
   /** What the compiler said. */
   readonly output: string
+  /** What it said of places in files. */
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Runs the project's own TypeScript over it. @throws WP_PROJECT_NO_TYPESCRIPT */
@@ -23,7 +27,8 @@ export async function checkTypes(folder: string): Promise<TypeReport> {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  return { ok: code === 0, output: output.join('').trimEnd() }
+  const text = output.join('').trimEnd()
+  return { ok: code === 0, output: text, diagnostics: parseTypeErrors(text) }
 }
 
 function findCompiler(folder: string): string {

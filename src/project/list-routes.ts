@@ -16,7 +16,7 @@ export interface ListedRoute {
   readonly source: string
   readonly description?: string
   /** Since when. */
-  readonly deprecated?: string
+  readonly deprecated?: string | true
 }
 
 export interface ListOptions {

@@ -26,7 +26,7 @@ export interface Manifest {
 
 export interface ManifestRoute {
   readonly path: string
-  readonly deprecated?: string
+  readonly deprecated?: string | true
   readonly methods: readonly ManifestMethod[]
 }
 

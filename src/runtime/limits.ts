@@ -31,9 +31,9 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
   }
 }
 
-/** Tells callers since when a route is deprecated (RFC 9745). */
-export function deprecationHook(deprecated: string | undefined): onRequestHookHandler[] {
-  if (deprecated === undefined) return []
+/** Tells callers since when a route is deprecated (RFC 9745), which needs a date. */
+export function deprecationHook(deprecated: string | true | undefined): onRequestHookHandler[] {
+  if (deprecated === undefined || deprecated === true) return []
   const since = `@${Math.floor(Date.parse(deprecated) / 1000)}`
   return [
     (_request, reply, done) => {

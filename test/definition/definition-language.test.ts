@@ -68,7 +68,8 @@ routes:
       POST: { action: src/a.ts }
       PUT: { action: src/a.ts, scopes: [write] }
       DELETE: { action: src/a.ts, scopes: [] }
-      PATCH: { action: src/a.ts, public: true, scopes: [patch] }
+      PATCH: { action: src/a.ts, public: true, scopes: [patch], rate: few }
+rate: { few: { limit: 1, window: 1m } }
 config: { scopes_default: [consumer] }
 event: { e: { scopes: [listen] } }
 `)
@@ -124,9 +125,9 @@ routes:
   /a:
     methods:
       GET: { public: true, action: list }
-      PUT: { public: true, action: ./src/../src/a.ts }
+      PUT: { scopes: [], action: ./src/../src/a.ts }
       POST:
-        public: true
+        scopes: []
         action: { class: SqlInsert }
 connection:
   Db: { class: sqlite, config: { file: a.db, options: [1, true, null, { x: y }] } }
@@ -139,7 +140,7 @@ connection:
           config: { table: 'app_todo', key: '${env.KEY:-none}' },
           at: { file: 'waypost.yml', line: 3, column: 9 },
         },
-        { file: 'src/a.ts', at: { file: 'waypost.yml', line: 8, column: 36 } },
+        { file: 'src/a.ts', at: { file: 'waypost.yml', line: 8, column: 34 } },
         { class: 'SqlInsert', config: {}, at: { file: 'waypost.yml', line: 11, column: 17 } },
       ],
     )
@@ -227,7 +228,7 @@ suite('schemas', () => {
     const tree =
       '{ type: object, properties: { child: { $ref: "#" }, leaf: { $ref: "#/$defs/leaf" } }, $defs: { leaf: { type: string } } }'
     const { schemas, routes } = await load({
-      'waypost.yml': `routes:\n  /a:\n    methods:\n      POST:\n        public: true\n        action: src/a.ts\n        parameters: { q: ${tree.replace('object', 'string').replace(/properties: .*?\} \}, /, '')} }\n        request: ${tree}\nschema:\n  Outer: { type: object, properties: { inner: !include tree.yml } }\n`,
+      'waypost.yml': `routes:\n  /a:\n    methods:\n      POST:\n        scopes: []\n        response: Outer\n        action: src/a.ts\n        parameters: { q: ${tree.replace('object', 'string').replace(/properties: .*?\} \}, /, '')} }\n        request: ${tree}\nschema:\n  Outer: { type: object, properties: { inner: !include tree.yml } }\n`,
       'tree.yml': tree,
     })
     const inner = (schemas['Outer'] as { properties: { inner: { properties: object } } }).properties.inner

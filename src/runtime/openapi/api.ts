@@ -7,7 +7,7 @@ export interface Api extends Pick<Manifest, 'name' | 'schemas' | 'scopes' | 'rat
 
 export interface ApiRoute {
   readonly path: string
-  readonly deprecated?: string
+  readonly deprecated?: string | true
   readonly methods: readonly ApiMethod[]
 }
 

@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../contract/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
+import { inventValue } from './invent-value.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
 import type { SchemaRoot } from './references.ts'
@@ -69,7 +70,9 @@ function describe({ route, method }: RouteMethod, { rates }: Api): object {
   const details = [
     ...(text.replace(/\.$/, '') === summary ? [] : [text]),
     ...(rate === undefined ? [] : [`At most ${rate.limit} requests in ${window}.`]),
-    ...(route.deprecated === undefined ? [] : [`Deprecated since ${route.deprecated}.`]),
+    ...(route.deprecated === undefined
+      ? []
+      : [route.deprecated === true ? 'Deprecated.' : `Deprecated since ${route.deprecated}.`]),
   ]
   return {
     summary: summary === '' ? `${method.method} ${route.path}` : summary,
@@ -91,7 +94,11 @@ function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
 }
 
 function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
-  return { required: method.request !== undefined, content: { 'application/json': makeMedia(root, sources) } }
+  const media = makeMedia(root, sources)
+  // What a reader may send to see an answer; of an answer nothing is invented.
+  const invented = 'example' in media ? undefined : inventValue(root.schema, sources.api.schemas)
+  const content = { 'application/json': { ...media, ...(invented === undefined ? {} : { example: invented }) } }
+  return { required: method.request !== undefined, content }
 }
 
 function makeMedia(root: SchemaRoot, { components, api }: OperationSources): object {

@@ -137,6 +137,17 @@ export const namesCases: readonly Case[] = [
     ],
   },
   {
+    name: 'schemas that nothing uses, but for each other',
+    files: {
+      'waypost.yml':
+        'schema:\n  Used: { $ref: schema:///Inner }\n  Inner: true\n  One: { type: array, items: { $ref: schema:///Other } }\n  Other: { type: array, items: { $ref: schema:///One } }\nroutes:\n  /a: { methods: { GET: { public: true, response: Used, action: src/a.ts } } }\n',
+    },
+    problems: [
+      'waypost.yml:4:3 «One» warning WP_DEFINITION_SCHEMA_UNUSED Nothing uses the schema "One" | Name it in a route, an event or another schema, or remove it',
+      'waypost.yml:5:3 «Other» warning WP_DEFINITION_SCHEMA_UNUSED Nothing uses the schema "Other" | Name it in a route, an event or another schema, or remove it',
+    ],
+  },
+  {
     name: 'an event that everybody may subscribe to',
     files: { 'waypost.yml': 'event:\n  made: { schema: Todo }\nschema:\n  Todo: true\n' },
     problems: [

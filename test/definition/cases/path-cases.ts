@@ -192,6 +192,16 @@ export const pathCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a public method that changes data without a limit',
+    files: {
+      'waypost.yml':
+        'rate: { r: { limit: 1, window: 1m } }\nroutes:\n  /a: { methods: { POST: { public: true, action: src/a.ts }, PUT: { public: true, rate: r, action: src/a.ts } } }\n',
+    },
+    problems: [
+      'waypost.yml:3:28 «public» warning WP_DEFINITION_PUBLIC_CHANGE POST /a changes data, and everybody may call it as often as they like | Add scopes: [NAME] and remove public: true, or limit it: rate: NAME',
+    ],
+  },
+  {
     name: 'a private method without a scope',
     files: {
       'waypost.yml':

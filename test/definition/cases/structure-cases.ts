@@ -197,6 +197,25 @@ export const structureCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a deprecated route without a date',
+    files: {
+      'waypost.yml': 'routes:\n  /a:\n    deprecated: true\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:17 «true» warning WP_DEFINITION_DEPRECATED_DATE "/a" is deprecated without a date, so that callers are not told | Say since when: deprecated: 2027-01-31',
+    ],
+  },
+  {
+    name: 'a deprecated route with no for a date',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    deprecated: false\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:3:17 «false» WP_DEFINITION_VALUE_INVALID "deprecated" must be a date such as 2027-01-31, not false',
+    ],
+  },
+  {
     name: 'a date that does not exist',
     files: {
       'waypost.yml':

@@ -1,9 +1,17 @@
-import type { JsonSchema } from '../contract/index.ts'
+import type { JsonSchema } from '../../contract/index.ts'
 
 type Named = Readonly<Record<string, JsonSchema>>
 type ObjectSchema = Readonly<Record<string, unknown>>
 
 const deepest = 8
+
+/** Keywords that are kept to below, and those that say nothing about values. */
+const understood = new Set(
+  (
+    '$ref $id $schema $defs $comment title description deprecated readOnly writeOnly type properties required items ' +
+    'additionalProperties format pattern minLength maxLength minimum maximum exclusiveMinimum multipleOf minItems maxItems uniqueItems'
+  ).split(' '),
+)
 
 /** A value that fits a schema, to try a request with; undefined where nothing plain would fit. */
 export function inventValue(schema: JsonSchema, named: Named): unknown {
@@ -21,6 +29,7 @@ function invent(schema: JsonSchema, inventing: Inventing): unknown {
   if (typeof schema === 'boolean' || inventing.depth > deepest) return undefined
   const given = readGiven(schema)
   if (given !== undefined) return given
+  if (!Object.keys(schema).every((keyword) => understood.has(keyword))) return undefined
   const deeper = { ...inventing, depth: inventing.depth + 1 }
   if (typeof schema['$ref'] === 'string') {
     const target = inventing.named[decodeURIComponent(schema['$ref'].replace(/^schema:\/\/\//, ''))]
@@ -60,10 +69,11 @@ function inventText(schema: ObjectSchema, name: string): string | undefined {
   return name.padEnd(minLength, '.').slice(0, maxLength)
 }
 
-function inventNumber(schema: ObjectSchema): number {
+function inventNumber(schema: ObjectSchema): number | undefined {
   const { minimum, exclusiveMinimum, maximum = Infinity, multipleOf = 1 } = schema as Readonly<Record<string, number>>
-  const least = minimum ?? (exclusiveMinimum === undefined ? 1 : exclusiveMinimum + 1)
-  return Math.min(Math.ceil(least / multipleOf) * multipleOf, maximum)
+  const least = minimum ?? (exclusiveMinimum === undefined ? Math.min(1, maximum) : exclusiveMinimum + 1)
+  const value = Math.ceil(least / multipleOf) * multipleOf
+  return value > maximum ? undefined : value
 }
 
 function inventList(schema: ObjectSchema, inventing: Inventing): readonly unknown[] | undefined {

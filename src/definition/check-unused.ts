@@ -1,0 +1,27 @@
+import type { Making } from './making.ts'
+import { entriesOf, valueOf, type Node } from './node.ts'
+import type { ResolvedSchemas } from './resolve-references.ts'
+import type { SchemaRoot } from './walk-schema.ts'
+
+/** Warns of named schemas that no route and no event uses, neither itself nor by another schema. */
+export function checkUnused(making: Making, root: Node, { targets }: ResolvedSchemas): void {
+  const { schemas, loading } = making
+  const isBegun = ['routes', 'event'].some((key) => entriesOf(valueOf(root, key)).length > 0)
+  // What has a mistake may be what would use the schema.
+  if (!isBegun || loading.report.hasErrors()) return
+  const used = new Set<SchemaRoot>()
+  const uses = new Map<SchemaRoot, SchemaRoot[]>()
+  for (const { at, root: from } of schemas.walking.references) {
+    const to = targets.get(at)?.root
+    if (to === undefined) continue
+    if (from.name === undefined) used.add(to)
+    else uses.set(from, [...(uses.get(from) ?? []), to])
+  }
+  // The set grows while it is walked.
+  for (const one of used) for (const to of uses.get(one) ?? []) used.add(to)
+  for (const { key: name, keySpan } of entriesOf(valueOf(root, 'schema'))) {
+    if (used.has(schemas.named.get(name)!)) continue
+    const parameters = { name }
+    loading.report.add({ code: 'WP_DEFINITION_SCHEMA_UNUSED', severity: 'warning', at: keySpan, parameters })
+  }
+}
