@@ -21,7 +21,7 @@ export interface Entries {
 
 /** The action and migration files of a project, each once, in order of name; those that cannot be built are diagnostics. */
 export async function findEntries(root: string, definition: Definition): Promise<Entries> {
-  const uses = [...actionUses(definition)]
+  const uses = [...firstUses(definition).values()]
   const found = await loadMigrations(root)
   const [actionProblems, migrationProblems] = await Promise.all([
     Promise.all(uses.map(({ file, at }) => checkActionFile(root, file, at))),
@@ -36,6 +36,13 @@ export async function findEntries(root: string, definition: Definition): Promise
   }
 }
 
+/** Whether entries among changed files are still files of the project: another may have come to their names. */
+export async function areSound({ actions }: Entries, root: string, changed: ReadonlySet<string>): Promise<boolean> {
+  const touched = actions.filter(({ file }) => changed.has(file))
+  const targets = await Promise.all(touched.map(({ file }) => whereLeads(root, file)))
+  return targets.every((target) => target === 'inside')
+}
+
 /** A folder that stands for no connection is one problem, however many files it holds. */
 function unique(problems: readonly (Diagnostic | undefined)[]): (Diagnostic | undefined)[] {
   return [...new Map(problems.map((problem) => [problem?.file, problem])).values()]
@@ -46,7 +53,16 @@ export function normalizeFile(file: string): string {
   return path.posix.normalize(file)
 }
 
-function* actionUses(definition: Definition): Iterable<Extract<ActionUse, { file: string }>> {
+/** Hundreds of routes may share a file; a problem of it is told where it is named first. */
+function firstUses(definition: Definition): ReadonlyMap<string, ActionFile> {
+  const uses = new Map<string, ActionFile>()
+  for (const use of actionUses(definition)) if (!uses.has(use.file)) uses.set(use.file, use)
+  return uses
+}
+
+type ActionFile = Extract<ActionUse, { file: string }>
+
+function* actionUses(definition: Definition): Iterable<ActionFile> {
   for (const { methods } of definition.routes) for (const { action } of methods) if ('file' in action) yield action
   for (const { action } of Object.values(definition.cronjobs)) if ('file' in action) yield action
 }

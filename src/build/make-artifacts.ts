@@ -10,18 +10,48 @@ interface SourceMap {
   readonly mappings: string
 }
 
-/** Makes the artifacts of a bundle, by output name: named by content, with source maps that name the project's files. */
-export function makeArtifacts(root: string, bundle: Bundle): Map<string, Artifact> {
+/** Outputs as they were written, by their content: most are the same from one build to the next. */
+export type WrittenOutputs = Map<string, WrittenOutput>
+
+interface WrittenOutput {
+  readonly text: string
+  readonly map: SourceMap
+  /** Contents by what was put in the place of imports. */
+  readonly contents: Map<string, string>
+}
+
+/**
+ * Makes the artifacts of a bundle, by output name: named by content, with source maps that name the project's files.
+ * @param written of the build before; holds that of this build afterwards
+ */
+export function makeArtifacts(
+  root: string,
+  bundle: Bundle,
+  written: WrittenOutputs = new Map(),
+): Map<string, Artifact> {
+  const before = new Map(written)
+  written.clear()
   const imports = new Map(
     Object.entries(bundle.metafile.outputs).map(([file, output]) => [outputNameOf(file), importsOf(output)]),
   )
   const modules = [...bundle.outputs].map(([name, { code, map }]): Linkable => {
-    const text = code.text.trimEnd()
-    const sourceMap = localize(root, JSON.parse(map.text) as SourceMap)
+    const key = `${code.hash} ${map.hash}`
+    const output = before.get(key) ?? {
+      text: code.text.trimEnd(),
+      map: localize(root, JSON.parse(map.text) as SourceMap),
+      contents: new Map(),
+    }
+    written.set(key, output)
+    const own = imports.get(name) ?? []
     return {
       name,
-      imports: imports.get(name) ?? [],
-      write: (resolve, header) => write(text, sourceMap, { resolve, header, imports: imports.get(name) ?? [] }),
+      imports: own,
+      write: (resolve, header) =>
+        write(
+          output,
+          own.map((one) => [one, resolve(one)]),
+          header,
+        ),
     }
   })
   return linkArtifacts(modules)
@@ -34,20 +64,22 @@ function importsOf(output: Metafile['outputs'][string]): string[] {
   return [...new Set(names)]
 }
 
-interface Writing {
-  readonly imports: readonly string[]
-  readonly resolve: (name: string) => string
-  readonly header: string
-}
+type Resolved = readonly (readonly [name: string, specifier: string])[]
 
-function write(text: string, map: SourceMap, { imports, resolve, header }: Writing): string {
+function write({ text, map, contents }: WrittenOutput, imports: Resolved, header: string): string {
+  const key = JSON.stringify([imports, header])
+  const known = contents.get(key)
+  if (known !== undefined) return known
   let code = text
-  for (const name of imports) code = code.replaceAll(`./${name}`, resolve(name))
+  for (const [name, specifier] of imports) code = code.replaceAll(`./${name}`, specifier)
   if (code.length !== text.length)
     throw new Error('An import was written with another length: source maps would be wrong')
   const moved = header === '' ? map : { ...map, mappings: `;${map.mappings}` }
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(moved)).toString('base64')}`
-  return `${header === '' ? '' : `${header}\n`}${code}\n//# sourceMappingURL=${url}\n`
+  const content = `${header === '' ? '' : `${header}\n`}${code}\n//# sourceMappingURL=${url}\n`
+  contents.clear() // only the last is asked for again
+  contents.set(key, content)
+  return content
 }
 
 /** Sources named as the project names them. Those of packages keep their lines but not their text: nobody edits it here. */

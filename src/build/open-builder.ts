@@ -6,11 +6,12 @@ import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
 import { errors } from './errors.ts'
-import { findEntries, type Entries } from './find-entries.ts'
-import { makeArtifacts } from './make-artifacts.ts'
+import { areSound, findEntries, type Entries } from './find-entries.ts'
+import { makeArtifacts, type WrittenOutputs } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
-import { openBundler, type Bundle, type Bundler } from './open-bundler.ts'
+import type { Bundle } from './open-bundler.ts'
+import { openPartialBundler, type PartialBundler } from './open-partial-bundler.ts'
 
 export interface BuilderOptions {
   /** The project's folder. */
@@ -28,82 +29,113 @@ export interface BuildResult {
 
 /** Builds the releases of one project, again and again. */
 export interface Builder {
-  /** Builds what the files hold now; calls wait for one another. */
-  build(definition: Definition): Promise<BuildResult>
+  /**
+   * Builds what the files hold now; calls wait for one another. Told what changed, it may give artifacts that do the
+   * same as those of a fresh build under other names.
+   * @param changed the files, relative to the root, that may differ from the call before; undefined if any may
+   */
+  build(definition: Definition, changed?: ReadonlySet<string>): Promise<BuildResult>
   close(): Promise<void>
 }
 
 /** Opens a builder that keeps what it parsed while the set of action and migration files stays the same. */
 export function openBuilder(options: BuilderOptions): Builder {
-  let kept: { readonly files: string; readonly bundler: Bundler } | undefined
+  const building = new Building(options)
   let last: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
-  const bundlerFor = async (root: string, files: readonly string[]): Promise<Bundler> => {
-    const key = JSON.stringify([root, files])
-    if (kept?.files === key) return kept.bundler
-    await kept?.bundler.close()
-    kept = undefined
-    kept = { files: key, bundler: await openBundler(root, files) }
-    return kept.bundler
-  }
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
     const turn = last.then(work)
     last = turn.catch(() => undefined)
     return turn
   }
   return {
-    build: async (definition) => {
+    build: async (definition, changed) => {
       if (isClosed) throw errors.WP_BUILD_CLOSED()
-      return inTurn(() => buildOnce(options, definition, bundlerFor))
+      return inTurn(() => building.build(definition, changed))
     },
     close: () => {
       isClosed = true
-      return inTurn(async () => kept?.bundler.close())
+      return inTurn(() => building.close())
     },
   }
 }
 
-type BundlerFor = (root: string, files: readonly string[]) => Promise<Bundler>
+/** What is kept from one build to the next. */
+class Building {
+  readonly #options: BuilderOptions
+  readonly #written: WrittenOutputs = new Map()
+  #entries: { readonly of: Definition; readonly found: Entries } | undefined
+  #bundler: { readonly files: string; readonly opened: PartialBundler } | undefined
 
-async function buildOnce(
-  options: BuilderOptions,
-  definition: Definition,
-  bundlerFor: BundlerFor,
-): Promise<BuildResult> {
-  const root = await realpath(options.root)
-  const entries = await findEntries(root, definition)
-  const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
-  const diagnostics = [...entries.diagnostics]
-  let bundle: Bundle | undefined
-  if (files.length > 0) {
-    const result = await (await bundlerFor(root, files)).bundle()
-    bundle = result.bundle
-    diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
-    if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
+  constructor(options: BuilderOptions) {
+    this.#options = options
   }
-  if (hasErrors(diagnostics)) return { diagnostics: sortDiagnostics(diagnostics) }
-  return {
-    release: makeRelease({ ...options, root }, definition, { entries, bundle }),
-    diagnostics: sortDiagnostics(diagnostics),
+
+  async build(definition: Definition, changed: ReadonlySet<string> | undefined): Promise<BuildResult> {
+    const root = await realpath(this.#options.root)
+    const entries = await this.#findEntries(root, definition, changed)
+    const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
+    const diagnostics = [...entries.diagnostics]
+    let bundle: Bundle | undefined
+    if (files.length > 0) {
+      const result = await (await this.#bundlerFor(root, files)).bundle(changed)
+      bundle = result.bundle
+      diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
+      if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
+    }
+    if (hasErrors(diagnostics)) return { diagnostics: sortDiagnostics(diagnostics) }
+    const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
+    return {
+      release: makeRelease(this.#options, definition, { entries, bundle, artifacts }),
+      diagnostics: sortDiagnostics(diagnostics),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#bundler?.opened.close()
+  }
+
+  async #findEntries(root: string, definition: Definition, changed?: ReadonlySet<string>): Promise<Entries> {
+    const kept = this.#entries
+    const isSame =
+      changed !== undefined &&
+      kept?.of === definition &&
+      ![...changed].some((file) => file.startsWith('migrations/')) &&
+      (await areSound(kept.found, root, changed))
+    if (isSame) return kept.found
+    const found = await findEntries(root, definition)
+    this.#entries = { of: definition, found }
+    return found
+  }
+
+  async #bundlerFor(root: string, files: readonly string[]): Promise<PartialBundler> {
+    const key = JSON.stringify([root, files])
+    if (this.#bundler?.files === key) return this.#bundler.opened
+    await this.#bundler?.opened.close()
+    this.#bundler = undefined
+    this.#bundler = { files: key, opened: await openPartialBundler(root, files) }
+    return this.#bundler.opened
   }
 }
 
 interface Built {
   readonly entries: Entries
   readonly bundle: Bundle | undefined
+  /** By output name. */
+  readonly artifacts: ReadonlyMap<string, Artifact>
 }
 
-function makeRelease(options: BuilderOptions, definition: Definition, { entries, bundle }: Built): BuiltRelease {
-  const byOutput = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(options.root, bundle)
-  const byHash = new Map([...byOutput.values()].map((artifact) => [artifact.hash, artifact]))
+function makeRelease(options: BuilderOptions, definition: Definition, built: Built): BuiltRelease {
+  const { entries, bundle } = built
+  const byHash = new Map([...built.artifacts.values()].map((artifact) => [artifact.hash, artifact]))
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
     name: options.name,
     version: options.version,
     migrations: entries.migrations,
     artifacts,
-    hashOf: (file) => byOutput.get(`${bundle?.entries.get(file)}.js`)!.hash,
+    hashOf: (file) => built.artifacts.get(`${bundle?.entries.get(file)}.js`)!.hash,
   })
   return { manifest, artifacts }
 }

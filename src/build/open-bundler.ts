@@ -23,6 +23,11 @@ export interface Bundler {
   close(): Promise<void>
 }
 
+/** Output names by entry file, the same whatever others are bundled with it. */
+export function nameEntries(files: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
+}
+
 // Never written: the folder that the paths of outputs and the sources of their maps are relative to.
 const outputFolder = '.waypost/build'
 
@@ -31,10 +36,9 @@ const outputFolder = '.waypost/build'
 const nameLength = artifactScheme.length + 64 - './'.length - '.js'.length
 const chunkHashLength = '-XXXXXXXX'.length
 
-/** Opens a bundler of the given files. `root` is a real path. esbuild is loaded here and nowhere else. */
-export async function openBundler(root: string, files: readonly string[]): Promise<Bundler> {
+/** Opens a bundler of named entries. `root` is a real path. esbuild is loaded here and nowhere else. */
+export async function openBundler(root: string, entries: ReadonlyMap<string, string>): Promise<Bundler> {
   const { context } = await import('esbuild')
-  const entries = new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
   const building: BuildContext = await context(makeOptions(root, entries))
   return {
     async bundle() {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
 import { buildRelease, openBuilder } from '../../src/build/index.ts'
+import type { BuiltRelease } from '../../src/release/index.ts'
+import { importArtifact, registerArtifacts } from '../../src/runtime/index.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
 const options = { name: 'sample', version: '1.0.0' }
@@ -23,6 +27,93 @@ test('a builder gives what a fresh build gives, after a change, a mistake and it
   assert.equal((await same(defineActions('src/a.ts', 'src/b.ts'))).release!.manifest.routes.length, 2)
   await project.write('migrations/System/1.ts', 'export default {}\n')
   assert.equal((await same()).release!.manifest.migrations.length, 1)
+  await builder.close()
+})
+
+test('a builder that is told what changed gives what a fresh build gives', async () => {
+  const action = (value: string, ...imports: string[]) => actionReturning(value, imports.join('\n'))
+  const shared = "import { shared } from './shared.ts'"
+  await using project = await makeProject({
+    'src/a.ts': action('shared', shared),
+    'src/b.ts': action('shared', shared),
+    'src/c.ts': action('1'),
+    'src/d.ts': action('(await import("./lazy.ts")).lazy'),
+    'src/e.ts': action('1'),
+    'src/f.ts': action('1'),
+    'src/g.ts': action('1'),
+    'src/shared.ts': 'export const shared = 1\n',
+    'src/lazy.ts': "import D from './d.ts'\nexport const lazy = D.name\n",
+    'src/other.ts': 'export const other = 1\n',
+    'migrations/System/1.ts': 'export default {}\n',
+  })
+  const definition = defineActions(...[...'abcdefg'].map((name) => `src/${name}.ts`))
+  const builder = openBuilder({ ...options, root: project.root })
+  const save = async (files: Record<string, string>, as = definition) => {
+    for (const [file, text] of Object.entries(files)) await project.write(file, text)
+    const result = await builder.build(as, new Set(Object.keys(files)))
+    const fresh = await buildRelease({ ...options, root: project.root, definition: as })
+    assert.deepEqual(result.diagnostics, fresh.diagnostics)
+    assert.deepEqual(withoutHashes(result.release), withoutHashes(fresh.release))
+    if (result.release !== undefined)
+      assert.deepEqual(await runActions(result.release), await runActions(fresh.release!))
+    return result.diagnostics.map(({ code }) => code)
+  }
+  assert.deepEqual(await save({}), [])
+  assert.deepEqual(await save({ 'src/c.ts': action('2') }), [])
+  assert.deepEqual(await save({ 'src/shared.ts': 'export const shared = 2\n' }), [])
+  assert.deepEqual(await save({ 'src/lazy.ts': "import D from './d.ts'\nexport const lazy = D.name + 1\n" }), [])
+  assert.deepEqual(await save({ 'src/c.ts': action('shared', shared) }), []) // now one group with a and b
+  assert.deepEqual(await save({ 'src/a.ts': action('3') }), []) // and this one is alone
+  assert.deepEqual(await save({ 'src/e.ts': action('other', "import { other } from './other.ts'") }), [])
+  assert.deepEqual(await save({ 'src/f.ts': action('other', "import { other } from './other.ts'") }), [])
+  assert.deepEqual(await save({ 'src/other.ts': 'export const other = 2\n', 'src/g.ts': action('2') }), [])
+  assert.deepEqual(await save({ 'src/g.ts': action('gone', "import { gone } from './gone.ts'") }), [
+    'WP_BUILD_IMPORT_MISSING',
+  ])
+  assert.deepEqual(await save({ 'src/e.ts': action('4') }), ['WP_BUILD_IMPORT_MISSING'])
+  assert.deepEqual(await save({ 'src/gone.ts': 'export const gone = 1\n' }), [])
+  assert.deepEqual(await save({ 'src/g.ts': 'export const none = 1\n' }), ['WP_BUILD_ACTION_NO_CLASS'])
+  assert.deepEqual(await save({ 'src/g.ts': action('typeof x === "nothing"') }), ['WP_BUILD_SOURCE_WARNING'])
+  assert.deepEqual(await save({ 'src/c.ts': action('5') }), ['WP_BUILD_SOURCE_WARNING'])
+  assert.deepEqual(await save({ 'src/g.ts': action('5') }), [])
+  assert.deepEqual(await save({ 'waypost.yml': '' }), [])
+  assert.deepEqual(await save({ 'migrations/System/1.ts': 'export default { up() {} }\n' }), [])
+  assert.deepEqual(await save({ 'migrations/System/2.ts': 'export default {}\n' }), [])
+  assert.deepEqual(await save({ 'src/b.ts': action('6') }, defineActions('src/a.ts', 'src/b.ts')), [])
+  await builder.close()
+})
+
+function withoutHashes(release: BuiltRelease | undefined): unknown {
+  const { artifacts: _, ...manifest } = release?.manifest ?? { artifacts: {} }
+  return JSON.parse(JSON.stringify(manifest).replaceAll(/"artifact":"[0-9a-f]{64}"/g, '"artifact":""'))
+}
+
+async function runActions({ manifest, artifacts }: BuiltRelease): Promise<unknown[]> {
+  registerArtifacts(artifacts)
+  return Promise.all(
+    manifest.routes.map(async ({ methods: [method] }) => {
+      const { default: Action } = (await importArtifact((method!.action as { artifact: string }).artifact)) as {
+        default: new () => { handle(): unknown }
+      }
+      return new Action().handle()
+    }),
+  )
+}
+
+test('an action file that came to be a link out of the project is refused', async () => {
+  await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
+  const builder = openBuilder({ ...options, root: project.root })
+  const definition = defineActions('src/a.ts', 'src/b.ts')
+  assert.deepEqual((await builder.build(definition)).diagnostics, [])
+  const outside = path.join(project.outer, 'secret.ts')
+  await writeFile(outside, actionReturning('"secret"'))
+  await rm(path.join(project.root, 'src/a.ts'))
+  await symlink(outside, path.join(project.root, 'src/a.ts'))
+  const { diagnostics } = await builder.build(definition, new Set(['src/a.ts']))
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ['WP_BUILD_OUTSIDE'],
+  )
   await builder.close()
 })
 

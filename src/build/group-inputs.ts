@@ -1,0 +1,23 @@
+import type { Metafile } from 'esbuild'
+
+/**
+ * Parts the inputs of a bundle into groups that import nothing of one another, so that each can be bundled by itself.
+ * @returns the group of an input, named by one of its files
+ */
+export function groupInputs(inputs: Metafile['inputs']): (file: string) => string {
+  const parents = new Map<string, string>()
+  const groupOf = (file: string): string => {
+    let group = file
+    for (let parent = parents.get(group); parent !== undefined; parent = parents.get(group)) group = parent
+    if (group !== file) parents.set(file, group) // the next way there is short
+    return group
+  }
+  for (const [file, { imports }] of Object.entries(inputs)) {
+    for (const { path, external } of imports) {
+      const group = groupOf(file)
+      const other = external ? group : groupOf(path)
+      if (other !== group) parents.set(other, group)
+    }
+  }
+  return groupOf
+}

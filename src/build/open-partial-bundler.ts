@@ -1,0 +1,126 @@
+import type { Metafile } from 'esbuild'
+import { groupInputs } from './group-inputs.ts'
+import { nameEntries, openBundler, outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
+
+/** A bundler that, told which files changed, bundles only the entries that share code with them. */
+export interface PartialBundler {
+  /**
+   * Bundles what the files hold now. The code does what that of bundling everything does; a part of it may carry
+   * esbuild's own helpers itself where they would be shared.
+   * @param changed the files, relative to the root, that may differ from the call before; undefined if any may
+   */
+  bundle(changed: ReadonlySet<string> | undefined): Promise<BundleResult>
+  close(): Promise<void>
+}
+
+// Somebody who edits works on a few actions in turn; each keeps what it parsed.
+const mostParts = 4
+
+/** Opens a bundler of the given files. `root` is a real path. */
+export async function openPartialBundler(root: string, files: readonly string[]): Promise<PartialBundler> {
+  const names = nameEntries(files)
+  const whole = await openBundler(root, names)
+  const parts = makeParts(root, names)
+  let last: GoodResult | undefined
+  let dirty = new Set<string>()
+
+  async function bundle(changed: ReadonlySet<string> | undefined): Promise<BundleResult> {
+    if (changed === undefined) last = undefined
+    dirty = new Set([...dirty, ...(changed ?? [])])
+    const part = last === undefined ? undefined : findPart(last.bundle, dirty)
+    if (last !== undefined && part?.length === 0) return last
+    if (last === undefined || part === undefined) return whole.bundle()
+    const result = await (await parts.of(part)).bundle()
+    if (result.bundle === undefined) return { errors: result.errors, warnings: result.warnings }
+    return merge(last, { ...result, bundle: result.bundle }) ?? whole.bundle()
+  }
+  return {
+    async bundle(changed) {
+      const result = await bundle(changed)
+      if (result.bundle === undefined) return result // what changed stays to be bundled
+      last = { ...result, bundle: result.bundle }
+      dirty = new Set()
+      return result
+    },
+    async close() {
+      await Promise.all([whole.close(), parts.close()])
+    },
+  }
+}
+
+type GoodResult = BundleResult & { readonly bundle: Bundle }
+
+/** Bundlers of a few entries each, those that were used last. */
+function makeParts(root: string, names: ReadonlyMap<string, string>) {
+  const parts = new Map<string, Bundler>()
+  return {
+    async of(files: readonly string[]): Promise<Bundler> {
+      const key = files.join('\n')
+      const part = parts.get(key) ?? (await openBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
+      parts.delete(key)
+      parts.set(key, part)
+      const [oldest] = parts.keys()
+      if (parts.size > mostParts) {
+        await parts.get(oldest!)!.close()
+        parts.delete(oldest!)
+      }
+      return part
+    },
+    async close(): Promise<void> {
+      await Promise.all([...parts.values()].map((part) => part.close()))
+    },
+  }
+}
+
+/** The entries that share code with changed files; undefined when it is better to bundle all of them. */
+function findPart({ metafile: { inputs }, entries }: Bundle, changed: ReadonlySet<string>): string[] | undefined {
+  const sources = [...changed].filter((file) => !/\.ya?ml$/.test(file))
+  if (sources.length === 0) return []
+  if (!sources.every((file) => Object.hasOwn(inputs, file))) return undefined // imported nowhere until now
+  const groupOf = groupInputs(inputs)
+  const groups = new Set(sources.map(groupOf))
+  const part = [...entries.keys()].filter((file) => groups.has(groupOf(file)))
+  return part.length > entries.size / 2 ? undefined : part
+}
+
+/** Puts a part in the place of what was there of it; undefined when it came to share code with the rest. */
+function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
+  const { inputs, outputs } = last.bundle.metafile
+  const groupOf = groupInputs(inputs)
+  const replaced = new Set([...part.bundle.entries.keys()].map(groupOf))
+  const restInputs = Object.entries(inputs).filter(([file]) => !replaced.has(groupOf(file)))
+  const partInputs = part.bundle.metafile.inputs
+  if (restInputs.some(([file]) => Object.hasOwn(partInputs, file))) return undefined
+
+  const rest = [...last.bundle.entries].filter(([file]) => !part.bundle.entries.has(file))
+  const kept = reachOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
+  return {
+    errors: [],
+    warnings: [
+      ...last.warnings.filter(({ location }) => location !== null && !replaced.has(groupOf(location.file))),
+      ...part.warnings,
+    ],
+    bundle: {
+      entries: last.bundle.entries,
+      outputs: new Map([...[...last.bundle.outputs].filter(([name]) => kept.has(name)), ...part.bundle.outputs]),
+      metafile: {
+        inputs: { ...Object.fromEntries(restInputs), ...partInputs },
+        outputs: { ...keepOutputs(outputs, kept), ...part.bundle.metafile.outputs },
+      },
+    },
+  }
+}
+
+function keepOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): Metafile['outputs'] {
+  return Object.fromEntries(Object.entries(outputs).filter(([file]) => names.has(outputNameOf(file))))
+}
+
+/** The names of outputs and of all that they import. */
+function reachOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): ReadonlySet<string> {
+  const byName = new Map(Object.entries(outputs).map(([file, output]) => [outputNameOf(file), output]))
+  const reached = new Set(names)
+  for (const name of reached) {
+    for (const { path, external } of byName.get(name)?.imports ?? []) if (!external) reached.add(outputNameOf(path))
+  }
+  return reached
+}
