@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
-import { inventValue } from './invent-value.ts'
+import { inventValue } from '../runtime/index.ts'
 
 /** A request that somebody who looks at the project for the first time may send. */
 export interface SuggestedRequest {

@@ -8,7 +8,7 @@ const deepest = 8
 /** Keywords that are kept to below, and those that say nothing about values. */
 const understood = new Set(
   (
-    '$ref $id $schema $defs $comment title description deprecated readOnly writeOnly type properties required items ' +
+    '$ref $id $schema $defs $comment title description deprecated readOnly writeOnly examples const default enum type properties required items ' +
     'additionalProperties format pattern minLength maxLength minimum maximum exclusiveMinimum multipleOf minItems maxItems uniqueItems'
   ).split(' '),
 )
@@ -27,9 +27,9 @@ interface Inventing {
 
 function invent(schema: JsonSchema, inventing: Inventing): unknown {
   if (typeof schema === 'boolean' || inventing.depth > deepest) return undefined
+  if (!Object.keys(schema).every((keyword) => understood.has(keyword))) return undefined
   const given = readGiven(schema)
   if (given !== undefined) return given
-  if (!Object.keys(schema).every((keyword) => understood.has(keyword))) return undefined
   const deeper = { ...inventing, depth: inventing.depth + 1 }
   if (typeof schema['$ref'] === 'string') {
     const target = inventing.named[decodeURIComponent(schema['$ref'].replace(/^schema:\/\/\//, ''))]

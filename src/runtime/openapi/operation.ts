@@ -96,7 +96,8 @@ function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
 function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
   const media = makeMedia(root, sources)
   // What a reader may send to see an answer; of an answer nothing is invented.
-  const invented = 'example' in media ? undefined : inventValue(root.schema, sources.api.schemas)
+  const isOpen = 'example' in media || method.request === undefined
+  const invented = isOpen ? undefined : inventValue(root.schema, sources.api.schemas)
   const content = { 'application/json': { ...media, ...(invented === undefined ? {} : { example: invented }) } }
   return { required: method.request !== undefined, content }
 }

@@ -248,16 +248,30 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    says: 'nothing is invented: without an example for what is required there is none',
+    says: 'a request has an example that can be sent, of an answer nothing is invented',
     yaml: oneRoute(
-      `POST: { public: true, request: Input, responses: { 201: { type: array, items: { const: done } } }, action: a.ts }`,
-      'schema: { Input: { type: object, required: [a], properties: { a: { type: string }, b: { default: 1 } } } }',
+      `POST: { public: true, request: Input, responses: { 201: { type: array, items: { const: done } }, 200: Input }, action: a.ts }`,
+      `schema:
+  Input: { type: object, required: [a, n, day, in], properties: { a: { type: string, minLength: 3 }, b: { default: 1 }, n: { type: number, minimum: 2.5, multipleOf: 2 }, day: { type: string, format: date }, in: { $ref: schema:///Inner } } }
+  Inner: { type: object, required: [kind], additionalProperties: false, properties: { kind: { enum: [x, y] }, note: { type: string } } }`,
     ),
     find: ({ paths }) => [
       paths['/a'].post.requestBody.content['application/json'].example,
       paths['/a'].post.responses[201].content['application/json'].example,
+      paths['/a'].post.responses[200].content['application/json'].example,
     ],
-    expected: [undefined, ['done']],
+    expected: [{ a: 'a..', n: 4, day: '2026-01-31', in: { kind: 'x' } }, ['done'], undefined],
+  },
+  {
+    says: 'a request that has no plain example has none',
+    yaml: oneRoute(
+      'POST: { public: true, request: { type: object, required: [a], properties: { a: { type: string, pattern: "^x+$" } } }, action: a.ts }\n' +
+        '      PUT: { public: true, request: { type: object, minProperties: 1 }, action: a.ts }\n' +
+        '      PATCH: { public: true, request: { allOf: [{ type: object }] }, action: a.ts }',
+    ),
+    find: ({ paths }) =>
+      ['post', 'put', 'patch'].map((verb) => paths['/a'][verb].requestBody.content['application/json'].example),
+    expected: [undefined, undefined, undefined],
   },
   {
     says: 'what stands in data is no reference',
