@@ -1,10 +1,9 @@
 import { Args, WaypostCommand } from '../../bin/cli/index.ts'
-import { messageOf, readEnvironment } from '../../src/kit/index.ts'
+import { isWaypostError, messageOf, readEnvironment } from '../../src/kit/index.ts'
 import type { CronExecution, CronjobReport } from '../../src/server/index.ts'
 
 export default class CronExecute extends WaypostCommand {
-  static override description =
-    'Run every cronjob that is due, once. Run it from cron each minute where no server runs with --cron; without a terminal it prints failures only.'
+  static override description = 'Run every cronjob that is due, once. Without a terminal it prints failures only.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> tidy',
@@ -55,7 +54,8 @@ function describe({ name, slot, outcome, ms, error }: CronjobReport): string {
 /** The message, and where in the project it comes from. */
 function reasonOf(error: unknown): string {
   const place = /waypost:\/\/\/([^\s()]+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1]
-  const message = messageOf(error).replaceAll(/\s*\n\s*/g, ' ')
+  const isPlain = !(error instanceof Error) || isWaypostError(error) || /^(Error|ActionProblem)$/.test(error.name)
+  const message = (isPlain ? messageOf(error) : String(error)).replaceAll(/\s*\n\s*/g, ' ')
   return place === undefined ? message : `${message} (${place})`
 }
 

@@ -5,12 +5,14 @@ import { CronRunner, type RunnerOptions } from './runner.ts'
 export interface FollowOptions extends RunnerOptions {
   /** Forget slots that came before this was started. */
   readonly fromNow: boolean
+  /** How long to wait for a slot at most before System is looked at again; 15 s by default. */
+  readonly longestWaitMs?: number
   /** Called when System cannot be used, which is then tried again. */
   onError(error: unknown): void
 }
 
 /** Nobody tells when a lease has run out, a clock was changed or a machine slept. */
-const longestWaitMs = 15_000
+const usualWaitMs = 15_000
 const shortestWaitMs = 1000
 
 /** Cronjobs that run at their times in this process, unless another one is faster. */
@@ -20,6 +22,7 @@ export class Cron {
   readonly #stop = new AbortController()
   readonly #closing = new Set<Promise<void>>()
   readonly #looping: Promise<void>
+  readonly #longestWaitMs: number
   #fromNow: boolean
   #set: CronjobSet | undefined
   #errorsInARow = 0
@@ -28,6 +31,7 @@ export class Cron {
   constructor(options: FollowOptions) {
     this.#options = options
     this.#fromNow = options.fromNow
+    this.#longestWaitMs = options.longestWaitMs ?? usualWaitMs
     this.#runner = new CronRunner({
       ...options,
       onRan: (report) => {
@@ -70,23 +74,23 @@ export class Cron {
   /** @returns how long to wait for the next one */
   async #tick(): Promise<number> {
     try {
-      const waitMs = this.#set === undefined ? longestWaitMs : await this.#startDue(this.#set)
+      const waitMs = this.#set === undefined ? this.#longestWaitMs : await this.#startDue(this.#set)
       this.#errorsInARow = 0
       return waitMs
     } catch (error) {
       this.#options.onError(error)
-      return Math.min(shortestWaitMs * 2 ** this.#errorsInARow++, longestWaitMs)
+      return Math.min(shortestWaitMs * 2 ** this.#errorsInARow++, this.#longestWaitMs)
     }
   }
 
   async #startDue(set: CronjobSet): Promise<number> {
     const { system } = this.#options
     const seen = await loadLedger(system)
-    if (seen.releaseId !== set.releaseId) return shortestWaitMs // about to be activated, or to be replaced
+    if (seen.releaseId !== set.releaseId) return Math.min(shortestWaitMs, this.#longestWaitMs) // about to be activated, or to be replaced
     const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
     if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)
-    return waitAfter(set, ledger)
+    return Math.min(this.#longestWaitMs, waitForNext(set, ledger))
   }
 
   #retire(set: CronjobSet | undefined): void {
@@ -97,14 +101,12 @@ export class Cron {
   }
 }
 
-/** Until the next slot of any cronjob, or the next look at those that others run. */
-function waitAfter({ plan }: CronjobSet, { rows, now }: Ledger): number {
-  let waitMs = longestWaitMs
-  for (const { name, timetable } of plan.values()) {
+/** Until the next slot of any cronjob that does not run. */
+function waitForNext({ plan }: CronjobSet, { rows, now }: Ledger): number {
+  const waits = [...plan.values()].flatMap(({ name, timetable }) => {
     const row = rows.get(name)
-    if (row === undefined || isClaimed(row, now)) continue
-    const next = timetable.next(Math.max(now, row.slotAt))
-    if (next !== undefined) waitMs = Math.min(waitMs, next - now)
-  }
-  return waitMs
+    const next = row === undefined || isClaimed(row, now) ? undefined : timetable.next(Math.max(now, row.slotAt))
+    return next === undefined ? [] : [next - now]
+  })
+  return Math.min(...waits)
 }
