@@ -15,6 +15,8 @@ export interface ReleaseChange {
     | 'plugin'
     | 'migration'
   readonly name: string
+  /** What its callers should know. */
+  readonly warning?: string
 }
 
 const kinds: readonly ReleaseChange['kind'][] = [
@@ -30,12 +32,20 @@ export function compareManifests(before: Manifest | undefined, after: Manifest):
     const was = old?.[kind] ?? new Map<string, string>()
     const is = now[kind]
     for (const name of new Set([...was.keys(), ...is.keys()])) {
-      if (!was.has(name)) changes.push({ change: 'added', kind, name })
-      else if (!is.has(name)) changes.push({ change: 'removed', kind, name })
-      else if (was.get(name) !== is.get(name)) changes.push({ change: 'changed', kind, name })
+      const change = !was.has(name) ? 'added' : is.has(name) ? 'changed' : 'removed'
+      if (was.get(name) !== is.get(name)) changes.push({ change, kind, name })
     }
   }
-  return changes
+  return changes.map((one) => (one.kind === 'route' ? { ...one, ...warnOf(one, before, after) } : one))
+}
+
+/** That a route becomes deprecated is told once, by the release that says it. */
+function warnOf({ name }: ReleaseChange, before: Manifest | undefined, after: Manifest): { warning?: string } {
+  const [was, is] = [before, after].map(
+    (manifest) => manifest?.routes.find(({ path }) => path === name.slice(name.indexOf(' ') + 1))?.deprecated,
+  )
+  if (is === undefined || is === was) return {}
+  return { warning: is === true ? 'deprecated' : `deprecated since ${is}` }
 }
 
 function describe(manifest: Manifest): Record<ReleaseChange['kind'], Map<string, string>> {

@@ -120,3 +120,24 @@ test('to nothing is everything, in order of kind', () => {
     ['route', 'schema', 'connection', 'event', 'scope', 'cronjob', 'rate', 'setting', 'plugin', 'migration'],
   )
 })
+
+test('a route that becomes deprecated is warned of once', () => {
+  const deprecate = (deprecated: string | true): Manifest => ({ ...base, routes: [{ ...route!, deprecated }] })
+  const warningsOf = (before: Manifest | undefined, after: Manifest) =>
+    compareManifests(before, after).flatMap(({ kind, name, warning }) => (kind === 'route' ? [[name, warning]] : []))
+  assert.deepEqual(warningsOf(base, deprecate('2026-11-20')), [
+    ['GET /todo', 'deprecated since 2026-11-20'],
+    ['POST /todo', 'deprecated since 2026-11-20'],
+  ])
+  assert.deepEqual(warningsOf(undefined, deprecate(true))[0], ['GET /todo', 'deprecated'])
+  const since = deprecate('2026-11-20')
+  const changed = {
+    ...since,
+    routes: since.routes.map((one) => ({ ...one, methods: [{ ...get, html: 'trusted' as const }] })),
+  }
+  assert.deepEqual(warningsOf(since, changed), [
+    ['GET /todo', undefined],
+    ['POST /todo', undefined],
+  ])
+  assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', undefined])
+})
