@@ -13,6 +13,21 @@ export function readEnvironment(folder?: string): Variables {
   return { ...(folder === undefined ? {} : readEnvFile(path.join(folder, '.env'))), ...process.env }
 }
 
+/**
+ * Brings what was read of a folder up to date with its `.env`, for everybody who holds it.
+ * @returns the names of the variables whose value is another one now
+ */
+export function refreshEnvironment(variables: Variables, folder: string): string[] {
+  const held = variables as Record<string, string | undefined>
+  const now = readEnvironment(folder)
+  const changed = [...new Set([...Object.keys(held), ...Object.keys(now)])].filter((name) => held[name] !== now[name])
+  for (const name of changed) {
+    if (now[name] === undefined) delete held[name]
+    else held[name] = now[name]
+  }
+  return changed
+}
+
 function readEnvFile(file: string): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync(file, 'utf8'))

@@ -3,7 +3,7 @@
 export { systemClock, type Clock } from './clock.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
 export { parseDuration } from './duration.ts'
-export { readEnvironment, variable, type Variables } from './environment.ts'
+export { readEnvironment, refreshEnvironment, variable, type Variables } from './environment.ts'
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
 export { formatAnnotations } from './format-annotations.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'

@@ -1,47 +1,96 @@
-import { messageOf } from '../kit/index.ts'
+import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
-import type { TakenOver } from './take-over.ts'
-import { watchProject, type Watching } from './watch-project.ts'
+import type { Look, TakenOver } from './take-over.ts'
+import { watchProject, type Change } from './watch-project.ts'
 
 export interface Following {
   /** What came of the look at the files before the first save. */
   readonly first: TakenOver
-  takeOver(): Promise<TakenOver>
+  takeOver(look: Look): Promise<TakenOver>
 }
 
-/** Takes over each save; says nothing of files that change nothing, for example one that this output goes to. */
-export function followSaves(
-  { options: { folder, console }, server }: DevSession,
+/** Saves that are followed. */
+export interface FollowedSaves {
+  /** Looks at every file, as if something had been saved. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Takes over each save; says nothing of files that change nothing. */
+export async function followSaves(
+  { options: { folder, variables, console }, server }: DevSession,
   { first, takeOver }: Following,
-): Promise<Watching> {
+): Promise<FollowedSaves> {
   let last = first
   let isServing = !('refused' in first)
-  const reload = async (changed: readonly string[]) => {
+  let scopes = scopesOf(first)
+
+  /** @param isQuiet say nothing if nothing is new */
+  async function look({ files, isMove }: Change, { isQuiet, letGo }: LookingHow): Promise<void> {
     const began = performance.now()
     const before = last
-    last = await takeOver()
-    const sources = changed.filter(isSource)
-    if (last.state === before.state && changed.length > 0 && sources.length === 0) return
-    const files = sources.length === 0 ? changed : sources
-    if ('refused' in last) return console.refused({ ...last, files, isServing })
+    let ms: number | undefined
+    last = await takeOver({
+      changed: isMove ? undefined : new Set(files),
+      onServed: () => {
+        ms = performance.now() - began
+        letGo()
+      },
+    })
+    if (last.state === before.state && isQuiet) return
+    const named = files.some(isSource) ? files.filter(isSource) : files
+    if ('refused' in last) return console.refused({ ...last, files: named, isServing })
     isServing = true
-    await ensureDevelopmentUser(folder, server.host.system, last.scopes)
+    if (scopesOf(last) !== scopes) await ensureDevelopmentUser(folder, server.host.system, last.scopes)
+    scopes = scopesOf(last)
     const { diagnostics, migration } = last
-    console.reloaded({ files, diagnostics, migration, isMended: 'refused' in before, ms: performance.now() - began })
+    console.reloaded({ files: named, diagnostics, migration, isMended: 'refused' in before, ms: ms! })
   }
-  return watchProject(folder, {
-    onChange: (files) => {
-      if (files.includes('.env')) console.warned('.env is read when dev starts: start it again to use what changed.')
-      return reload(files).catch((error: unknown) => console.refused({ files, diagnostics: [], error, isServing }))
+  const tryLook = (change: Change, how: LookingHow) =>
+    look(change, how).catch((error: unknown) =>
+      console.refused({ files: change.files, diagnostics: [], error, isServing }),
+    )
+
+  const everything: Change = { files: [], isMove: true }
+  const watching = await watchProject(folder, {
+    onChange: (change, letGo) => {
+      if (change.files.includes('.env')) readVariables()
+      return tryLook(change, { isQuiet: !change.files.some(isSource), letGo })
     },
     // From a save on requests wait until it was taken over: none sees code that is already gone.
     onBegin: (file) => (isSource(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Files cannot be watched: ${messageOf(error)}`),
   })
+
+  function readVariables(): void {
+    const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))
+    if (late.length > 0)
+      console.warned(`${late.join(', ')} is read when dev starts: start it again to use what changed.`)
+  }
+
+  // What was saved since the first look, when nobody watched.
+  void watching.run(() => tryLook(everything, { isQuiet: true, letGo: () => undefined }))
+  return {
+    flush: () => watching.run(() => tryLook(everything, { isQuiet: false, letGo: () => undefined })),
+    close: () => watching.close(),
+  }
+}
+
+interface LookingHow {
+  /** Say nothing if nothing is new. */
+  readonly isQuiet: boolean
+  /** Called as soon as requests get what the files say. */
+  letGo(): void
+}
+
+const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
+
+function scopesOf(taken: TakenOver): string {
+  return 'refused' in taken ? '' : taken.scopes.join(' ')
 }
 
 /** Who saves one of these wants to see that it was noticed. */
 function isSource(file: string): boolean {
-  return /\.([cm]?[jt]s|ya?ml|json)$/.test(file) && !file.startsWith('test/')
+  return file === '.env' || (/\.([cm]?[jt]s|ya?ml|json)$/.test(file) && !file.startsWith('test/'))
 }

@@ -7,7 +7,7 @@ import {
   type ClassCatalog,
   type Definition,
   type LoadedDefinition,
-  type Texts,
+  type LoadOptions,
 } from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { loadPlugins, type PluginSet } from '../plugin/index.ts'
@@ -27,16 +27,15 @@ export interface LoadedProject {
   readonly plugins: PluginSet
 }
 
-/**
- * Reads and checks what the YAML of a project says; with variables, also that those it names are set.
- * @param texts count instead of what is on disk
- */
-export async function loadProject(project: Project, variables?: Variables, texts?: Texts): Promise<LoadedProject> {
+/** Reads and checks what the YAML of a project says; with variables, also that those it names are set. */
+export async function loadProject(
+  project: Project,
+  options: Omit<LoadOptions, 'classes'> = {},
+): Promise<LoadedProject> {
   const load = (plugins: PluginSet) =>
     loadDefinition(project.root, {
+      ...options,
       classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
-      ...(variables === undefined ? {} : { variables }),
-      ...(texts === undefined ? {} : { texts }),
     })
   let plugins = await loadPlugins(project.root)
   let loaded = await load(plugins)
@@ -76,7 +75,7 @@ export interface BuiltProject extends LoadedProject {
 
 /** Loads a project, writes its types, and builds its release; every problem of both is in the diagnostics. */
 export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
-  const loaded = await loadProject(project, variables)
+  const loaded = await loadProject(project, variables === undefined ? {} : { variables })
   if (loaded.definition === undefined) return { ...loaded, typesWritten: false }
   const typesWritten = await writeProjectTypes(loaded, loaded.definition)
   const { release, diagnostics } = await builder.build(loaded.definition)
@@ -88,7 +87,8 @@ export async function buildProject(project: Project, builder: Builder, variables
   }
 }
 
-async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
+/** Writes the types of a project, if they are others now. */
+export async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
   const names = ['System', ...Object.keys(definition.connections)]
   const tables = names.map((name) => [name, existsSync(path.join(project.root, 'migrations', name, 'tables.ts'))])
   const clientTypes = Object.entries(definition.connections).map(([name, use]) => [

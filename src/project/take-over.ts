@@ -1,11 +1,12 @@
 import type { Builder } from '../build/index.ts'
+import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import { activateRelease, predictId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import type { Project } from './find-project.ts'
-import { buildProject } from './load-project.ts'
+import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
@@ -37,51 +38,116 @@ export interface Refused {
   readonly state: string
 }
 
-/** Makes the way to take over what the files hold now: built, migrated, activated and served, unless it has an error. */
-export function makeTakeOver(options: TakeOverOptions): () => Promise<TakenOver> {
-  const { project, variables, builder, server } = options
-  const { system, clock } = server.host
-  let served: string | undefined
-  let migrated: string | undefined
+/** One look at the files. */
+export interface Look {
+  /** The files, relative to the root, that may differ from the look before; undefined if any may. */
+  readonly changed?: ReadonlySet<string> | undefined
+  /** Called when requests get what the files say: what is left to do is nothing that they would see. */
+  onServed?(): void
+}
 
-  /** The next request sees a save before the database does. */
-  async function serve(release: BuiltRelease): Promise<string> {
-    const id = await predictId(system, release)
-    if (id === served) return id
-    const { manifest, artifacts } = release
-    await server.serveRelease({ id, manifest, activatedAt: clock.now(), activatedBy: 'dev' }, artifacts)
-    served = id
-    const { activated } = await activateRelease(system, release, { by: 'dev' })
-    if (activated) await pruneDevelopmentReleases(system)
-    return id
-  }
-
-  /** Looks at the databases only when a migration came, went or was edited. */
-  async function migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
-    const wanted = JSON.stringify(release.manifest.migrations)
-    if (wanted === migrated) return { applied: [], written: [] }
-    const report = await makeLock(system.database)('migrate', () =>
-      migrateConnections({ host: server.host, release, plugins, folder: project.root }),
-    )
-    // The types of the project name the tables of each connection.
-    if (report.written.length > 0) await buildProject(project, builder, variables)
-    migrated = wanted
-    return report
-  }
-
-  return async () => {
+/** Makes the way to take over what the files hold now: built, migrated, served and stored, unless it has an error. */
+export function makeTakeOver(options: TakeOverOptions): (look?: Look) => Promise<TakenOver> {
+  const taking = new Taking(options)
+  return async (look = {}) => {
     try {
-      const { release, diagnostics, plugins } = await buildProject(project, builder, variables)
-      if (release === undefined || hasErrors(diagnostics)) {
-        return { diagnostics, refused: true, state: JSON.stringify(diagnostics) }
-      }
-      const migration = await migrate(release, plugins)
-      const state = `${await serve(release)} ${JSON.stringify(diagnostics)}`
-      const { manifest } = release
-      const suggestions = suggestRequests(manifest)
-      return { diagnostics, migration, scopes: Object.keys(manifest.scopes), suggestions, state }
+      return await taking.takeOver(look)
     } catch (error) {
       return { diagnostics: [], refused: true, error, state: messageOf(error) }
     }
   }
+}
+
+/** What is kept from one look at the files to the next. */
+class Taking {
+  readonly #options: TakeOverOptions
+  readonly #cache = makeSourceCache()
+  #loaded: LoadedProject | undefined
+  /** Changed files that the builder has not been told of; undefined if any file may have changed. */
+  #unbuilt: ReadonlySet<string> | undefined
+  #served: { readonly id: string; readonly definition: Definition } | undefined
+  #migrated: string | undefined
+
+  constructor(options: TakeOverOptions) {
+    this.#options = options
+  }
+
+  async takeOver({ changed, onServed }: Look): Promise<TakenOver> {
+    this.#unbuilt = changed && this.#unbuilt && new Set([...this.#unbuilt, ...changed])
+    const before = this.#loaded
+    const loaded = await this.#load(changed)
+    const { definition, plugins } = loaded
+    if (definition === undefined) return refuse(loaded.diagnostics)
+    const built = await this.#options.builder.build(definition, this.#unbuilt)
+    this.#unbuilt = new Set()
+    const diagnostics = [...loaded.diagnostics, ...built.diagnostics]
+    const { release } = built
+    if (release === undefined || hasErrors(diagnostics)) {
+      await writeProjectTypes(loaded, definition)
+      return refuse(diagnostics)
+    }
+    const migration = await this.#migrate(release, plugins)
+    const id = await this.#serve(release, definition, { isForced: changed?.has('.env') === true })
+    onServed?.()
+    if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
+    await this.#store(release)
+    return {
+      diagnostics,
+      migration,
+      scopes: Object.keys(release.manifest.scopes),
+      get suggestions() {
+        return suggestRequests(release.manifest)
+      },
+      state: `${id} ${JSON.stringify(diagnostics)}`,
+    }
+  }
+
+  /** Code alone says nothing of the definition. */
+  async #load(changed: ReadonlySet<string> | undefined): Promise<LoadedProject> {
+    const loaded = this.#loaded
+    if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isCode)) return loaded
+    const { project, variables } = this.#options
+    this.#loaded = await loadProject(project, { variables, cache: this.#cache, changed })
+    return this.#loaded
+  }
+
+  /** Looks at the databases only when a migration came, went or was edited. */
+  async #migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
+    const wanted = JSON.stringify(release.manifest.migrations)
+    if (wanted === this.#migrated) return { applied: [], written: [] }
+    const { server, project } = this.#options
+    const { host } = server
+    const report = await makeLock(host.system.database)('migrate', () =>
+      migrateConnections({ host, release, plugins, folder: project.root }),
+    )
+    this.#migrated = wanted
+    return report
+  }
+
+  /** The next request sees a save before the database does. A definition that is the same object says the same. */
+  async #serve(release: BuiltRelease, definition: Definition, { isForced }: { isForced: boolean }): Promise<string> {
+    const { server } = this.#options
+    const id = await predictId(server.host.system, release)
+    if (id === this.#served?.id && !isForced) return id
+    const { manifest, artifacts } = release
+    const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
+    if (definition === this.#served?.definition && !isForced) await server.serveActions(stored, artifacts)
+    else await server.serveRelease(stored, artifacts)
+    this.#served = { id, definition }
+    return id
+  }
+
+  async #store(release: BuiltRelease): Promise<void> {
+    const { system } = this.#options.server.host
+    const { activated } = await activateRelease(system, release, { by: 'dev' })
+    if (activated) await pruneDevelopmentReleases(system)
+  }
+}
+
+function isCode(file: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(file)
+}
+
+function refuse(diagnostics: readonly Diagnostic[]): Refused {
+  return { diagnostics, refused: true, state: JSON.stringify(diagnostics) }
 }

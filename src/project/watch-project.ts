@@ -3,17 +3,28 @@ import path from 'node:path'
 import { watch } from 'chokidar'
 
 export interface Watching {
-  /** Works off what changed so far at once, even if that is nothing. */
-  flush(): Promise<void>
+  /** Runs something between two changes. */
+  run(work: () => Promise<void>): Promise<void>
   /** Stops, and waits for what is under way. */
   close(): Promise<void>
 }
 
+/** Saves that came together. */
+export interface Change {
+  /** Relative to the root, in order of name. */
+  readonly files: readonly string[]
+  /** Files came, went, or were moved: others may mean something else now. */
+  readonly isMove: boolean
+}
+
 export interface WatchOptions {
-  /** Called with the files that changed, relative to the root; never twice at once. Must not throw. */
-  onChange(files: readonly string[]): Promise<void>
+  /**
+   * Called with what changed; never twice at once. Must not throw.
+   * @param letGo calls the ends that `onBegin` gave earlier than when this is over
+   */
+  onChange(change: Change, letGo: () => void): Promise<void>
   onError(error: unknown): void
-  /** Called with the first of changes that come together. @returns what is called when they were worked off */
+  /** Called with each file of changes that come together. @returns what is called when they were worked off */
   onBegin(file: string): () => void
 }
 
@@ -23,37 +34,45 @@ const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
 
 /** Follows the files below a folder, from when it resolves; saves that come together are one change. */
 export async function watchProject(root: string, options: WatchOptions): Promise<Watching> {
-  const changed = new Set<string>()
+  let changed = new Set<string>()
+  let isMove = false
   let onEnd: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
   const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
   const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
-  watcher.on('all', (_event, file) => {
+  watcher.on('all', (event, file) => {
     const name = nameOf(file)
+    if (!event.endsWith('Dir') && !isOfProject(name)) return
     if (!changed.has(name)) onEnd.push(options.onBegin(name))
     changed.add(name)
+    isMove ||= event !== 'change'
     clearTimeout(timer)
-    timer = setTimeout(() => void work(), settleMs)
+    timer = setTimeout(() => void run(work), settleMs)
   })
   watcher.on('error', (error) => options.onError(error))
   await once(watcher, 'ready')
 
-  function work(isAsked = false): Promise<void> {
-    running = running.then(async () => {
-      const files = [...changed].toSorted()
-      const ends = onEnd
-      changed.clear()
-      onEnd = []
-      if (isAsked || files.length > 0) await options.onChange(files)
+  async function work(): Promise<void> {
+    const change = { files: [...changed].toSorted(), isMove }
+    const ends = onEnd
+    changed = new Set()
+    isMove = false
+    onEnd = []
+    const letGo = () => {
       for (const end of ends) end()
-    })
+    }
+    if (change.files.length > 0) await options.onChange(change, letGo)
+    letGo()
+  }
+  function run(next: () => Promise<void>): Promise<void> {
+    running = running.then(next)
     return running
   }
 
   return {
-    flush: () => work(true),
+    run,
     async close() {
       clearTimeout(timer)
       await watcher.close()
@@ -63,9 +82,12 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   }
 }
 
-/** `tables.ts` is written by the migrations that a change runs, a log perhaps by whoever watches this. */
+/** `tables.ts` is written by the migrations that a change runs. */
 function isIgnored(name: string): boolean {
-  return (
-    ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name) || name.endsWith('.log')
-  )
+  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name)
+}
+
+/** What a definition or a bundle can hold; not the scratch files of editors, nor a log of whoever watches this. */
+function isOfProject(name: string): boolean {
+  return name === '.env' || (/\.([cm]?[jt]sx?|ya?ml|json|css|txt)$/.test(name) && !/(^|\/)\.#/.test(name))
 }

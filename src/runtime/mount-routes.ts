@@ -31,7 +31,8 @@ type MountSources = RouteSources & SendSources
 /** The actions behind the routes of a generation. */
 export interface MountedActions {
   /**
-   * Puts the actions of a manifest in the place of those that run, for requests from now on; all or none.
+   * Puts the actions of a manifest whose artifact is another one in the place of those that run, for requests from now
+   * on; all or none.
    * @param manifest differs in nothing but artifacts from the one that was mounted
    */
   replace(manifest: Manifest, actionFor: RouteSources['actionFor']): void
@@ -39,6 +40,7 @@ export interface MountedActions {
 
 /** Where a handler finds its action. */
 interface Slot {
+  use: ManifestMethod['action']
   action: Action
 }
 
@@ -48,7 +50,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
   const slots: Slot[] = []
   for (const route of manifest.routes) {
     for (const method of route.methods) {
-      const slot = { action: sources.actionFor(method) }
+      const slot: Slot = { use: method.action, action: sources.actionFor(method) }
       slots.push(slot)
       app.route({
         method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
@@ -63,10 +65,18 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
   for (const hidden of findHidden(manifest.routes)) refuseOthers(app, hidden)
   return {
     replace(next, actionFor) {
-      const actions = next.routes.flatMap(({ methods }) => methods.map((method) => actionFor(method)))
-      for (const [index, slot] of slots.entries()) slot.action = actions[index]!
+      const methods = next.routes.flatMap((route) => route.methods)
+      const changes = slots.flatMap((slot, index) => {
+        const method = methods[index]!
+        return hasSameCode(slot.use, method.action) ? [] : [{ slot, use: method.action, action: actionFor(method) }]
+      })
+      for (const { slot, use, action } of changes) Object.assign(slot, { use, action })
     },
   }
+}
+
+function hasSameCode(one: Slot['use'], other: Slot['use']): boolean {
+  return !('artifact' in one && 'artifact' in other) || one.artifact === other.artifact
 }
 
 interface Mounting {

@@ -1,32 +1,19 @@
 import { makeDispatcher } from '../events/index.ts'
 import { defaultSettings, resolveReferences, type Settings } from '../kit/index.ts'
-import {
-  assertServable,
-  loadArtifacts,
-  shortId,
-  type Artifact,
-  type Manifest,
-  type StoredRelease,
-} from '../release/index.ts'
+import { assertServable, shortId, type Manifest, type ManifestMethod, type StoredRelease } from '../release/index.ts'
 import {
   buildGeneration,
-  importArtifact,
   makeActionFinder,
   mountDocs,
-  registerArtifacts,
   type Endpoint,
   type Generation,
+  type RouteSources,
 } from '../runtime/index.ts'
-import type { System } from '../store/index.ts'
 import { termsOf } from './active-release.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
+import { loadModules, type ToServe } from './load-modules.ts'
 import type { Shared } from './open-shared.ts'
-
-export interface ToServe {
-  readonly release: StoredRelease
-  readonly artifacts: readonly Artifact[] | undefined
-}
 
 /** Builds the generation of a release; without one it serves Waypost's own endpoints. */
 export async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<Generation> {
@@ -48,7 +35,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   assertServable(release.manifest)
   const { settings, catalog } = termsOf(release, options.host.variables)
   assertVariables(options.host, release)
-  const modules = await loadActionModules(options.host.system, toServe)
+  const actionFor = await loadActions(shared, toServe, methodsOf(release.manifest))
   const connections = await registry.acquire(release.manifest.connections)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
@@ -67,11 +54,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
         clock: options.host.clock,
         dispatcher: makeDispatcher(options.host.system, catalog),
         checkResults: options.isDevelopment,
-        actionFor: makeActionFinder({
-          modules,
-          classes: shared.plugins.actions,
-          prepareConfig: shared.prepareConfig,
-        }),
+        actionFor,
       },
     })
     return {
@@ -87,6 +70,34 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   }
 }
 
+/** Loads what is new of the actions of a release that differs from the served one in nothing else, and puts it in place. */
+export async function replaceActions(
+  shared: Shared,
+  { actions }: Generation,
+  { served, toServe }: { readonly served: StoredRelease; readonly toServe: ToServe },
+): Promise<void> {
+  const before = methodsOf(served.manifest).map(({ action }) => artifactOf(action))
+  const fresh = methodsOf(toServe.release.manifest).filter(({ action }, index) => artifactOf(action) !== before[index])
+  actions!.replace(toServe.release.manifest, await loadActions(shared, toServe, fresh))
+}
+
+async function loadActions(
+  { options, plugins, prepareConfig }: Shared,
+  toServe: ToServe,
+  methods: readonly ManifestMethod[],
+): Promise<RouteSources['actionFor']> {
+  const modules = await loadModules(options.host.system, toServe, methods)
+  return makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
+}
+
+function artifactOf(action: ManifestMethod['action']): string | undefined {
+  return 'artifact' in action ? action.artifact : undefined
+}
+
+function methodsOf({ routes }: Manifest): ManifestMethod[] {
+  return routes.flatMap(({ methods }) => methods)
+}
+
 function docsOf({ options, guard }: Shared, manifest: Manifest, { docs }: Settings): Endpoint {
   // `dev` is reached by several names; in production there is one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
@@ -100,23 +111,4 @@ function assertVariables(host: Host, release: StoredRelease): void {
   )
   if (missing.length > 0)
     throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
-}
-
-async function loadActionModules(
-  system: System,
-  { release, artifacts }: ToServe,
-): Promise<ReadonlyMap<string, unknown>> {
-  const { manifest } = release
-  registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(manifest.artifacts))))
-  const hashes = new Set(
-    manifest.routes.flatMap((route) =>
-      route.methods.flatMap(({ action }) => ('artifact' in action ? [action.artifact] : [])),
-    ),
-  )
-  const modules = new Map<string, unknown>()
-  for (const hash of hashes) {
-    const module = (await importArtifact(hash)) as { default?: unknown }
-    modules.set(hash, module.default)
-  }
-  return modules
 }

@@ -4,7 +4,7 @@ import type { Artifact, StoredRelease } from '../release/index.ts'
 import { openListener } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
-import { buildFor } from './build-for-release.ts'
+import { buildFor, replaceActions } from './build-for-release.ts'
 import { serveCronjobs } from './cron/serve-cronjobs.ts'
 import type { Host } from './host.ts'
 import { openShared, type Shared } from './open-shared.ts'
@@ -24,6 +24,12 @@ export interface WaypostServer {
    * @throws what kept it from coming up; the release before stays
    */
   serveRelease(release: StoredRelease, artifacts?: readonly Artifact[]): Promise<void>
+  /**
+   * Takes over a release that differs from the served one in the code of its actions alone: those that are the same stay
+   * as they are, and requests in flight end with the action that they began with.
+   * @throws what kept an action from being loaded; all of them stay then
+   */
+  serveActions(release: StoredRelease, artifacts: readonly Artifact[]): Promise<void>
   /** Lets requests wait until the given function is called. */
   hold(): () => void
   close(): Promise<void>
@@ -54,7 +60,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       () => shared.registry.close(),
     )
     closers.push(() => runHooks(shared, 'onClosed', undefined))
-    const listener = await openListener({ ...options.address, generation: await buildFor(shared, undefined) })
+    let generation = await buildFor(shared, undefined)
+    let served: StoredRelease | undefined
+    const listener = await openListener({ ...options.address, generation })
     const cronjobs = serveCronjobs(shared)
     closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close()])))
 
@@ -68,10 +76,17 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       async serveRelease(release, artifacts) {
         await cronjobs.follow({ release, artifacts }, async () => {
           const next = termsOf(release, host.variables)
-          const generation = await buildFor(shared, { release, artifacts })
+          generation = await buildFor(shared, { release, artifacts })
           terms = next
+          served = release
           listener.swap(generation)
         })
+        void runHooks(shared, 'onActivated', { id: release.id })
+      },
+      async serveActions(release, artifacts) {
+        const toServe = { release, artifacts }
+        await cronjobs.follow(toServe, () => replaceActions(shared, generation, { served: served!, toServe }))
+        served = release
         void runHooks(shared, 'onActivated', { id: release.id })
       },
       close,

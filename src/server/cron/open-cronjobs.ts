@@ -2,9 +2,10 @@ import type { ConnectionRegistry } from '../../connection/index.ts'
 import type { CronjobTypes, Log } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
 import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
-import { assertServable, loadArtifacts, type Artifact, type StoredRelease } from '../../release/index.ts'
-import { importArtifact, makeActionFinder, registerArtifacts, runCronjob } from '../../runtime/index.ts'
+import { assertServable } from '../../release/index.ts'
+import { makeActionFinder, runCronjob } from '../../runtime/index.ts'
 import type { Host } from '../host.ts'
+import { loadModules, type ToServe } from '../load-modules.ts'
 import { planCronjobs, type Plan } from './plan-cronjobs.ts'
 
 /** What cronjobs need of the machine that they run on. */
@@ -27,22 +28,16 @@ export interface CronjobSet {
   close(): Promise<void>
 }
 
-export interface CronjobRelease {
-  readonly release: StoredRelease
-  /** Where they are at hand; else they are loaded from System. */
-  readonly artifacts?: readonly Artifact[] | undefined
-}
-
 /**
  * Loads the code of a release's cronjobs and opens the connections of the release, if it has any cronjob.
  * @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB, or what keeps its code from being loaded
  */
-export async function openCronjobs(sources: CronjobSources, toRun: CronjobRelease): Promise<CronjobSet> {
+export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Promise<CronjobSet> {
   const { host, registry, plugins, prepareConfig } = sources
   const { manifest, id } = toRun.release
   assertServable(manifest)
   const plan = planCronjobs(toRun.release, host.variables)
-  const modules = await loadModules(host, toRun)
+  const modules = await loadModules(host.system, toRun, Object.values(manifest.cronjobs))
   const actionFor = makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
   const actions = new Map(Object.entries(manifest.cronjobs).map(([name, job]) => [name, actionFor(job)]))
   const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections)
@@ -73,19 +68,4 @@ export async function openCronjobs(sources: CronjobSources, toRun: CronjobReleas
       return closed
     },
   }
-}
-
-async function loadModules({ system }: Host, { release, artifacts }: CronjobRelease) {
-  const { cronjobs, artifacts: sizes } = release.manifest
-  const hashes = new Set(
-    Object.values(cronjobs).flatMap(({ action }) => ('artifact' in action ? [action.artifact] : [])),
-  )
-  const modules = new Map<string, unknown>()
-  if (hashes.size === 0) return modules
-  registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(sizes))))
-  for (const hash of hashes) {
-    const module = (await importArtifact(hash)) as { default?: unknown }
-    modules.set(hash, module.default)
-  }
-  return modules
 }

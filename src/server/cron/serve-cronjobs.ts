@@ -1,12 +1,13 @@
+import type { ToServe } from '../load-modules.ts'
 import type { Shared } from '../open-shared.ts'
-import { openCronjobs, type CronjobRelease } from './open-cronjobs.ts'
+import { openCronjobs } from './open-cronjobs.ts'
 import { logReport } from './log-report.ts'
 import { Cron } from './cron.ts'
 
 /** The cronjobs of a server. */
 export interface ServedCronjobs {
   /** Runs those of a release as soon as it is served, which the given work brings about. @throws what either throws */
-  follow(toRun: CronjobRelease, serve: () => Promise<void>): Promise<void>
+  follow(toRun: ToServe, serve: () => Promise<void>): Promise<void>
   /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
   stop(): Promise<void>
 }
