@@ -1,6 +1,6 @@
 import { Flags, WaypostCommand, plural, printAnnotations, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment, type Diagnostic } from '../src/kit/index.ts'
-import type { ProjectCounts } from '../src/project/index.ts'
+import type { ProjectCounts, TypeReport, ValidationReport } from '../src/project/index.ts'
 
 export default class Validate extends WaypostCommand {
   static override description = 'Check everything of a project that needs no server. No code of the project runs.'
@@ -29,32 +29,35 @@ export default class Validate extends WaypostCommand {
     const began = performance.now()
     const folder = process.cwd()
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
-    const { diagnostics, counts, ...report } = await validateProject(
-      folder,
-      flags.env ? readEnvironment(folder) : undefined,
-    )
-    const isSound = report.ok && !(flags.strict && diagnostics.length > 0)
+    const variables = flags.env ? readEnvironment(folder) : undefined
+    const report = await validateProject(folder, variables)
     const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '', diagnostics: [] }
+    const isSound = report.ok && !(flags.strict && report.diagnostics.length > 0)
     if (!isSound || !types.ok) process.exitCode = 1
 
     if (!this.jsonEnabled()) {
-      if (flags.format === 'github') {
-        printAnnotations([...diagnostics, ...types.diagnostics], folder)
-      } else {
-        printDiagnostics(diagnostics, process.stdout)
-        if (types.output !== '') this.print(types.output)
-      }
-      const checked = describeCounts(counts)
-      const seconds = `${((performance.now() - began) / 1000).toFixed(2)} s`
-      if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked}; ${seconds})`)
-      if (!types.ok) this.note(`The types do not fit (${checked}; ${seconds})`)
-      else if (diagnostics.length === 0) this.print(`No problem: ${checked} (${seconds})`)
+      if (flags.format === 'github') printAnnotations([...report.diagnostics, ...types.diagnostics], folder)
+      else this.#printProblems(report, types)
+      this.#printResult(report, types.ok, performance.now() - began)
     }
     return {
       ok: isSound && types.ok,
-      diagnostics: diagnostics.map(flatten),
+      diagnostics: report.diagnostics.map(flatten),
       ...(flags.types ? { types: types.output.split('\n').filter(Boolean) } : {}),
     }
+  }
+
+  #printProblems({ diagnostics }: ValidationReport, { output }: TypeReport): void {
+    printDiagnostics(diagnostics, process.stdout)
+    if (output !== '') this.print(output)
+  }
+
+  #printResult({ diagnostics, counts }: ValidationReport, areTypesOk: boolean, elapsedMs: number): void {
+    const checked = describeCounts(counts)
+    const seconds = `${(elapsedMs / 1000).toFixed(2)} s`
+    if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked}; ${seconds})`)
+    if (!areTypesOk) this.note(`The types do not fit (${checked}; ${seconds})`)
+    else if (diagnostics.length === 0) this.print(`No problem: ${checked} (${seconds})`)
   }
 }
 

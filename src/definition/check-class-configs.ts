@@ -73,11 +73,25 @@ function checkConfig({ loading }: Making, node: MapNode, validate: ValidateFunct
   const value = config?.value
   if (value !== undefined && value.kind !== 'map') return
   if (validate(value === undefined ? {} : toValue(value))) return
-  for (const error of validate.errors ?? []) {
+  for (const error of withoutMeant(validate.errors ?? [], loading.report)) {
     const at = value === undefined ? name : follow(value, error.instancePath)
     if (!dependsOnVariable(at, error))
       sayError(error, { at, owner: config?.keySpan ?? name, say, report: loading.report })
   }
+}
+
+/** A key that is missing and one that is none are one mistake where one looks like the other. */
+function withoutMeant(errors: readonly ErrorObject[], report: Report): ErrorObject[] {
+  const missing = errors.filter(({ keyword }) => keyword === 'required')
+  const meant = new Set<ErrorObject>()
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'additionalProperties') continue
+    const beside = missing.filter((error) => error.instancePath === instancePath)
+    const names = beside.map((error) => String(error.params['missingProperty']))
+    const near = report.findNearest(String(params['additionalProperty']), names)
+    for (const error of beside) if (error.params['missingProperty'] === near) meant.add(error)
+  }
+  return errors.filter((error) => !meant.has(error))
 }
 
 /** A text with a variable in it is checked when its value is known: by the server that activates the release. */

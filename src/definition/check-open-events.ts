@@ -9,8 +9,8 @@ import type { ResolvedSchemas } from './resolve-references.ts'
 export function checkOpenEvents(making: Making, root: Node, { targets }: ResolvedSchemas): void {
   const routes = valueOf(root, 'routes')
   const open = entriesOf(valueOf(root, 'event')).filter(({ value }) => isOpen(value))
-  // With routes that could not be read nobody knows what they show.
-  if (open.length === 0 || hasBroken(routes)) return
+  // Where something is wrong, nobody knows what the routes show.
+  if (open.length === 0 || making.loading.report.hasErrors()) return
   const shown = collectShown(routes, targets)
   for (const { key: name, keySpan, value } of open) {
     if (isShown(valueOf(value, 'schema'), shown, targets)) continue
@@ -21,10 +21,6 @@ export function checkOpenEvents(making: Making, root: Node, { targets }: Resolve
 
 function isOpen(event: Node): boolean {
   return isEmpty(event) || (event.kind === 'map' && !event.entries.has('scopes'))
-}
-
-function hasBroken(routes: Node | undefined): boolean {
-  return routes?.kind === 'broken' || entriesOf(routes).some(({ value }) => value.kind === 'broken')
 }
 
 /** Also if it refers to something that was not found: that was reported. */

@@ -16,8 +16,8 @@ export const reservedPaths: readonly string[] = [
   '/.well-known',
 ]
 
-/** Reports what is wrong with a route's path; returns the names of its parameters. */
-export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] {
+/** Reports what is wrong with a route's path; returns the names of its parameters if nothing is. */
+export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] | undefined {
   const parameters = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
   const wrong = findWrong(path, parameters)
   if (wrong !== undefined) {
@@ -28,7 +28,7 @@ export function checkPath({ key: path, keySpan }: Entry, report: Report): string
   if (reserved !== undefined) {
     report.add({ code: 'WP_DEFINITION_PATH_RESERVED', at: keySpan, parameters: { path, reserved } })
   }
-  return parameters
+  return wrong === undefined ? parameters : undefined
 }
 
 interface Wrong {

@@ -104,15 +104,21 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
 
 function checkMap(node: MapNode, shape: Shape, { label, checking }: Work): void {
   const owner = shape.title ?? label.name
+  const meant = new Set<string | undefined>()
   for (const entry of node.entries.values()) {
     const work = { label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
     const value = shapeOf(entry.key, shape)
     if (value !== undefined) checkStructure(entry.value, value, work)
-    else if (shape.names !== undefined) reportName(entry.key, shape, work)
-    else if (shape.additionalProperties === false) reportUnknownKey(entry.key, shape, { ...work, owner })
+    else if (shape.names !== undefined) {
+      reportName(entry.key, shape, work)
+      checking.report.markUnclear(node)
+    } else if (shape.additionalProperties === false) {
+      meant.add(reportUnknownKey(entry.key, shape, { ...work, owner }))
+      checking.report.markUnclear(node)
+    }
   }
   for (const key of shape.required ?? []) {
-    if (node.entries.has(key)) continue
+    if (node.entries.has(key) || meant.has(key)) continue
     emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
   }
   if (node.entries.size < (shape.minProperties ?? 0)) reportValue(node, shape, { label, checking })
@@ -143,12 +149,14 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: Work): voi
   }
 }
 
-function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }: Work & { owner: string }): void {
+/** Returns the key that was probably meant. */
+function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }: Work & { owner: string }) {
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)
   const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
   const hint = shape.keyHints?.[key] ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
+  return near
 }
 
 function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: Work): void {

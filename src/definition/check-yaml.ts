@@ -64,16 +64,22 @@ const maxProblems = 10
 export function checkYaml(document: Document.Parsed | Document, origin: Origin, report: Report): boolean {
   let lastLine = 0
   let count = 0
+  let isIndentation = false
   for (const error of document.errors) {
     const { line } = origin.source.lines.linePos(error.pos[0])
-    const isEcho = count > 0 && (line <= lastLine + 1 || /in YAML stream|at node end/.test(error.message))
+    const isSameKind = isIndentation && indentation.test(error.message)
+    const isEcho = count > 0 && (isSameKind || line <= lastLine + 1 || /in YAML stream|at node end/.test(error.message))
     if (isEcho || count === maxProblems) continue
     reportError(error, { document, origin, report })
+    isIndentation ||= indentation.test(error.message)
     lastLine = line
     count += 1
   }
   return document.errors.length > 0
 }
+
+/** A line that is indented in another way puts all lines behind it where the parser does not expect them. */
+const indentation = /Tabs are not allowed|must start at the same column/
 
 interface Place {
   readonly document: Document

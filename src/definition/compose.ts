@@ -128,7 +128,9 @@ function composeInclude(node: Scalar, place: Place): Node {
   if (located === undefined) return makeBroken(at)
   if (located.node === node || (located.node !== null && path.has(located.node))) return reportCycle(node, place)
   const composed = within(node, place, () => compose(located.node, { ...place, origin: located.origin }))
-  return { ...composed, included: true }
+  const included = { ...composed, included: true }
+  if (loading.report.isUnclear(composed)) loading.report.markUnclear(included)
+  return included
 }
 
 function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
@@ -145,6 +147,7 @@ function composeMap(map: YAMLMap, place: Place): MapNode {
   const span = spanOf(map, place.origin)
   const entries = new Map<string, Entry>()
   const merged: Node[] = []
+  let isDouble = false
   for (const pair of map.items as Pair<YamlNode, YamlNode | null>[]) {
     const keySpan = isScalar(pair.key) ? spanOf(pair.key, place.origin) : { ...span, end: span.start + 1 }
     if (!isScalar(pair.key) || (pair.key.value === null && !pair.key.source)) {
@@ -154,12 +157,16 @@ function composeMap(map: YAMLMap, place: Place): MapNode {
     const key = typeof pair.key.value === 'string' ? pair.key.value : (pair.key.source ?? String(pair.key.value))
     const value = composeValue(pair, keySpan, place)
     if (key === '<<' && pair.key.type === 'PLAIN') merged.push(value)
-    else if (entries.has(key)) reportDuplicate(entries.get(key)!, keySpan, place)
-    else entries.set(key, { key, keySpan, value })
+    else if (entries.has(key)) {
+      isDouble = true
+      reportDuplicate(entries.get(key)!, keySpan, place)
+    } else entries.set(key, { key, keySpan, value })
     if (hasReferences(key)) place.loading.references.push({ text: key, at: keySpan })
   }
   for (const node of merged.flatMap((value) => (value.kind === 'list' ? value.items : [value]))) merge(entries, node)
-  return { kind: 'map', ...span, entries }
+  const node = { kind: 'map', ...span, entries } as const
+  if (isDouble) place.loading.report.markUnclear(node)
+  return node
 }
 
 /** A value that is not there has no text: its key stands for it. */

@@ -4,6 +4,7 @@ import { checkOpenEvents } from './check-open-events.ts'
 import { checkStructure } from './check-structure.ts'
 import { checkUnused } from './check-unused.ts'
 import { checkVariables } from './check-variables.ts'
+import type { DefinitionCode } from './errors.ts'
 import type { Definition } from './definition.ts'
 import { language } from './language.ts'
 import type { Loading } from './loading.ts'
@@ -21,7 +22,7 @@ import { nameScopes, type Making } from './making.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'
-import { makeSection } from './section.ts'
+import { makeSection, type Section } from './section.ts'
 
 /** Checks the composed waypost.yml and makes what it says; where something was reported, as much as can be made. */
 export function makeDefinition(loading: Loading, root: Node, variables?: Variables): Made {
@@ -68,13 +69,15 @@ export interface Made {
 }
 
 function makeMaking(loading: Loading, root: Node): Making {
+  const section = (key: string, code: DefinitionCode): Section =>
+    makeSection(root, key, { code, report: loading.report })
   return {
     loading,
-    schemas: makeSchemas(loading, makeSection(root, 'schema', 'WP_DEFINITION_SCHEMA_UNKNOWN')),
+    schemas: makeSchemas(loading, section('schema', 'WP_DEFINITION_SCHEMA_UNKNOWN')),
     sections: {
-      event: makeSection(root, 'event', 'WP_DEFINITION_EVENT_UNKNOWN'),
-      rate: makeSection(root, 'rate', 'WP_DEFINITION_RATE_UNKNOWN'),
-      action: makeSection(root, 'action', 'WP_DEFINITION_ACTION_UNKNOWN'),
+      event: section('event', 'WP_DEFINITION_EVENT_UNKNOWN'),
+      rate: section('rate', 'WP_DEFINITION_RATE_UNKNOWN'),
+      action: section('action', 'WP_DEFINITION_ACTION_UNKNOWN'),
     },
     scopes: new Map(),
     classUses: [],

@@ -14,6 +14,8 @@ export interface Shared {
   readonly params: JsonSchema | undefined
   readonly scopes: readonly string[] | undefined
   readonly rate: string | undefined
+  /** Something in the route was meant in another way. */
+  readonly isUnclear: boolean
 }
 
 const methodNames: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies HttpMethod[]
@@ -51,7 +53,8 @@ function isPublic(node: Node): boolean {
   return value?.kind === 'scalar' && value.value === true
 }
 
-function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path, scopes }: Shared): void {
+function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path, scopes, isUnclear }: Shared): void {
+  if (isUnclear || loading.report.isUnclear(value)) return
   const isOpen = valueOf(value, 'public')
   const isSaid = isOpen?.kind === 'scalar' && typeof isOpen.value === 'boolean'
   if (isPublic(value) || (isOpen !== undefined && !isSaid)) return

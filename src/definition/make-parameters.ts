@@ -2,6 +2,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { makePointer } from './json-pointer.ts'
 import type { Making } from './making.ts'
 import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
+import type { Report } from './report.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import { typeNames } from './schema-language.ts'
 import { makeSchema } from './schemas.ts'
@@ -71,17 +72,26 @@ function checkParameters(making: Making, { entry, path }: ParametersPlace, resol
   const extra = found.names.filter((name) => !path.names.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
-    const near = report.findNearest(name, missing)
+    const near = findMeant(name, missing, { extra, report })
     const problem = `"${name}" is no parameter of ${path.text}`
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const at = isMap ? value.entries.get(name)!.keySpan : value
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
   }
-  for (const name of missing.filter((name) => report.findNearest(name, extra) === undefined)) {
+  for (const name of missing.filter((name) => findMeant(name, extra, { extra: missing, report }) === undefined)) {
     const problem = `":${name}" of ${path.text} has no schema`
     const hint = `Add ${name}: { type: string } to "path"`
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at: entry.keySpan, parameters: { problem }, hint })
   }
+}
+
+/** One name too many and one too few are one mistake, however much they differ. */
+function findMeant(
+  name: string,
+  others: readonly string[],
+  { extra, report }: { extra: readonly string[]; report: Report },
+): string | undefined {
+  return others.length === 1 && extra.length === 1 ? others[0] : report.findNearest(name, others)
 }
 
 interface One {
@@ -91,6 +101,7 @@ interface One {
 
 function checkOne({ loading }: Making, { key: name, value }: Entry, { key, resolved }: One): void {
   const type = typeOf(value, resolved)
+  if (loading.report.isUnclear(value)) return
   const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
   if (isValue) return
   const problem = `"${name}" cannot be of type "${type}": it comes as text in the ${key === 'path' ? 'path' : 'query'}`
@@ -104,7 +115,7 @@ function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
   let node: Node | undefined = start
   for (let hops = 0; hops < maxHops && node !== undefined; hops += 1) {
     const type = textOf(valueOf(node, 'type'))
-    if (type !== undefined) return type
+    if (type !== undefined) return typeNames.some((name) => name === type) ? type : undefined
     const reference: Node | undefined = node.kind === 'scalar' ? node : valueOf(node, '$ref')
     node = reference === undefined ? undefined : targets.get(reference)?.node
   }

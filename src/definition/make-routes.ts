@@ -43,6 +43,7 @@ function makeRoute(making: Making, entry: Entry): Route {
     params: makePathSchema(making, entry, names),
     scopes: scopes === undefined ? undefined : textsOf(scopes),
     rate: rateName,
+    isUnclear: report.isUnclear(node),
   }
   const methods: Method[] = []
   for (const method of entriesOf(valueOf(node, 'methods'))) {
@@ -53,10 +54,12 @@ function makeRoute(making: Making, entry: Entry): Route {
 }
 
 /** Without a schema of its own each parameter of the path is a text. */
-function makePathSchema(making: Making, { key: text, value }: Entry, names: readonly string[]) {
+function makePathSchema(making: Making, { key: text, value }: Entry, names: readonly string[] | undefined) {
   const place = value.kind === 'map' ? value.entries.get('path') : undefined
-  if (place !== undefined) return makeParameters(making, { entry: place, path: { text, names } })
-  if (names.length === 0) return undefined
+  if (place !== undefined) {
+    return makeParameters(making, { entry: place, ...(names === undefined ? {} : { path: { text, names } }) })
+  }
+  if (names === undefined || names.length === 0) return undefined
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   return { type: 'object', properties, required: [...names] }
 }

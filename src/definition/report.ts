@@ -1,5 +1,6 @@
-import { fill, hasErrors, nearest, type Diagnostic } from '../kit/index.ts'
+import { fill, hasErrors, nearest, type Diagnostic, type Range } from '../kit/index.ts'
 import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
+import type { Node } from './node.ts'
 import type { Source, Span } from './source.ts'
 
 export interface Problem {
@@ -19,6 +20,9 @@ export interface Report {
   /** The candidate that a mistyped name most likely meant, as long as not too much was compared already. */
   findNearest(name: string, candidates: Iterable<string>): string | undefined
   hasErrors(): boolean
+  /** Notes that something in it was meant in another way, so that what is missing in it may be there. */
+  markUnclear(node: Node): void
+  isUnclear(node: Node | undefined): boolean
   /** In the order in which the files were first read, and from top to bottom in each. */
   diagnostics(files: readonly string[]): Diagnostic[]
 }
@@ -36,6 +40,7 @@ const maxComparisons = 300_000
 
 export function makeReport(): Report {
   const found = new Map<string, Diagnostic>()
+  const unclear = new Set<Node>()
   let comparisons = maxComparisons
   const keep = (diagnostic: Diagnostic): void => {
     const { file, range, code, message } = diagnostic
@@ -55,7 +60,9 @@ export function makeReport(): Report {
       return comparisons < 0 ? undefined : nearest(name, names)
     },
     hasErrors: () => hasErrors([...found.values()]),
-    diagnostics: (files) => sortDiagnostics([...found.values()], files),
+    markUnclear: (node) => unclear.add(node),
+    isUnclear: (node) => node !== undefined && unclear.has(node),
+    diagnostics: (files) => sortDiagnostics(withoutEchoes([...found.values()]), files),
   }
 }
 
@@ -87,6 +94,22 @@ function lineOf({ text, lines: { lineStarts } }: Source, line: number): string {
   const next = lineStarts[line]
   const end = next === undefined ? text.length : next - 1
   return text.slice(start, text[end - 1] === '\r' ? end - 1 : end)
+}
+
+/** A variable where none may stand is no valid value either: that is said once. */
+function withoutEchoes(diagnostics: Diagnostic[]): Diagnostic[] {
+  const variables = diagnostics.filter(({ code }) => code === 'WP_DEFINITION_ENV_PLACE')
+  if (variables.length === 0) return diagnostics
+  const placesOf = (one: Diagnostic): string => `${one.file}:${one.range.start.line}`
+  const places = Map.groupBy(variables, placesOf)
+  return diagnostics.filter((one) => {
+    const inLine = places.get(placesOf(one)) ?? []
+    return inLine.includes(one) || !inLine.some((variable) => isWithin(variable.range, one.range))
+  })
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  return inner.start.column >= outer.start.column && inner.end.column <= outer.end.column
 }
 
 function sortDiagnostics(diagnostics: Diagnostic[], files: readonly string[]): Diagnostic[] {

@@ -4,6 +4,7 @@ import { compose } from './compose.ts'
 import { openTarget, type Target } from './include.ts'
 import type { Loading } from './loading.ts'
 import { textOf, type Node } from './node.ts'
+import { typeNames } from './schema-language.ts'
 import { checkName, type Section } from './section.ts'
 import type { Source, Span } from './source.ts'
 import { walkName, walkSchema, type SchemaRoot, type Walking } from './walk-schema.ts'
@@ -51,6 +52,8 @@ function makePlace({ loading, walking, section }: Schemas, node: Node, root: Sch
   if (/\.(ya?ml|json)$/.test(name)) {
     const hint = `To include a file: !include ${name}`
     loading.report.add({ code: section.code, at: node, parameters: { name }, hint })
+  } else if (typeNames.some((type) => type === name)) {
+    loading.report.add({ code: section.code, at: node, parameters: { name }, hint: `Write { type: ${name} }` })
   } else {
     checkName(section, name, { at: node, report: loading.report })
   }

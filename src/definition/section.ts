@@ -14,10 +14,16 @@ export interface Section {
   readonly incomplete: boolean
 }
 
-export function makeSection(root: Node, key: string, code: DefinitionCode): Section {
+/** @param report in which it was noted if the map's keys are not all clear */
+export function makeSection(
+  root: Node,
+  key: string,
+  { code, report }: { code: DefinitionCode; report: Report },
+): Section {
   const value = valueOf(root, key)
   const entries = value?.kind === 'map' ? value.entries : new Map<string, Entry>()
-  const isKnown = value === undefined || value.kind === 'map' || isEmpty(value)
+  const isUnclear = report.isUnclear(value ?? root)
+  const isKnown = !isUnclear && (value === undefined || value.kind === 'map' || isEmpty(value))
   return { key, entries, code, incomplete: !isKnown }
 }
 

@@ -18,8 +18,8 @@ export interface Strictness {
 export function checkStrict(node: MapNode, strictness: Strictness): readonly string[] | undefined {
   const say = (at: Span, problem: string, hint?: string): void =>
     strictness.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint })
-  const types = checkTypes(node, strictness.types, say)
-  for (const entry of node.entries.values()) checkKeyword(entry, types, say)
+  const types = checkTypes(node, strictness, say)
+  checkKeywords(node, types, { say, report: strictness.report })
   checkPairs(node, strictness.isDraft07, say)
   checkTuple(node, strictness.isDraft07, say)
   checkTexts(node, say, strictness.report)
@@ -28,13 +28,15 @@ export function checkStrict(node: MapNode, strictness: Strictness): readonly str
 
 type Say = (at: Span, problem: string, hint?: string) => void
 
-function checkTypes(node: MapNode, around: Strictness['types'], say: Say): Strictness['types'] {
+function checkTypes(node: MapNode, { types: around, report }: Strictness, say: Say): Strictness['types'] {
   const at = node.entries.get('type')?.value
   const single = textOf(at)
   const declared = (single === undefined ? textsOf(at) : [single]).filter((type) =>
     typeNames.some((name) => name === type),
   )
-  if (at === undefined || declared.length === 0) return around
+  // What type was meant is not known: all may be.
+  if (at === undefined ? report.isUnclear(node) : declared.length === 0) return typeNames
+  if (at === undefined) return around
   if (around === undefined) return declared
   const left = declared.filter((type) => around.includes(type) || (type === 'integer' && around.includes('number')))
   const lost = declared.find((type) => !left.includes(type))
@@ -43,29 +45,54 @@ function checkTypes(node: MapNode, around: Strictness['types'], say: Say): Stric
   return left
 }
 
+const [array, object] = [['array'], ['object']]
+
 const keywordTypes: Readonly<Record<string, readonly string[]>> = {
   ...forType(['number'], ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']),
   ...forType(['string'], ['minLength', 'maxLength', 'pattern']),
   ...forType(['string', 'number'], ['format']),
-  ...forType(['array'], ['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains']),
-  ...forType(['array'], ['minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains']),
-  ...forType(['object'], ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']),
-  ...forType(['object'], ['propertyNames', 'required', 'minProperties', 'maxProperties']),
-  ...forType(['object'], ['dependencies', 'dependentRequired', 'dependentSchemas']),
+  ...forType(array, ['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains']),
+  ...forType(array, ['minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains']),
+  ...forType(object, ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']),
+  ...forType(object, ['propertyNames', 'required', 'minProperties', 'maxProperties']),
+  ...forType(object, ['dependencies', 'dependentRequired', 'dependentSchemas']),
 }
 
 function forType(types: readonly string[], keywords: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(keywords.map((keyword) => [keyword, types]))
 }
 
-function checkKeyword({ key, keySpan, value }: Entry, types: Strictness['types'], say: Say): void {
+interface Saying {
+  readonly say: Say
+  readonly report: Report
+}
+
+/** Says once what a missing or a wrong type means for all keywords that it does not fit. */
+function checkKeywords(node: MapNode, types: Strictness['types'], { say, report }: Saying): void {
+  const wrong = [...node.entries.values()].filter((entry) => !isForType(entry, types))
+  const [first] = wrong
+  if (first === undefined) return
+  report.markUnclear(node)
+  const names = joinNames(wrong.map(({ key }) => `"${key}"`))
+  const needed = keywordTypes[first.key]!
+  const [needs, has] = wrong.length === 1 ? ['needs', 'has'] : ['need', 'have']
+  if (types === undefined) say(first.keySpan, `${names} ${needs} a type`, `Add type: ${needed[0]}`)
+  else {
+    const hint = `${wrong.length === 1 ? 'It is' : 'They are'} for type: ${needed.join(' or ')}`
+    const isSame = wrong.every(({ key }) => keywordTypes[key] === needed)
+    const problem = `${names} ${has} no effect on type "${types.join('" or "')}"`
+    say(first.keySpan, problem, isSame ? hint : undefined)
+  }
+}
+
+function isForType({ key, value }: Entry, types: Strictness['types']): boolean {
   const needed = Object.hasOwn(keywordTypes, key) ? keywordTypes[key]! : undefined
-  if (needed === undefined || (key === 'required' && value.kind !== 'list')) return
-  const isLeft = types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number')))
-  if (isLeft === true) return
-  if (types === undefined) say(keySpan, `"${key}" needs a type`, `Add type: ${needed[0]}`)
-  else
-    say(keySpan, `"${key}" has no effect on type "${types.join('" or "')}"`, `It is for type: ${needed.join(' or ')}`)
+  if (needed === undefined || (key === 'required' && value.kind !== 'list')) return true
+  return types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number'))) === true
+}
+
+function joinNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 function checkPairs({ entries }: MapNode, isDraft07: boolean, say: Say): void {

@@ -13,7 +13,7 @@ import {
   type Node,
   type ScalarNode,
 } from './node.ts'
-import { schema2020, schemaDraft07 } from './schema-language.ts'
+import { schema2020, schemaDraft07, typeNames } from './schema-language.ts'
 import { childrenOf, type Child } from './schema-keywords.ts'
 import { checkStrict } from './strict-schema.ts'
 
@@ -124,7 +124,8 @@ function walk(walking: Walking, node: Node, spot: Spot): JsonSchema {
 function reportNoSchema({ loading, hintFor }: Walking, node: Node): void {
   const problem = `A JSON Schema must be a map, true or false, not ${describeNode(node)}`
   const text = textOf(node)
-  const hint = text === undefined ? undefined : hintFor(text)
+  const isType = typeNames.some((name) => name === text)
+  const hint = isType ? `Write { type: ${text} }` : text === undefined ? undefined : hintFor(text)
   loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: node, parameters: { problem }, hint })
 }
 
@@ -165,6 +166,7 @@ function walkMap(walking: Walking, node: MapNode, spot: Spot): JsonSchema {
   const checking = { report, code: 'WP_DEFINITION_SCHEMA_INVALID' } as const
   const shape = spot.dialect === '2020-12' ? schema2020 : schemaDraft07
   checkStructure(node, shape, { label: { name: 'A JSON Schema', at: node }, checking })
+  if (report.isUnclear(node)) spot.level.open = true
   const types = checkStrict(node, { types: spot.types, isDraft07: spot.dialect === 'draft-07', report })
   collectLevel(node, spot.level)
   noteAnchor(walking, node, spot)

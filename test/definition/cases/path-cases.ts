@@ -138,8 +138,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a/:id:\n    path: Ids\n    methods: { GET: { public: true, action: src/a.ts } }\nschema:\n  Ids: { type: object, properties: { other: { type: string } } }\n',
     },
     problems: [
-      'waypost.yml:3:5 «path» WP_DEFINITION_PATH_PARAMETER ":id" of /a/:id has no schema | Add id: { type: string } to "path"',
-      'waypost.yml:3:11 «Ids» WP_DEFINITION_PATH_PARAMETER "other" is no parameter of /a/:id',
+      'waypost.yml:3:11 «Ids» WP_DEFINITION_PATH_PARAMETER "other" is no parameter of /a/:id | Did you mean "id"?',
     ],
   },
   {

@@ -1,0 +1,109 @@
+// What `validate` prints, how it ends, and for whom: people, pipelines, editors.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+
+const collection = 'resources/routes/todo/collection.yml'
+let project: TestProject
+
+before(async () => {
+  project = await makeProject()
+})
+after(() => project.remove())
+
+/** Edits a file for as long as the work takes. */
+async function broken(file: string, [from, to]: readonly [string, string], work: () => Promise<void>): Promise<void> {
+  const text = await project.read(file)
+  await project.edit(file, from, to)
+  try {
+    await work()
+  } finally {
+    await project.write(file, text)
+  }
+}
+
+const misspelt = ['response: Todo-Collection', 'response: Todo-Colection'] as const
+
+test('annotations of GitHub name the file from the top of the repository', async () => {
+  await broken(collection, misspelt, async () => {
+    const home = path.dirname(project.folder)
+    execFileSync('git', ['init', '-q', home])
+    try {
+      const { code, stdout, stderr } = await project.run('validate --format=github')
+      assert.equal(code, 1)
+      assert.equal(
+        stdout,
+        `::error file=todo/${collection},line=8,endLine=8,col=15,endColumn=28,title=WP_DEFINITION_SCHEMA_UNKNOWN::` +
+          'There is no schema "Todo-Colection"%0ADid you mean "Todo-Collection" (resources/schema.yml:17)?%0A' +
+          'included at waypost.yml:3:10\n',
+      )
+      assert.match(stderr, /^1 error in 1 file \(2 routes, 4 schemas, 1 event; \d\.\d\d s\)\n$/)
+    } finally {
+      await rm(path.join(home, '.git'), { recursive: true })
+    }
+  })
+})
+
+test('without a repository the workspace of the workflow is its top, if the project is in it', async () => {
+  await broken(collection, misspelt, async () => {
+    const fileIn = async (workspace: string) => {
+      const env = { GITHUB_WORKSPACE: workspace }
+      return /file=([^,]*)/.exec((await project.run('validate --format=github', { env })).stdout)?.[1]
+    }
+    assert.equal(await fileIn(path.dirname(project.folder)), `todo/${collection}`)
+    assert.equal(await fileIn('/nowhere'), collection)
+    assert.equal(await fileIn(path.join(project.folder, 'resources')), collection)
+  })
+})
+
+test('what does not fit the types is annotated too', async () => {
+  await broken('src/todo/delete.ts', ["message: 'To-do removed'", 'message: 1'], async () => {
+    const { code, stdout, stderr } = await project.run('validate --types --format=github')
+    assert.equal(code, 1)
+    assert.match(stdout, /^::error file=src\/todo\/delete\.ts,line=\d+,endLine=\d+,col=\d+,endColumn=\d+,title=TS\d+::/)
+    assert.match(stderr, /^The types do not fit \(2 routes/)
+    const plain = await project.run('validate --types')
+    assert.equal(plain.code, 1)
+    assert.match(plain.stdout, /^src\/todo\/delete\.ts\(\d+,\d+\): error TS\d+: /)
+    const { ok, diagnostics, types } = JSON.parse((await project.run('validate --types --json')).stdout)
+    assert.deepEqual([ok, diagnostics], [false, []])
+    assert.match(types[0], /^src\/todo\/delete\.ts\(/)
+  })
+})
+
+test('warnings are printed and do not fail, but with --strict', async () => {
+  await broken('resources/schema.yml', ['Message:\n', 'Unused: { type: string }\nMessage:\n'], async () => {
+    const { code, stdout, stderr } = await project.run('validate')
+    assert.equal(code, 0)
+    assert.match(stdout, /^resources\/schema\.yml:25:1 {2}warning {2}Nothing uses the schema "Unused"\n/)
+    assert.match(stderr, /^1 warning in 1 file \(/)
+    assert.equal((await project.run('validate --strict')).code, 1)
+    assert.match(
+      (await project.run('validate --format=github')).stdout,
+      /^::warning file=resources\/schema\.yml,line=25,/,
+    )
+    const { ok, diagnostics } = JSON.parse((await project.run('validate --json --strict')).stdout)
+    assert.deepEqual([ok, diagnostics[0].severity], [false, 'warning'])
+  })
+})
+
+test('a sound project is one line, in every format', async () => {
+  for (const words of ['validate', 'validate --format=text', 'validate --types --strict', 'validate --format=github']) {
+    const { code, stdout, stderr } = await project.run(words)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^No problem: 2 routes, 4 schemas, 1 event \(\d\.\d\d s\)\n$/)
+  }
+  assert.deepEqual(JSON.parse(await project.ok('validate --json')), { ok: true, diagnostics: [] })
+})
+
+test('--json and --format do not go together, and an unknown format is named', async () => {
+  const both = await project.run('validate --json --format=github')
+  assert.equal(both.code, 2)
+  assert.equal(JSON.parse(both.stdout).error.message, '--json and --format are two ways to print the same')
+  const unknown = await project.run('validate --format=gitlab')
+  assert.deepEqual([unknown.code, unknown.stdout], [2, ''])
+  assert.match(unknown.stderr, /--format=gitlab to be one of: text, github/)
+})
