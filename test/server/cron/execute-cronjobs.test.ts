@@ -97,9 +97,9 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     await execute()
     now += 60_000
     const { reports } = await execute()
-    const bad = reports.find(({ name }) => name === 'bad')
-    assert.equal(bad?.outcome, 'failed')
-    assert.match((bad?.error as Error).stack ?? '', /TypeError: no good\n.*waypost:\/\/\/src\/bad\.ts:4/)
+    const bad = reports.find(({ name }) => name === 'bad')!
+    assert.equal(bad.outcome, 'failed')
+    assert.match((bad.error as Error).stack ?? '', /TypeError: no good\n.*waypost:\/\/\/src\/bad\.ts:4/)
     assert.equal(reports.find(({ name }) => name === 'tick')?.outcome, 'done')
     await takeMessages()
   })

@@ -32,8 +32,8 @@ export interface World extends AsyncDisposable {
   readonly host: Host
   /** Every run that began: `name slot`. */
   readonly runs: string[]
-  /** The clock of System. */
-  readonly clock: { set(time: string): void; forward(minutes: number): void }
+  /** The clock of System; `start` lets it go on from a moment. */
+  readonly clock: { set(time: string): void; forward(minutes: number): void; start(time: string): void }
   deploy(cronjobs: Readonly<Record<string, Cronjobish>>): Promise<void>
   open(options?: Partial<FollowOptions>): Promise<Machine>
   row(name: string): Promise<Row | undefined>
@@ -49,7 +49,9 @@ export async function openWorld(systemUrl: string): Promise<World> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-cron-'))
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   let now = Date.parse('2026-11-20T10:00:30Z')
-  const clock = { now: () => now, monotonic: () => performance.now() }
+  let startedAt: number | undefined
+  const passed = () => (startedAt === undefined ? 0 : performance.now() - startedAt)
+  const clock = { now: () => now + passed(), monotonic: () => performance.now() }
   const variables = { WAYPOST_SYSTEM_URL: systemUrl }
   const connect = () => openHost({ folder, variables, create: true, unmigrated: true, disposable: true, clock })
   const host = await connect()
@@ -65,6 +67,10 @@ export async function openWorld(systemUrl: string): Promise<World> {
     work,
     clock: {
       set: (time) => void (now = Date.parse(time)),
+      start(time) {
+        now = Date.parse(time)
+        startedAt = performance.now()
+      },
       forward: (minutes) => void (now += minutes * 60_000),
     },
     async deploy(cronjobs) {
@@ -93,7 +99,7 @@ function makePlugin(runs: string[], work: Readonly<Record<string, Work>>) {
     async handle(request, context) {
       const { cronjob, slot } = request.params
       runs.push(`${cronjob} ${String(slot).slice(0, 16)}`)
-      return work[name]?.(request as never, context)
+      return work[name]?.(request, context)
     },
   })
   const actions = { work: { description: 'Works', config: {}, make } }
