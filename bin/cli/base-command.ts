@@ -4,6 +4,7 @@ import { boolean } from '@oclif/core/flags'
 import { describeError, exitCodeOf } from './describe-error.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
+import { noticeLostReader } from './notice-lost-reader.ts'
 import { errorJson } from './report-error.ts'
 import { Signals } from './signals.ts'
 
@@ -70,6 +71,7 @@ export abstract class WaypostCommand extends Command {
   protected override async init(): Promise<void> {
     await super.init()
     this.#signals.listen()
+    noticeLostReader()
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

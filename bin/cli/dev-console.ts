@@ -1,17 +1,47 @@
-import { formatDiagnostics, isWaypostError, version, type Diagnostic } from '../../src/kit/index.ts'
-import type { DevConsole as Console, DevStarted } from '../../src/project/index.ts'
+import { formatDiagnostics, version, type Diagnostic } from '../../src/kit/index.ts'
+import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
+import {
+  describeFailure,
+  formatAnswered,
+  formatDelivered,
+  formatMs,
+  hideSecrets,
+  listFiles,
+  margin,
+} from './dev-lines.ts'
 import { formatCurl } from './format-curl.ts'
+import { LiveLine } from './live-line.ts'
 import { hasColour, paint } from './paint.ts'
 import { plural } from './plural.ts'
 import { widthOf } from './print-diagnostics.ts'
 
 type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
 
-/** As wide as the time in front of a line. */
-const margin = ' '.repeat(10)
+export interface DevConsoleOptions {
+  /** Keys are listened to. */
+  readonly hasKeys?: boolean
+  /** Where a debugger attaches. */
+  readonly inspector?: string | undefined
+}
+
+interface IssuedToken {
+  readonly token: string
+  readonly expiresInS: number
+}
+
+/** How long a failure waits for the answer of its request, to be shown below it. */
+const longestWaitMs = 1000
 
 /** What `dev` prints while it runs: one line a request, a delivery or a reload. */
 export class DevConsole implements Console {
+  readonly #options: DevConsoleOptions
+  readonly #live = new LiveLine(process.stdout, process.stderr)
+  readonly #failures = new Map<string, { readonly error: unknown; readonly timer: NodeJS.Timeout }>()
+
+  constructor(options: DevConsoleOptions = {}) {
+    this.#options = options
+  }
+
   started(news: DevStarted): void {
     const { url, user, migration } = news
     const done = [
@@ -21,44 +51,50 @@ export class DevConsole implements Console {
     say()
     say(`  waypost ${version}   ${news.project}\n`)
     say(`  API       ${paint('cyan', url)}`)
+    for (const address of news.network) say(`  Network   ${paint('cyan', address)}`)
     if (news.docs !== undefined) say(`  Docs      ${paint('cyan', news.docs)}`)
     row('Sign in', `${user.name} / ${user.password}`, '(kept in .waypost/dev.json; has every scope)')
     row('System', news.target, done.join(', '))
     if (news.delivers) row('Events', 'delivered here while this runs', '(--no-deliver leaves them to event:execute)')
     else say(`  Events    left to ${paint('cyan', 'npx waypost event:execute')}`)
-    const requests = news.suggestions.map((one) => formatCurl(one, { url, user: user.name }))
-    if (requests.length > 0) say(`\n  Try       ${requests.map(paintCommand).join(`\n${' '.repeat(12)}`)}`)
-    say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.\n`)
+    if (this.#options.inspector !== undefined) say(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
+    const requests = news.suggestions.map((one) => commandOf(one, { url, user: user.name }))
+    if (requests.length > 0) say(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
+    const keys = ['r reload', 't token', ...(news.docs === undefined ? [] : ['d docs']), 'q quit'].join('   ')
+    say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 
-  answered({ method, path, status, ms, user, dropped }: News<'answered'>): void {
-    const known = user === undefined ? '' : `   ${user}`
-    line(`${method.padEnd(6)} ${printable(path).padEnd(24)} ${status}   ${formatMs(ms)}${known}`)
+  answered(answered: News<'answered'>): void {
+    const failure = this.#takeFailure(answered.id)
+    const width = process.stdout.isTTY ? widthOf(process.stdout) : undefined
+    const { method, path, status, user, reason, dropped } = answered
+    const isPoll = ['GET', 'HEAD', 'OPTIONS'].includes(method) && failure === undefined && dropped === undefined
+    const key = isPoll ? JSON.stringify([method, path, status, user, reason]) : undefined
+    this.#live.write(key, (times) => withTime(formatAnswered(answered, { width, times })))
+    if (failure !== undefined) say(indent(describeFailure(failure.error)))
     if (dropped === undefined) return
     const fields = dropped.fields.map((field) => `"${field}"`).join(', ')
     const verb = dropped.fields.length === 1 ? 'is' : 'are'
-    say(
-      `${margin}result: ${fields} ${verb} not in the schema and ${verb === 'is' ? 'was' : 'were'} dropped (${dropped.action})`,
-    )
+    const was = verb === 'is' ? 'was' : 'were'
+    say(`${margin}result: ${fields} ${verb} not in the schema and ${was} dropped (${dropped.action})`)
   }
 
-  failed(error: unknown, request: { id: string; method: string; path: string }): void {
-    line(`${paint('red', 'error')}  ${request.method} ${printable(request.path)}   request ${request.id}`)
-    const text = isWaypostError(error) ? [error.message, error.hint].filter(Boolean).join('\n') : stackOf(error)
-    say(text.replaceAll(/^/gm, margin))
+  failed(error: unknown, { id, method, path }: { id: string; method: string; path: string }): void {
+    const alone = () => {
+      this.#takeFailure(id)
+      line(`${paint('red', 'error')}  ${method} ${hideSecrets(path)}   request ${id}`)
+      say(indent(describeFailure(error)))
+    }
+    this.#failures.set(id, { error, timer: setTimeout(alone, longestWaitMs).unref() })
   }
 
   strayed(error: unknown): void {
     line(`${paint('red', 'error')}  outside of every request: is a promise not awaited?`)
-    say(stackOf(error).replaceAll(/^/gm, margin))
+    say(indent(describeFailure(error)))
   }
 
-  delivered({ event, endpoint, outcome, result, attempt }: News<'delivered'>): void {
-    const end =
-      outcome === 'delivered'
-        ? ''
-        : `   ${outcome}${outcome === 'retrying' ? `, attempt ${attempt + 1} of 4 follows` : ''}`
-    line(`event  ${event} → ${endpoint}   ${result.failure ?? result.status}   ${formatMs(result.latencyMs)}${end}`)
+  delivered(attempt: News<'delivered'>): void {
+    line(formatDelivered(attempt))
   }
 
   reloaded({ files, ms, diagnostics, migration, isMended }: News<'reloaded'>): void {
@@ -76,7 +112,7 @@ export class DevConsole implements Console {
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last good state' : 'no route is served before it is mended'
     line(`reload ${listFiles(files)}: ${what}, ${then}`)
-    if (error !== undefined) say(describe(error).replaceAll(/^/gm, margin))
+    if (error !== undefined) say(indent(describeFailure(error)))
     this.#list(diagnostics)
   }
 
@@ -84,17 +120,47 @@ export class DevConsole implements Console {
     line(`${paint('yellow', 'warning')}  ${message}`)
   }
 
+  /** A command with a token in it, to be pasted into another terminal. */
+  showToken({ token, expiresInS }: IssuedToken, about: Pick<DevStarted, 'url' | 'user' | 'suggestions'>): void {
+    const { url, user, suggestions } = about
+    const request = suggestions.findLast((one) => one.needsToken) ?? suggestions[0] ?? whoAmI
+    line(`token  of ${user.name}, for ${formatLifetime(expiresInS)}`)
+    say(`${margin}${commandOf({ ...request, needsToken: true }, { url, user: user.name, token }, margin.length)}`)
+  }
+
+  /** An empty line, as somebody makes one by the enter key to see what is new. */
+  space(): void {
+    say()
+  }
+
+  #takeFailure(id: string): { readonly error: unknown } | undefined {
+    const found = this.#failures.get(id)
+    clearTimeout(found?.timer)
+    this.#failures.delete(id)
+    return found
+  }
+
   /** Problems below the line that they belong to, as far in as its text. */
   #list(diagnostics: readonly Diagnostic[]): void {
     if (diagnostics.length === 0) return
     const width = widthOf(process.stdout) - margin.length
     const text = formatDiagnostics(diagnostics, { colour: hasColour(process.stdout), width }).trimEnd()
-    say(`${text.replaceAll(/^(?=.)/gm, margin)}\n`)
+    say(`${indent(text)}\n`)
   }
 }
 
-function paintCommand(lines: readonly string[]): string {
-  return lines.map((line) => paint('cyan', line)).join(`\n${' '.repeat(14)}`)
+/** What every project answers. */
+const whoAmI: SuggestedRequest = { method: 'GET', path: '/authorization/whoami', needsToken: true, body: undefined }
+
+function commandOf(request: SuggestedRequest, to: Parameters<typeof formatCurl>[1], column = 12): string {
+  const width = widthOf(process.stdout) - column
+  return formatCurl(request, { ...to, width })
+    .map((part) => paint('cyan', part))
+    .join(`\n${' '.repeat(column + 2)}`)
+}
+
+function formatLifetime(seconds: number): string {
+  return seconds % 3600 === 0 ? plural(seconds / 3600, 'hour') : plural(Math.round(seconds / 60), 'minute')
 }
 
 function say(text = ''): void {
@@ -108,35 +174,14 @@ function row(word: string, what: string, remark: string): void {
   say(fits ? `${start}${remark}`.trimEnd() : `${start.trimEnd()}\n${' '.repeat(12)}${remark}`)
 }
 
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, margin)
+}
+
 function line(text: string): void {
-  say(`${new Date().toTimeString().slice(0, 8)}  ${text}`)
+  say(withTime([text]))
 }
 
-/** A path that a caller sent, without what would move the cursor of a terminal. */
-function printable(path: string): string {
-  return path.slice(0, 200).replaceAll(/[^\x20-\x7E]/g, '?')
-}
-
-function formatMs(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(0)} ms`
-}
-
-function listFiles(files: readonly string[]): string {
-  if (files.length === 0) return 'the project'
-  return files.length <= 2 ? files.join(', ') : `${files[0]} and ${files.length - 1} more`
-}
-
-function describe(error: unknown): string {
-  if (!isWaypostError(error)) return stackOf(error)
-  return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
-}
-
-/** The stack as far as it is the project's: what runs below it is of no use to who wrote the action. */
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const [first = '', ...frames] = (error.stack ?? error.message).split('\n')
-  const own = frames
-    .filter((frame) => frame.includes('waypost:///'))
-    .map((frame) => frame.replaceAll('waypost:///', ''))
-  return [first, ...(own.length > 0 ? own : frames.slice(0, 3))].join('\n')
+function withTime(lines: readonly string[]): string {
+  return `${new Date().toTimeString().slice(0, 8)}  ${lines.join('\n')}`
 }

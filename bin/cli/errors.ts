@@ -26,6 +26,12 @@ export const errors = defineErrors({
     message: '"{file}" cannot be written: {reason}',
     hint: 'Name another file, or leave --output away to print.',
   },
+  WP_CLI_INSPECT: {
+    kind: 'user',
+    status: 500,
+    message: 'No debugger can attach at port {port}: {reason}',
+    hint: 'Choose another one, or any that is free: --inspect=0',
+  },
   WP_CLI_UNEXPECTED: {
     kind: 'bug',
     status: 500,

@@ -5,24 +5,41 @@ export interface CurlOptions {
   readonly user: string
   /** A token as it is; by default the command that issues one. */
   readonly token?: string
+  /** Columns that a line should keep to. */
+  readonly width?: number
 }
 
 /** The lines of a command that sends a request; pasted together they are one. */
-export function formatCurl(request: SuggestedRequest, { url, user, token }: CurlOptions): readonly string[] {
-  const start = [
-    'curl',
-    ...(request.method === (request.body === undefined ? 'GET' : 'POST') ? [] : [`-X ${request.method}`]),
-    quote(url.replace(/^http:\/\//, '') + request.path),
+export function formatCurl(request: SuggestedRequest, options: CurlOptions): readonly string[] {
+  const { url, user, token, width = Infinity } = options
+  const { body } = request
+  const isPlain = request.method === (body === undefined ? 'GET' : 'POST')
+  const parts = [
+    `curl ${isPlain ? '' : `-X ${request.method} `}${quote(url.replace(/^http:\/\//, '') + request.path)}`,
     ...(request.needsToken
       ? [`-H "Authorization: Bearer ${token ?? `$(npx waypost token:issue --user ${user})`}"`]
       : []),
+    ...(body === undefined ? [] : [`--json ${quoteText(body)}`]),
   ]
-  if (request.body === undefined) return [start.join(' ')]
-  const body = `--json '${request.body.replaceAll("'", String.raw`'\''`)}'`
-  return request.needsToken ? [`${start.join(' ')} \\`, body] : [`${start.join(' ')} ${body}`]
+  return pack(parts, width)
+}
+
+/** As many parts in a line as have place; every line but the last goes on behind a backslash. */
+function pack(parts: readonly string[], width: number): readonly string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + part.length + 3 <= width) lines[lines.length - 1] = `${last} ${part}`
+    else lines.push(part)
+  }
+  return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`))
 }
 
 /** A shell takes what stands in a query for its own. */
 function quote(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return /^[\w./:-]+$/.test(text) ? text : quoteText(text)
+}
+
+function quoteText(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

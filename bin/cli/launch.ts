@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Config } from '@oclif/core/config'
-import { flush } from '@oclif/core/flush'
 import { settings } from '@oclif/core/settings'
 import { describeError, exitCodeOf } from './describe-error.ts'
 import { formatError } from './report-error.ts'
@@ -53,6 +52,11 @@ function reportError(thrown: unknown, words: readonly string[]): void {
 function exitOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== 'EEXIT') return undefined
   return (thrown as Error & { oclif?: { exit?: number } }).oclif?.exit ?? 0
+}
+
+/** Waits until what was printed is out. oclif's waits for ever when the terminal was closed. */
+async function flush(): Promise<void> {
+  await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
 }
 
 /** Node 24 calls node:sqlite experimental at each start; Waypost is tested on it. */

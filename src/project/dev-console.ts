@@ -21,6 +21,8 @@ export interface DevConsole {
 export interface DevStarted {
   readonly project: string
   readonly url: string
+  /** From other machines, where it listens on every address. */
+  readonly network: readonly string[]
   /** The reference; undefined where the project switched it off. */
   readonly docs: string | undefined
   readonly target: string

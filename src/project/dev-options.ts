@@ -11,6 +11,19 @@ export interface DevOptions {
   /** Deliver events in the background. */
   readonly deliver: boolean
   readonly console: DevConsole
+  /** Asked whether to listen on the next free port instead; without an answer the start fails. */
+  onPortTaken?(taken: TakenPort): Promise<boolean>
+}
+
+/** A port that something listens on. */
+export interface TakenPort {
+  readonly port: number
+  /** The next one that is free. */
+  readonly next: number
+  /** Who listens, in words. */
+  readonly owner: string
+  /** The address of another `dev` of this project, where that is who. */
+  readonly dev: string | undefined
 }
 
 /** What the parts of a running `dev` work on. */

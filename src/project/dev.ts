@@ -4,28 +4,34 @@ import { openBuilder } from '../build/index.ts'
 import { variable, version } from '../kit/index.ts'
 import {
   catchStrayFailures,
+  issueHostToken,
   openHost,
   readLogLevel,
-  readPort,
   startServer,
+  type ServerOptions,
   type WaypostServer,
 } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
+import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
 import type { DevStarted } from './dev-console.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
+import { announceDev, findRunningDev, type RunningDev } from './dev-server-file.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
-import { findFreePort } from './find-free-port.ts'
 import { findProject } from './find-project.ts'
 import { followSaves } from './follow-saves.ts'
+import { listeningUrls } from './listening-urls.ts'
 import { migrateOwnTables, type AppliedMigration } from './migrate.ts'
 import { startDelivering } from './start-delivering.ts'
 import { makeTakeOver, type TakenOver } from './take-over.ts'
 
 export interface DevServer {
-  readonly url: string
+  /** What it said when it started. */
+  readonly started: DevStarted
   /** Builds and serves what the files hold now, as if something had been saved. */
   reload(): Promise<void>
+  /** A fresh token of the first user, with every scope, and its lifetime in seconds. */
+  issueToken(): Promise<{ readonly token: string; readonly expiresInS: number }>
   close(): Promise<void>
 }
 
@@ -37,6 +43,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
+    const other = await findRunningDev(options.folder)
     const { session, own } = await openSession(options, closers)
     const { project, server } = session
     const builder = openBuilder({ ...project, version })
@@ -48,9 +55,15 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const watching = await followSaves(session, { first, takeOver })
     closers.push(() => watching.close())
     const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
+    closers.push(await announceDev(options.folder, news.url))
     options.console.started(news)
+    if (other !== undefined) options.console.warned(describeOther(other))
     if ('refused' in first) options.console.refused({ ...first, files: [], isServing: false })
-    return { url: news.url, reload: watching.flush, close }
+    const issueToken = async () => {
+      const issued = await issueHostToken(session.host, { user: user.name, scopes: undefined, expires: undefined })
+      return { token: issued.access_token, expiresInS: issued.expires_in }
+    }
+    return { started: news, reload: watching.flush, issueToken, close }
   } catch (error) {
     await close()
     throw error
@@ -64,8 +77,8 @@ async function openSession(
 ): Promise<{ session: DevSession; own: readonly AppliedMigration[] }> {
   const { folder, variables, console } = options
   const project = findProject(folder)
-  // The issuer names the port, so it has to be known before anything listens.
-  const port = readPort(variables, options.port) || (await findFreePort())
+  const address = addressOf(options)
+  const port = await choosePort(options, address)
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
   closers.push(() => host.close())
   await assertDevelopment(host)
@@ -77,21 +90,21 @@ async function openSession(
       onException: (error) => console.strayed(error),
     }),
   )
-  const server = await startDevServer(options, { host, identity, port })
+  const server = await startDevServer(options, { host, identity, address: { host: address, port } })
   closers.push(() => server.close())
   return { session: { options, project, host, identity, server }, own }
 }
 
 function startDevServer(
-  { variables, host: address, console }: DevOptions,
-  { host, identity, port }: Pick<DevSession, 'host' | 'identity'> & { port: number },
+  { variables, console }: DevOptions,
+  { host, identity, address }: Pick<ServerOptions, 'host' | 'identity' | 'address'>,
 ): Promise<WaypostServer> {
   return startServer({
     host,
     identity,
     logger: pino({ level: readLogLevel(variables, 'silent') }),
     isDevelopment: true,
-    address: { host: address ?? variable(variables, 'HOST') ?? '127.0.0.1', port },
+    address,
     onAnswered: (answered) => console.answered(answered),
     onServerError: (error, request) => console.failed(error, request),
   })
@@ -102,15 +115,23 @@ function describeStart(
   first: TakenOver,
   own: readonly AppliedMigration[],
 ): Omit<DevStarted, 'user' | 'ms'> {
-  const url = `http://${options.host ?? 'localhost'}:${server.port}`
+  const urls = listeningUrls(addressOf(options), server.port)
   const done = 'refused' in first ? { applied: [], written: [] } : first.migration
   return {
     project: project.name,
-    url,
-    docs: server.terms().settings.docs === 'off' ? undefined : `${url}/docs`,
+    ...urls,
+    docs: server.terms().settings.docs === 'off' ? undefined : `${urls.url}/docs`,
     target: path.relative(options.folder, host.system.target) || host.system.target,
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
     suggestions: 'refused' in first ? [] : first.suggestions,
   }
+}
+
+function addressOf({ host, variables }: DevOptions): string {
+  return host ?? variable(variables, 'HOST') ?? '127.0.0.1'
+}
+
+function describeOther({ url, pid }: RunningDev): string {
+  return `Another dev of this project serves ${url} (process ${pid}): what one stores the other takes for its own.`
 }

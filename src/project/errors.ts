@@ -38,6 +38,7 @@ export const errors = defineErrors({
     message: 'System at {target} is a production one: dev would replace the release that it serves',
     hint: 'Develop on another one: unset WAYPOST_SYSTEM_URL, or remove .waypost/ if nothing in it is needed.',
   },
+  WP_PROJECT_PORT: { kind: 'user', status: 500, message: 'The port {port} is taken by {owner}', hint: '{hint}' },
   WP_PROJECT_CONNECTION: {
     kind: 'user',
     status: 500,

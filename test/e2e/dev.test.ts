@@ -46,7 +46,10 @@ describe('dev', () => {
       /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Docs {6}http:\/\/localhost:PORT\/docs\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
     )
     assert.match(printed, / {2}System {4}\.waypost\/system\.db +2 migrations applied\n/)
-    assert.match(printed, / {2}Try {7}curl localhost:PORT\/todo\n {12}curl localhost:PORT\/todo -H "Authorization: Bearer \$\(npx waypost token:issue --user dev\)" \\\n {14}--json/)
+    assert.match(
+      printed,
+      / {2}Try {7}curl localhost:PORT\/todo\n {12}curl localhost:PORT\/todo \\\n {14}-H "Authorization: Bearer \$\(npx waypost token:issue --user dev\)" \\\n {14}--json '\{"title"/,
+    )
   })
 
   it('keeps a first user with every scope, for its owner only', async () => {
@@ -118,7 +121,9 @@ describe('dev', () => {
     const [, id] = /logged as request (\w+)/.exec(body.detail) ?? []
     assert.ok(id !== undefined && !JSON.stringify(body).includes('trim'))
     await dev.waitFor(
-      new RegExp(`error {2}GET /todo/1 {3}request ${id}\\n {10}TypeError: .*'trim'\\)\\n.*src/todo/entity\\.ts:6:10`),
+      new RegExp(
+        `GET {4}/todo/1 +500 +[\\d.]+ ms {3}request ${id}\\n {10}TypeError: .*'trim'\\)\\n.*src/todo/entity\\.ts:6:10`,
+      ),
     )
   })
 
@@ -132,15 +137,27 @@ describe('dev', () => {
 
   it('a second one on the same port says so', async () => {
     const other = await makeProject()
-    const { code, stdout, stderr } = await other.run(`dev --port ${dev.port}`)
+    const foreign = await other.run(`dev --port ${dev.port}`)
+    const own = await project.run(`dev --port ${dev.port}`)
     await other.remove()
-    assert.equal(code, 1)
-    assert.equal(stdout, '')
-    const next = dev.port + 1
-    assert.equal(
-      stderr,
-      `Error: The port ${dev.port} on 127.0.0.1 is taken\n  Stop what listens there, or choose another one: --port ${next}\n`,
+    for (const { code, stdout, stderr } of [foreign, own]) {
+      assert.equal(code, 1)
+      assert.equal(stdout, '')
+      assert.match(stderr, / another port: npx waypost dev --port \d+\n$/)
+      const [, next] = /--port (\d+)/.exec(stderr) ?? []
+      assert.ok(Number(next) > dev.port && Number(next) < dev.port + 20)
+    }
+    assert.match(
+      own.stderr,
+      new RegExp(`taken by waypost dev of this project \\(process ${dev.pid}\\)\n .* http://localhost:${dev.port}\\.`),
     )
+    // Other systems tell less of a process, or nothing.
+    if (process.platform === 'linux') {
+      assert.ok(
+        foreign.stderr.includes(`taken by waypost dev of ${project.folder} (process ${dev.pid})\n`),
+        foreign.stderr,
+      )
+    }
   })
 
   it('ends in order on SIGTERM, and a new one goes on where it was', async () => {

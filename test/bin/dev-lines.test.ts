@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeFailure, formatAnswered, formatDelivered, hideSecrets } from '../../bin/cli/dev-lines.ts'
+
+const answered = {
+  id: '7Q4F2K',
+  method: 'GET',
+  path: '/todo',
+  status: 200,
+  ms: 1.94,
+  user: undefined,
+  reason: undefined,
+  dropped: undefined,
+}
+const refused = { ...answered, method: 'POST', status: 401, reason: 'no token; scope todo is needed' }
+const long = `/${'folder/'.repeat(30)}end`
+
+for (const width of [60, 80, 120]) {
+  test(`lines of requests are aligned and keep to ${width} columns`, () => {
+    const lines = [
+      formatAnswered(answered, { width }),
+      formatAnswered({ ...answered, method: 'DELETE', path: '/todo/17', status: 204, ms: 1234 }, { width }),
+      formatAnswered(refused, { width }),
+      formatAnswered({ ...answered, path: long, status: 404, reason: `There is nothing at ${long}` }, { width }),
+      formatAnswered({ ...answered, status: 500, user: 'dev' }, { width }),
+    ].map(([first, ...others]) => [`00:00:00  ${first}`, ...others])
+    for (const line of lines.flat()) assert.ok(line.length <= width, `${line.length}: ${line}`)
+    const [one, other, third] = lines.map(([first = '']) => first.search(/ (200|204|401) /))
+    assert.deepEqual([other, third], [one, one])
+    assert.ok(lines[3]![0]!.includes('…') && lines[3]![0]!.includes('/end  404'))
+  })
+}
+
+test('a reason stands behind its request where there is place, else below it; without a terminal always behind it', () => {
+  assert.deepEqual(formatAnswered(refused, { width: 80 }), [
+    'POST   /todo             401   1.9 ms   no token; scope todo is needed',
+  ])
+  assert.deepEqual(formatAnswered(refused, { width: 60 }), [
+    'POST   /todo         401   1.9 ms',
+    '          no token; scope todo is needed',
+  ])
+  const [line, below] = formatAnswered({ ...refused, reason: 'x'.repeat(300) }, { width: undefined })
+  assert.ok(line!.endsWith('x'.repeat(300)) && below === undefined)
+})
+
+test('who called, the id of what failed and how often it happened are named', () => {
+  assert.match(formatAnswered({ ...answered, user: 'dev' }, { width: 80 })[0]!, / {3}dev$/)
+  assert.match(formatAnswered({ ...answered, status: 503 }, { width: 80 })[0]!, / {3}request 7Q4F2K$/)
+  assert.match(formatAnswered(answered, { width: 80, times: 12 })[0]!, / {3}×12$/)
+})
+
+test('nothing that a caller sends moves the cursor', () => {
+  const escape = '\u001B[2J'
+  for (const part of [{ path: `/a${escape}` }, { reason: `a${escape}\nb\u202E` }, { user: `a${escape}` }]) {
+    // oxlint-disable-next-line no-control-regex
+    assert.doesNotMatch(formatAnswered({ ...answered, ...part }, { width: 80 }).join(''), /[\u0000-\u001F\u202E]/)
+  }
+})
+
+test('values that may be secret are left out', () => {
+  const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl'
+  for (const [url, shown] of [
+    ['/todo?startIndex=3&q=milk', '/todo?startIndex=3&q=milk'],
+    ['/todo?access_token=abc&x=1', '/todo?access_token=…&x=1'],
+    ['/a?x=1&Password=a=b&code=c', '/a?x=1&Password=…&code=…'],
+    ['/a?api%5Fkey=abc&client_secret=d', '/a?api%5Fkey=…&client_secret=…'],
+    ['/a?a?token=abc', '/a?a?token=…'],
+    ['/a?%E0%token=abc', '/a?%E0%token=…'],
+    [`/verify/${jwt}?next=${jwt}`, '/verify/…?next=…'],
+    ['/a?token', '/a?token'],
+  ] as const) {
+    assert.equal(hideSecrets(url), shown)
+  }
+  assert.doesNotMatch(formatAnswered({ ...answered, reason: `not ${jwt}` }, { width: 120 })[0]!, /eyJ/)
+})
+
+const attempt = {
+  delivery: 'dlv_1',
+  event: 'todo_created',
+  endpoint: 'http://ann:pw@localhost:4000/hook?token=abc',
+  outcome: 'delivered',
+  attempt: 1,
+  result: { status: 204, failure: undefined, latencyMs: 6 },
+  delayMs: 0,
+} as unknown as Parameters<typeof formatDelivered>[0]
+
+test('a delivery names event, endpoint and answer, and what follows a failure', () => {
+  assert.equal(formatDelivered(attempt), 'event  todo_created → http://…@localhost:4000/hook?token=…   204   6.0 ms')
+  const failed = { ...attempt, outcome: 'retrying', result: { failure: 'timeout', latencyMs: 15_000 } } as never
+  assert.match(formatDelivered(failed), / {3}timeout {3}15000 ms {3}retrying, attempt 2 of 4 follows$/)
+})
+
+test('of a stack only the lines of the project are shown, and what the error came from', () => {
+  const error = new TypeError('no\nway', { cause: new Error('because') })
+  error.stack = `TypeError: no\nway\n    at A.handle (waypost:///src/a.ts:8:35)\n    at run (/x/node_modules/y.js:1:1)`
+  ;(error.cause as Error).stack = 'Error: because\n    at B (waypost:///src/b.ts:1:2)'
+  assert.equal(
+    describeFailure(error),
+    'TypeError: no\nway\n  at A.handle (src/a.ts:8:35)\ncaused by Error: because\n  at B (src/b.ts:1:2)',
+  )
+  assert.equal(describeFailure('words'), 'words')
+})
