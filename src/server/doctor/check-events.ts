@@ -50,7 +50,7 @@ function adviseCron(
   const own = ['WAYPOST_SYSTEM_URL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_DIRECT_URL']
   const missing = unknownToCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
   const put = missing.length === 0 ? '' : `Cron does not know this shell: put ${missing.join(', ')} into .env. `
-  return { next: `${put}Add to crontab:`, command: crontabLine(folder) }
+  return { next: `${put}Add to crontab:`, command: crontabLine(folder, 'event:execute --watch --time-limit 55s') }
 }
 
 interface Due {

@@ -5,10 +5,11 @@ import type { Host } from '../host.ts'
 import { listServers } from '../report-server.ts'
 import { checkBaseUrl } from './check-base-url.ts'
 import { checkClock } from './check-clock.ts'
+import { checkCronjobs } from './check-cronjobs.ts'
 import { checkEvents } from './check-events.ts'
 import { checkRelease, checkVariables } from './check-release.ts'
 import { checkSecret } from './check-secret.ts'
-import { look, type Finding } from './finding.ts'
+import { failure, look, type Finding } from './finding.ts'
 
 /** Looks at all that a host and its migrated System have to have. Changes nothing. */
 export async function checkHost(host: Host, clock: Clock = systemClock): Promise<readonly Finding[]> {
@@ -22,7 +23,16 @@ export async function checkHost(host: Host, clock: Clock = systemClock): Promise
     finding ?? checkRelease(release, servers, facts),
     ...(release === undefined ? [] : checkVariables(release, host.variables)),
     await look('events', () => checkEvents(host, facts, release)),
+    ...(await lookAtCronjobs(host, facts, release)),
   ]
+}
+
+async function lookAtCronjobs(...about: Parameters<typeof checkCronjobs>): Promise<readonly Finding[]> {
+  try {
+    return await checkCronjobs(...about)
+  } catch (error) {
+    return [failure('cronjobs', error)]
+  }
 }
 
 /** The active release, or what keeps it from being read. */

@@ -3,10 +3,10 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { installation, type Variables } from '../../kit/index.ts'
 
-/** The line of a crontab that delivers the events of a folder, by whichever Node and Waypost run this. */
-export function crontabLine(folder: string): string {
+/** The line of a crontab that runs a command in a folder each minute, by whichever Node and Waypost run this. */
+export function crontabLine(folder: string, command: string): string {
   const words = [process.execPath, path.join(installation, 'bin', 'run.js')].map(quote)
-  return `* * * * * cd ${quote(folder)} && ${words.join(' ')} event:execute --watch --time-limit 55s`
+  return `* * * * * cd ${quote(folder)} && ${words.join(' ')} ${command}`
 }
 
 /** For the shell, and for cron, to which "%" is the end of a line. */
