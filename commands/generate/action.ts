@@ -28,8 +28,9 @@ export default class GenerateAction extends WaypostCommand {
       dryRun: isDryRun,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    const { route, action, answeredAt } = generated
+    const { route, action, answeredAt, servedAt } = generated
     this.print(`${isDryRun ? '  Would write' : '  Wrote'}  ${action} for ${route}`)
+    if (servedAt !== undefined) this.print(`  dev serves it already: ${route.split(' ')[0]} ${servedAt}`)
     if (answeredAt !== undefined) {
       const next = `${route} has another action: to use this one, write action: ${action} at ${answeredAt}.`
       this.print(`  ${wrap(next, 2)}`)

@@ -41,13 +41,14 @@ export default class GenerateRoute extends WaypostCommand {
     return { ...generated, written: !isDryRun }
   }
 
-  #show({ route, action, created, added }: GeneratedRoute, isDryRun: boolean): void {
+  #show({ route, action, created, added, servedAt }: GeneratedRoute, isDryRun: boolean): void {
     const schemas = added.filter(({ name }) => name.startsWith('schema '))
     const files = created.map(({ file }) => file).filter((file) => !schemas.some((schema) => schema.file === file))
     const others = added.filter((one) => !schemas.includes(one))
     const [wrote, put] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
     this.print(wrote + wrap([...files, ...describeSchemas(schemas)].join(', '), wrote.length))
     for (const { name, file, line } of others) this.print(`${put}${name} to ${file}:${line}`)
+    if (servedAt !== undefined) this.print(`  dev serves it already: ${route.split(' ')[0]} ${servedAt}`)
     if (!isDryRun) this.print(`  ${wrap(`${route} answers 501 until ${action} has code.`, 2)}`)
   }
 }

@@ -6,6 +6,7 @@ import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
+import { findServed } from './find-served.ts'
 import { nameRoute } from './name-route.ts'
 import { writeAction } from './write-action.ts'
 import { writeFiles } from './write-files.ts'
@@ -26,6 +27,8 @@ export interface GeneratedAction {
   readonly text: string
   /** Where the route names another action, which goes on to answer it. */
   readonly answeredAt?: string
+  /** Where the `dev` that runs in the folder answers its route already. */
+  readonly servedAt?: string
 }
 
 /**
@@ -49,7 +52,9 @@ export async function generateAction(options: GenerateActionOptions): Promise<Ge
   }
   const { action, at } = method
   const isOther = !('file' in action) || action.file !== file
-  return { route, action: file, text, ...(isOther ? { answeredAt: `${at.file}:${at.line}` } : {}) }
+  if (isOther) return { route, action: file, text, answeredAt: `${at.file}:${at.line}` }
+  const servedAt = options.dryRun ? undefined : await findServed(project.root, route)
+  return { route, action: file, text, ...(servedAt === undefined ? {} : { servedAt }) }
 }
 
 function assertFile({ root }: Project, given: string): string {
@@ -68,7 +73,7 @@ function assertFile({ root }: Project, given: string): string {
 async function loadDespiteMissing(project: Project, file: string, options: GenerateActionOptions): Promise<Definition> {
   const { files } = await loadProject(project)
   const missing = files.filter((one) => /\.[tj]s$/.test(one))
-  const loaded = await loadProject(project, undefined, new Map([file, ...missing].map((one) => [one, ''])))
+  const loaded = await loadProject(project, { texts: new Map([file, ...missing].map((one) => [one, ''])) })
   return assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
 }
 

@@ -7,6 +7,7 @@ import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
+import { findServed } from './find-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
 import { writeFiles, type FileChange } from './write-files.ts'
 
@@ -32,6 +33,8 @@ export interface GeneratedRoute {
   readonly created: readonly { readonly file: string; readonly text: string }[]
   /** What is new in the files of the definition. */
   readonly added: readonly { readonly name: string; readonly file: string; readonly line: number }[]
+  /** Where the `dev` that runs in the folder answers it already. */
+  readonly servedAt?: string
 }
 
 /**
@@ -48,11 +51,12 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   const plan = planRoute(project.root, { definition, texts: before }, options)
   await assertFits(project, { definition, plan, options })
   const changes = findChanges(project, before, plan.texts)
-  if (!options.dryRun) {
-    await writeFiles(project.root, changes)
-    await validateProject(project.root) // writes the types that the new class names
-  }
-  return describe(project, plan, { options, changes })
+  const generated = describe(project, plan, { options, changes })
+  if (options.dryRun) return generated
+  await writeFiles(project.root, changes)
+  await validateProject(project.root) // writes the types that the new class names
+  const servedAt = await findServed(project.root, generated.route)
+  return servedAt === undefined ? generated : { ...generated, servedAt }
 }
 
 function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRouteOptions): void {
@@ -81,7 +85,7 @@ interface Fitting {
 /** Loads the project as it would be, so that whatever keeps it from being valid is found before anything is written. */
 async function assertFits(project: Project, { definition, plan, options }: Fitting): Promise<void> {
   const { method, path: wanted } = options
-  const after = await loadProject(project, undefined, plan.texts)
+  const after = await loadProject(project, { texts: plan.texts })
   if (after.definition === undefined) throw makeRefusal(after.diagnostics, `${method} ${wanted}`)
   const keysOf = ({ routes }: Definition) =>
     routes.flatMap((route) => route.methods.map((one) => `${one.method} ${route.path}`))
