@@ -97,6 +97,11 @@ export class DevConsole implements Console {
     line(formatDelivered(attempt))
   }
 
+  ranCronjob({ name, outcome, ms, error }: News<'ranCronjob'>): void {
+    line(`cron   ${name}   ${outcome === 'done' ? '' : `${paint('red', 'failed')}   `}${formatMs(ms)}`)
+    if (outcome === 'failed') say(indent(describeFailure(error)))
+  }
+
   reloaded({ files, ms, diagnostics, migration, isMended }: News<'reloaded'>): void {
     const done = [
       ...migration.applied.map((one) => `${one.name} applied`),

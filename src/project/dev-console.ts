@@ -1,6 +1,7 @@
 import type { AttemptReport } from '../events/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Answered } from '../runtime/index.ts'
+import type { CronjobReport } from '../server/index.ts'
 import type { DevelopmentUser } from './development-user.ts'
 import type { MigrationReport } from './migrate.ts'
 import type { SuggestedRequest } from './suggest-requests.ts'
@@ -13,6 +14,7 @@ export interface DevConsole {
   /** Code of the project failed where no request waits for it: a promise that nobody awaited, a timer. */
   strayed(error: unknown): void
   delivered(attempt: AttemptReport): void
+  ranCronjob(report: CronjobReport): void
   reloaded(news: DevReloaded): void
   refused(news: DevRefused): void
   warned(message: string): void

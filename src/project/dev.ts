@@ -105,6 +105,8 @@ function startDevServer(
     logger: pino({ level: readLogLevel(variables, 'silent') }),
     isDevelopment: true,
     address,
+    // Nobody who starts to work wants what was due in the night.
+    cron: { fromNow: true, onRan: (report) => console.ranCronjob(report) },
     onAnswered: (answered) => console.answered(answered),
     onServerError: (error, request) => console.failed(error, request),
   })
