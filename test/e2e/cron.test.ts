@@ -152,14 +152,14 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
       await project.ok('deploy --yes') // both servers look at once
       const beside = await host.run('cron:execute --json')
       assert.equal(beside.code, 0, beside.stderr)
-      await until('a run', async () => (await loadMarks()).length > before)
+      await until('a run', async () => (await loadMarks()).length > before, 20_000)
       const slots = (await loadMarks()).slice(before).map(({ title }) => title)
       assert.deepEqual(slots, [...new Set(slots)], 'no slot ran twice')
     }
     await rewind('mark', 5)
     const last = JSON.parse((await host.run('cron:execute --json')).stdout)
     if (last.ran === 1) assert.equal((await loadMarks()).at(-1)?.content, 'fourth')
-    await until('every run has ended', async () => (await row('mark'))?.claim_id === null)
+    await until('every run has ended', async () => (await row('mark'))?.claim_id === null, 20_000)
     assert.ok(servers.some((server) => server.stdout().includes('"msg":"a cronjob ran"')))
   })
 
@@ -169,7 +169,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     await rewind('long', 4 * 366 * 24 * 60)
     const before = (await row('long'))!.started_at
     const server = await startServer({ LONG: String(ms) })
-    await until('it runs', async () => (await row('long'))!.started_at !== before)
+    await until('it runs', async () => (await row('long'))!.started_at !== before, 20_000)
     return server
   }
 
