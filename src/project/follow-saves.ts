@@ -33,6 +33,7 @@ export async function followSaves(
     let ms: number | undefined
     last = await takeOver({
       changed: isMove ? undefined : new Set(files),
+      isAllNew: files.includes('.env'),
       onServed: () => {
         ms = performance.now() - began
         letGo()

@@ -1,5 +1,5 @@
 import type { Builder } from '../build/index.ts'
-import { makeSourceCache, type Definition } from '../definition/index.ts'
+import { makeSourceCache } from '../definition/index.ts'
 import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import { activateRelease, predictId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
@@ -42,6 +42,8 @@ export interface Refused {
 export interface Look {
   /** The files, relative to the root, that may differ from the look before; undefined if any may. */
   readonly changed?: ReadonlySet<string> | undefined
+  /** Something beside the files is new: a variable. */
+  readonly isAllNew?: boolean
   /** Called when requests get what the files say: what is left to do is nothing that they would see. */
   onServed?(): void
 }
@@ -65,14 +67,14 @@ class Taking {
   #loaded: LoadedProject | undefined
   /** Changed files that the builder has not been told of; undefined if any file may have changed. */
   #unbuilt: ReadonlySet<string> | undefined
-  #served: { readonly id: string; readonly definition: Definition } | undefined
+  #served: string | undefined
   #migrated: string | undefined
 
   constructor(options: TakeOverOptions) {
     this.#options = options
   }
 
-  async takeOver({ changed, onServed }: Look): Promise<TakenOver> {
+  async takeOver({ changed, isAllNew = false, onServed }: Look): Promise<TakenOver> {
     this.#unbuilt = changed && this.#unbuilt && new Set([...this.#unbuilt, ...changed])
     const before = this.#loaded
     const loaded = await this.#load(changed)
@@ -87,7 +89,7 @@ class Taking {
       return refuse(diagnostics)
     }
     const migration = await this.#migrate(release, plugins)
-    const id = await this.#serve(release, definition, { isForced: changed?.has('.env') === true })
+    const id = await this.#serve(release, isAllNew)
     onServed?.()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
@@ -124,16 +126,15 @@ class Taking {
     return report
   }
 
-  /** The next request sees a save before the database does. A definition that is the same object says the same. */
-  async #serve(release: BuiltRelease, definition: Definition, { isForced }: { isForced: boolean }): Promise<string> {
+  /** The next request sees a save before the database does. */
+  async #serve(release: BuiltRelease, isAllNew: boolean): Promise<string> {
     const { server } = this.#options
     const id = await predictId(server.host.system, release)
-    if (id === this.#served?.id && !isForced) return id
+    if (id === this.#served && !isAllNew) return id
     const { manifest, artifacts } = release
     const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
-    if (definition === this.#served?.definition && !isForced) await server.serveActions(stored, artifacts)
-    else await server.serveRelease(stored, artifacts)
-    this.#served = { id, definition }
+    await server.serveRelease(stored, { artifacts, isAllNew })
+    this.#served = id
     return id
   }
 

@@ -49,12 +49,12 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     changed.add(name)
     isMove ||= event !== 'change'
     clearTimeout(timer)
-    timer = setTimeout(() => void run(work), settleMs)
+    timer = setTimeout(() => void run(workOff), settleMs)
   })
   watcher.on('error', (error) => options.onError(error))
   await once(watcher, 'ready')
 
-  async function work(): Promise<void> {
+  async function workOff(): Promise<void> {
     const change = { files: [...changed].toSorted(), isMove }
     const ends = onEnd
     changed = new Set()
@@ -66,8 +66,8 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     if (change.files.length > 0) await options.onChange(change, letGo)
     letGo()
   }
-  function run(next: () => Promise<void>): Promise<void> {
-    running = running.then(next)
+  function run(work: () => Promise<void>): Promise<void> {
+    running = running.then(() => work())
     return running
   }
 

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { makeId } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
-import { mountRoutes, type MountedActions, type RouteSources } from './mount-routes.ts'
+import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import type { RateCounters } from './rate-counters.ts'
 import { RequestLog } from './request-log.ts'
@@ -25,8 +25,8 @@ export type Logger = FastifyBaseLogger
 
 /** One release turned into a running Fastify instance. It never listens itself: the listener hands requests to it. */
 export interface Generation {
-  /** The actions of its routes, which can be replaced while it serves; undefined before anything was deployed. */
-  readonly actions: MountedActions | undefined
+  /** Its routes; undefined before anything was deployed. */
+  readonly routes: MountedRoutes | undefined
   handle(request: IncomingMessage, response: ServerResponse): void
   /** Stops it; call when nothing is in flight any more. */
   close(): Promise<void>
@@ -97,11 +97,11 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     for (const endpoint of options.endpoints) await endpoints.register(endpoint)
   })
   const running = new RunningActions()
-  const actions =
+  const routes =
     options.routes && mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page }, running)
   await app.ready()
   return {
-    actions,
+    routes,
     handle: app.routing.bind(app),
     async close() {
       await running.idle(longestActionMs)

@@ -28,71 +28,104 @@ export interface RouteSources extends ContextSources, WriteSources {
 
 type MountSources = RouteSources & SendSources
 
-/** The actions behind the routes of a generation. */
-export interface MountedActions {
+/** The routes of a generation, which can be brought up to date while it serves. */
+export interface MountedRoutes {
+  /** Whether a manifest differs only in what `update` can bring about. */
+  fits(manifest: Manifest): boolean
   /**
-   * Puts the actions of a manifest whose artifact is another one in the place of those that run, for requests from now
-   * on; all or none.
-   * @param manifest differs in nothing but artifacts from the one that was mounted
+   * Makes the methods anew that are others in a manifest which fits; all or none. Requests that an action already works
+   * on end as they began.
+   * @param actionFor asked for methods whose artifact is another one
    */
-  replace(manifest: Manifest, actionFor: RouteSources['actionFor']): void
+  update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
 }
 
-/** Where a handler finds its action. */
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** What stands behind one method of a route. */
 interface Slot {
-  use: ManifestMethod['action']
-  action: Action
+  readonly use: ManifestMethod['action']
+  /** The method as text. */
+  readonly content: string
+  readonly action: Action
+  readonly handle: Handler
 }
 
 /** Mounts the routes of a release. */
-export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedActions {
-  const { manifest } = sources
-  const slots: Slot[] = []
-  for (const route of manifest.routes) {
-    for (const method of route.methods) {
-      const slot: Slot = { use: method.action, action: sources.actionFor(method) }
-      slots.push(slot)
-      app.route({
-        method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
-        url: route.path,
-        exposeHeadRoute: false,
-        config: rateConfig(manifest, method),
-        onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
-        handler: makeHandler(sources, { route, method, slot, running }),
-      })
-    }
+export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedRoutes {
+  let { manifest } = sources
+  const makeSlot = (current: MountSources, mounting: Omit<Mounting, 'running'>): Slot => ({
+    use: mounting.method.action,
+    content: contentOf(mounting.method),
+    action: mounting.action,
+    handle: makeHandler(current, { ...mounting, running }),
+  })
+  const slots = methodsOf(manifest).map(({ route, method }) =>
+    makeSlot(sources, { route, method, action: sources.actionFor(method) }),
+  )
+  for (const [index, { route, method }] of methodsOf(manifest).entries()) {
+    app.route({
+      method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
+      url: route.path,
+      exposeHeadRoute: false,
+      config: rateConfig(manifest, method),
+      onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
+      handler: (request, reply) => slots[index]!.handle(request, reply),
+    })
   }
   for (const hidden of findHidden(manifest.routes)) refuseOthers(app, hidden)
   return {
-    replace(next, actionFor) {
-      const methods = next.routes.flatMap((route) => route.methods)
-      const changes = slots.flatMap((slot, index) => {
-        const method = methods[index]!
-        return hasSameCode(slot.use, method.action) ? [] : [{ slot, use: method.action, action: actionFor(method) }]
+    fits: (next) => frameOf(next) === frameOf(manifest),
+    update(next, actionFor) {
+      const current = { ...sources, manifest: next }
+      const hasSameSchemas = JSON.stringify(next.schemas) === JSON.stringify(manifest.schemas)
+      const made = methodsOf(next).map(({ route, method }, index) => {
+        const slot = slots[index]!
+        if (hasSameSchemas && slot.content === contentOf(method)) return slot
+        return makeSlot(current, { route, method, action: hasSameCode(slot, method) ? slot.action : actionFor(method) })
       })
-      for (const { slot, use, action } of changes) Object.assign(slot, { use, action })
+      slots.splice(0, slots.length, ...made)
+      manifest = next
     },
   }
 }
 
-function hasSameCode(one: Slot['use'], other: Slot['use']): boolean {
-  return !('artifact' in one && 'artifact' in other) || one.artifact === other.artifact
+function methodsOf({ routes }: Manifest): { readonly route: ManifestRoute; readonly method: ManifestMethod }[] {
+  return routes.flatMap((route) => route.methods.map((method) => ({ route, method })))
+}
+
+/** What an app is built for; everything else of a manifest stands in the slots, or is nothing to who serves. */
+function frameOf({ routes, connections, events, rates, config, plugins, variables }: Manifest): string {
+  const mounted = routes.map((route) => [
+    route.path,
+    route.deprecated,
+    ...route.methods.map((one) => [one.method, one.public, one.scopes, one.rate]),
+  ])
+  return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
+}
+
+function contentOf(method: ManifestMethod): string {
+  return JSON.stringify({ ...method, source: undefined })
+}
+
+function hasSameCode({ use }: Slot, { action }: ManifestMethod): boolean {
+  return JSON.stringify(use) === JSON.stringify(action)
 }
 
 interface Mounting {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
-  readonly slot: Slot
+  readonly action: Action
   readonly running: RunningActions
 }
 
 /** A request's way: checked, handed to the action, its result sent. */
-function makeHandler(sources: MountSources, { route, method, slot, running }: Mounting) {
+function makeHandler(sources: MountSources, { route, method, action, running }: Mounting): Handler {
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, { route, method })
   const { timeoutMs } = method
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  return async (request, reply) => {
     const { params, query, body } = check(request)
     const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
     const scope = new RequestScope(request, reply)
@@ -100,7 +133,7 @@ function makeHandler(sources: MountSources, { route, method, slot, running }: Mo
     const run = async () => {
       running.begin()
       try {
-        return await slot.action.handle(given, context)
+        return await action.handle(given, context)
       } catch (error) {
         throw ActionFailure.of(error)
       } finally {

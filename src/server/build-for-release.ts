@@ -15,8 +15,22 @@ import type { Host } from './host.ts'
 import { loadModules, type ToServe } from './load-modules.ts'
 import type { Shared } from './open-shared.ts'
 
+/** A generation that `dev` can bring up to date. */
+export interface ReleaseGeneration extends Generation {
+  /**
+   * Takes over a release that has the same routes for the same callers, and the same surroundings: actions and methods
+   * that are the same stay as they are.
+   * @returns false, and changes nothing, where the release needs a generation of its own
+   * @throws what kept an action from being loaded; nothing has changed then
+   */
+  update(toServe: ToServe): Promise<boolean>
+}
+
+/** What was compiled for a method and is not used any more goes with the generation: that must not be never. */
+const mostUpdates = 100
+
 /** Builds the generation of a release; without one it serves Waypost's own endpoints. */
-export async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<Generation> {
+export async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<ReleaseGeneration> {
   const { options, registry } = shared
   const common = {
     endpoints: shared.endpoints,
@@ -29,25 +43,28 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   }
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
-    return buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
+    const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
+    return { ...generation, update: async () => false }
   }
   const { release } = toServe
-  assertServable(release.manifest)
+  let { manifest } = release
+  let updates = 0
+  assertServable(manifest)
   const { settings, catalog } = termsOf(release, options.host.variables)
   assertVariables(options.host, release)
-  const actionFor = await loadActions(shared, toServe, methodsOf(release.manifest))
-  const connections = await registry.acquire(release.manifest.connections)
+  const actionFor = await loadActions(shared, toServe, methodsOf(manifest))
+  const connections = await registry.acquire(manifest.connections)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
   shared.schemas.beginGeneration()
   try {
     const generation = await buildGeneration({
       ...common,
-      endpoints: [...common.endpoints, docsOf(shared, release.manifest, settings)],
+      endpoints: [...common.endpoints, docsOf(shared, () => manifest, settings)],
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
       routes: {
-        manifest: release.manifest,
+        manifest,
         schemas: shared.schemas,
         guard: shared.guard,
         connections,
@@ -59,6 +76,14 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
     })
     return {
       ...generation,
+      async update(next) {
+        const wanted = next.release.manifest
+        if (updates >= mostUpdates || generation.routes?.fits(wanted) !== true) return false
+        generation.routes.update(wanted, await loadActions(shared, next, findNewCode(manifest, wanted)))
+        manifest = wanted
+        updates += 1
+        return true
+      },
       async close() {
         await generation.close()
         await connections.release()
@@ -70,17 +95,6 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   }
 }
 
-/** Loads what is new of the actions of a release that differs from the served one in nothing else, and puts it in place. */
-export async function replaceActions(
-  shared: Shared,
-  { actions }: Generation,
-  { served, toServe }: { readonly served: StoredRelease; readonly toServe: ToServe },
-): Promise<void> {
-  const before = methodsOf(served.manifest).map(({ action }) => artifactOf(action))
-  const fresh = methodsOf(toServe.release.manifest).filter(({ action }, index) => artifactOf(action) !== before[index])
-  actions!.replace(toServe.release.manifest, await loadActions(shared, toServe, fresh))
-}
-
 async function loadActions(
   { options, plugins, prepareConfig }: Shared,
   toServe: ToServe,
@@ -88,6 +102,12 @@ async function loadActions(
 ): Promise<RouteSources['actionFor']> {
   const modules = await loadModules(options.host.system, toServe, methods)
   return makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
+}
+
+/** The methods whose code is another one, in two manifests with the same methods. */
+function findNewCode(before: Manifest, after: Manifest): ManifestMethod[] {
+  const known = methodsOf(before).map(({ action }) => artifactOf(action))
+  return methodsOf(after).filter(({ action }, index) => artifactOf(action) !== known[index])
 }
 
 function artifactOf(action: ManifestMethod['action']): string | undefined {
@@ -98,7 +118,7 @@ function methodsOf({ routes }: Manifest): ManifestMethod[] {
   return routes.flatMap(({ methods }) => methods)
 }
 
-function docsOf({ options, guard }: Shared, manifest: Manifest, { docs }: Settings): Endpoint {
+function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs }: Settings): Endpoint {
   // `dev` is reached by several names; in production there is one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
   return mountDocs({ manifest, guard, access: docs, serverUrl })

@@ -4,11 +4,18 @@ import type { Artifact, StoredRelease } from '../release/index.ts'
 import { openListener } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { termsOf, type ReleaseTerms } from './active-release.ts'
-import { buildFor, replaceActions } from './build-for-release.ts'
+import { buildFor } from './build-for-release.ts'
 import { serveCronjobs } from './cron/serve-cronjobs.ts'
 import type { Host } from './host.ts'
 import { openShared, type Shared } from './open-shared.ts'
 import type { ServerOptions } from './server-options.ts'
+
+export interface HowToServe {
+  /** Where they are at hand; else they are loaded from System. */
+  readonly artifacts?: readonly Artifact[] | undefined
+  /** Something beside the release is new, for example a variable: keep nothing. */
+  readonly isAllNew?: boolean
+}
 
 /** A server that listens. */
 export interface WaypostServer {
@@ -19,17 +26,10 @@ export interface WaypostServer {
   /** The terms of the release that is served. */
   terms(): ReleaseTerms
   /**
-   * Brings up a release beside the one that is served, then swaps.
-   * @param artifacts where they are at hand; else they are loaded from System
+   * Brings up a release beside the one that is served, then swaps. In development what is the same stays in place.
    * @throws what kept it from coming up; the release before stays
    */
-  serveRelease(release: StoredRelease, artifacts?: readonly Artifact[]): Promise<void>
-  /**
-   * Takes over a release that differs from the served one in the code of its actions alone: those that are the same stay
-   * as they are, and requests in flight end with the action that they began with.
-   * @throws what kept an action from being loaded; all of them stay then
-   */
-  serveActions(release: StoredRelease, artifacts: readonly Artifact[]): Promise<void>
+  serveRelease(release: StoredRelease, how?: HowToServe): Promise<void>
   /** Lets requests wait until the given function is called. */
   hold(): () => void
   close(): Promise<void>
@@ -61,7 +61,6 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     )
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     let generation = await buildFor(shared, undefined)
-    let served: StoredRelease | undefined
     const listener = await openListener({ ...options.address, generation })
     const cronjobs = serveCronjobs(shared)
     closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close()])))
@@ -73,20 +72,15 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       port: listener.port,
       terms: () => terms,
       hold: () => listener.hold(),
-      async serveRelease(release, artifacts) {
-        await cronjobs.follow({ release, artifacts }, async () => {
+      async serveRelease(release, { artifacts, isAllNew = false } = {}) {
+        const toServe = { release, artifacts }
+        await cronjobs.follow(toServe, async () => {
           const next = termsOf(release, host.variables)
-          generation = await buildFor(shared, { release, artifacts })
+          if (options.isDevelopment && !isAllNew && (await generation.update(toServe))) return
+          generation = await buildFor(shared, toServe)
           terms = next
-          served = release
           listener.swap(generation)
         })
-        void runHooks(shared, 'onActivated', { id: release.id })
-      },
-      async serveActions(release, artifacts) {
-        const toServe = { release, artifacts }
-        await cronjobs.follow(toServe, () => replaceActions(shared, generation, { served: served!, toServe }))
-        served = release
         void runHooks(shared, 'onActivated', { id: release.id })
       },
       close,

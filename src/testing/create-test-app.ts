@@ -57,7 +57,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       address: { host: '127.0.0.1', port: 0 },
     })
     closers.push(() => server.close())
-    await server.serveRelease(release.stored, release.artifacts)
+    await server.serveRelease(release.stored, { artifacts: release.artifacts })
     const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events))
     closers.push(() => trap.close())
     const url = `http://127.0.0.1:${server.port}`

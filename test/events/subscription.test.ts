@@ -44,7 +44,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         isDevelopment: true,
         address: { host: '127.0.0.1', port: 0 },
       })
-      await server.serveRelease((await loadActiveRelease(host.system))!, [])
+      await server.serveRelease((await loadActiveRelease(host.system))!, { artifacts: [] })
       receiver = await openReceiver()
       for (const [name, scopes] of Object.entries({ ann: ['order'], bob: [], cid: ['order'], dan: [] })) {
         users[name] = (await addHostUser(host, { name, scopes, admin: false })).id

@@ -16,7 +16,7 @@ function makeGeneration(name: string) {
   const events: string[] = []
   const slow: ServerResponse[] = []
   const generation: Generation = {
-    actions: undefined,
+    routes: undefined,
     handle(request: IncomingMessage, response: ServerResponse) {
       events.push(request.url!)
       if (request.url === '/slow') slow.push(response)
@@ -194,7 +194,7 @@ test('50 releases under load: no connection breaks and no request fails', async 
   })
   for (let swap = 1; swap <= 50; swap += 1) {
     const { stored, artifacts } = releases[swap % 2]!
-    await server.server.serveRelease(stored, artifacts)
+    await server.server.serveRelease(stored, { artifacts })
     await pause(5)
   }
   isOver = true

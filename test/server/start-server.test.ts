@@ -102,7 +102,7 @@ const say = (config: Record<string, unknown>) => route('/say', { class: 'say', c
 
 function serve(server: WaypostServer, id: string, manifest: Partial<Manifest>): Promise<void> {
   const release = { id, manifest: { ...emptyManifest, ...manifest }, activatedAt: 0, activatedBy: 'test' }
-  return server.serveRelease(release, [])
+  return server.serveRelease(release, { artifacts: [] })
 }
 
 test('classes, routes and hooks of a plugin take part in each generation', async () => {

@@ -88,7 +88,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
     const deploy = async (files: Files) => {
       await writeFiles(folder, files)
       const { stored, artifacts } = await (await openTestProject(folder, options.variables)).install(host)
-      await server.serveRelease(stored, artifacts)
+      await server.serveRelease(stored, { artifacts })
       return stored
     }
     return {

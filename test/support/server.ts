@@ -136,7 +136,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     address: { host: '127.0.0.1', port: 0 },
   })
   closers.push(() => server.close())
-  await server.serveRelease(makeTestRelease(options), [action])
+  await server.serveRelease(makeTestRelease(options), { artifacts: [action] })
   const url = `http://127.0.0.1:${server.port}`
   const close = async () => {
     for (const step of closers.splice(0).toReversed()) await step()

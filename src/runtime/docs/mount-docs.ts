@@ -10,7 +10,8 @@ import { makeOpenApi } from '../openapi/make-open-api.ts'
 import { pageCss, pageHtml, pageScript } from './docs-page.ts'
 
 export interface DocsSources {
-  readonly manifest: Manifest
+  /** Of the release that is served now. */
+  manifest(): Manifest
   readonly guard: Guard
   /** Who may read them: everybody, who has a valid token, or nobody. */
   readonly access: Settings['docs']
@@ -34,14 +35,15 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
 type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
-  const { manifest, serverUrl } = sources
-  let made: { text: string; etag: string } | undefined
-  const make = () => {
+  const { serverUrl } = sources
+  let made: { readonly of: Manifest; readonly text: string; readonly etag: string } | undefined
+  const make = (manifest: Manifest) => {
     const text = JSON.stringify(makeOpenApi(manifest, { serverUrl }))
-    return { text, etag: `"${sha256(text).slice(0, 32)}"` }
+    return { of: manifest, text, etag: `"${sha256(text).slice(0, 32)}"` }
   }
   app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
-    made ??= make()
+    const manifest = sources.manifest()
+    if (made?.of !== manifest) made = make(manifest)
     if (isKnown(request, reply, made.etag)) return reply
     return reply.type('application/json; charset=utf-8').send(made.text)
   })
