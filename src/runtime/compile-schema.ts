@@ -78,7 +78,9 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
   const external = mapNamed(named, toDraft07)
   return buildSerializer(
     toDraft07(schema) as unknown as Schema,
-    { schema: external, ajv: patternOptions } as Parameters<typeof buildSerializer>[1],
+    { schema: external, ajv: { ...patternOptions, strict: false, logger: false } } as Parameters<
+      typeof buildSerializer
+    >[1],
   )
 }
 

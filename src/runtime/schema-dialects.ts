@@ -25,10 +25,31 @@ export function toDraft2020(schema: JsonSchema): JsonSchema {
 /** A schema in the words of draft-07, which are those of fast-json-stringify. */
 export function toDraft07(schema: JsonSchema): JsonSchema {
   return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...rest }) => {
-    if (!Array.isArray(prefixItems)) return items === undefined ? rest : { ...rest, items }
-    return { ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) }
+    if (!Array.isArray(prefixItems)) return oneType(items === undefined ? rest : { ...rest, items })
+    return oneType({ ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) })
   })
 }
+
+/**
+ * Objects and lists that may be something else too, each type for itself: fast-json-stringify copies a schema with several
+ * types wherever it meets it, and never comes to an end when the schema refers to itself.
+ */
+function oneType({ type, ...rest }: Keywords): Keywords {
+  if (!Array.isArray(type)) return type === undefined ? rest : { ...rest, type }
+  const types = (type as string[]).filter((one) => one !== 'null')
+  if (!types.some((one) => structured.has(one))) return { ...rest, type }
+  const isNullable = types.length < type.length
+  if (types.length === 1) return { ...rest, type: types[0], ...(isNullable ? { nullable: true } : {}) }
+  const pick = (isKept: boolean) =>
+    Object.fromEntries(Object.entries(rest).filter(([keyword]) => places.has(keyword) === isKept))
+  const own = pick(false)
+  const branches = types.map((one) => (structured.has(one) ? { ...own, type: one } : { type: one }))
+  return { ...pick(true), anyOf: [...branches, ...(isNullable ? [{ type: 'null' }] : [])] }
+}
+
+/** Where references lead. */
+const places: ReadonlySet<string> = new Set(['$id', '$defs', 'definitions'])
+const structured: ReadonlySet<string> = new Set(['object', 'array'])
 
 /** `$schema` has chosen the dialect; Ajv would look for its meta-schema. */
 function withoutDialect(schema: JsonSchema): JsonSchema {

@@ -129,6 +129,27 @@ const cases: readonly Case[] = [
     misfits: [{ a: 'x' }],
   },
   { what: 'formats', schema: { type: 'string', format: 'email' }, fits: ['a@b.example'], misfits: ['a'] },
+  {
+    what: 'something that may be null and contains itself',
+    schema: { type: ['object', 'null'], required: ['n'], properties: { n: { type: 'integer' }, next: { $ref: '#' } } },
+    fits: [null, { n: 1 }, { n: 1, next: { n: 2, next: null } }],
+    misfits: [{}, { n: 1, next: {} }, 'x'],
+  },
+  {
+    what: 'a named one of many types that contains itself',
+    schema: { $ref: 'schema:///Any' },
+    named: {
+      Any: {
+        type: ['object', 'array', 'string', 'null'],
+        required: ['in'],
+        properties: { in: { $ref: 'schema:///Any' }, of: { $ref: '#/$defs/of' } },
+        items: { $ref: 'schema:///Any' },
+        $defs: { of: { type: ['array', 'null'], items: { $ref: '#' } } },
+      },
+    },
+    fits: [null, 'x', ['x', [null]], { in: ['x'], of: [{ in: null }] }],
+    misfits: [1, [1], { of: [] }],
+  },
   { what: 'several types', schema: { type: ['string', 'null'] }, fits: ['a', null], misfits: [1] },
 ]
 
@@ -157,6 +178,14 @@ describe('a schema', () => {
     assert.deepEqual(JSON.parse(written), { name: 'a', children: [{ name: 'b', children: [{ name: 'c' }] }] })
     const writeOne = cache.serializer({ anyOf: [{ $ref: 'schema:///Tree' }, { type: 'null' }] }, tree)
     assert.deepEqual(JSON.parse(writeOne({ name: 'a', secret: 1 })), { name: 'a' })
+  })
+
+  test('drops what it does not name where several types are possible', () => {
+    const part = { type: ['object', 'string', 'null'], properties: { a: { type: 'integer' }, next: { $ref: '#' } } }
+    const write = cache.serializer(part, {})
+    assert.equal(write({ a: 1, secret: 2, next: { secret: 3, next: 'x' } }), '{"a":1,"next":{"next":"x"}}')
+    const writeNull = cache.serializer({ ...part, type: ['object', 'null'] }, {})
+    assert.equal(writeNull({ a: 1, secret: 2, next: { secret: 3, next: null } }), '{"a":1,"next":{"next":null}}')
   })
 
   test('refuses a result that lacks something required, at every depth', () => {
