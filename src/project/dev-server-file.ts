@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, unwatchFile, watchFile } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -57,4 +57,23 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+const pollMs = 250
+
+function migratedFile(folder: string): string {
+  return path.join(folder, '.waypost', 'migrated')
+}
+
+/** Tells a `dev` of this folder that migrations were taken back or done again. */
+export async function tellMigrated(folder: string): Promise<void> {
+  await mkdir(path.dirname(migratedFile(folder)), { recursive: true })
+  await writeFile(migratedFile(folder), `${new Date().toISOString()}\n`)
+}
+
+/** Follows what `tellMigrated` says. @returns the way to stop */
+export function followMigrated(folder: string, onMigrated: () => void): () => void {
+  const file = migratedFile(folder)
+  watchFile(file, { interval: pollMs, persistent: false }, onMigrated)
+  return () => unwatchFile(file, onMigrated)
 }

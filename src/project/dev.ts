@@ -16,7 +16,7 @@ import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
 import type { DevStarted } from './dev-console.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
-import { announceDev, findRunningDev, type RunningDev } from './dev-server-file.ts'
+import { announceDev, findRunningDev, followMigrated, type RunningDev } from './dev-server-file.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import { findProject } from './find-project.ts'
 import { followSaves } from './follow-saves.ts'
@@ -54,6 +54,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     if (options.deliver) closers.push(startDelivering(session))
     const watching = await followSaves(session, { first, takeOver })
     closers.push(() => watching.close())
+    closers.push(followMigrated(options.folder, () => void watching.flush()))
     const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
     closers.push(await announceDev(options.folder, news.url))
     options.console.started(news)

@@ -69,6 +69,38 @@ export const errors = defineErrors({
     message: '{file} cannot be loaded: {reason}',
     hint: 'Whatever a migration needs it does in up or down; loading it must not fail.',
   },
+  WP_PROJECT_MIGRATION_WHERE: {
+    kind: 'user',
+    status: 500,
+    message: 'Several connections have migrations: {names}',
+    hint: 'Say which is meant: --connection NAME',
+  },
+  WP_PROJECT_MIGRATION_APPLIED: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" has not been applied',
+    hint: 'waypost migrate:status lists those that have.',
+  },
+  WP_PROJECT_MIGRATION_GONE: {
+    kind: 'user',
+    status: 500,
+    message:
+      'The migration "{name}" of {connection} was applied, and neither the project nor System has its text any more',
+    hint: 'Put the file back to take it back.',
+  },
+  WP_PROJECT_MIGRATION_NAME: {
+    kind: 'user',
+    status: 500,
+    message: '"{name}" cannot be the name of a migration',
+    hint: 'Use letters, digits and dashes, for example create-order.',
+  },
+  WP_PROJECT_REDO: {
+    kind: 'user',
+    status: 500,
+    message:
+      'System at {target} is not one of development: a migration is not done again there, its data would be lost',
+    hint: 'Put the text back as it was, and write a new migration for the change: waypost migrate:create NAME',
+  },
   WP_PROJECT_MIGRATIONS_PENDING: {
     kind: 'user',
     status: 409,

@@ -6,6 +6,8 @@ import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
 import type { DoctorOptions, DoctorReport } from './doctor.ts'
 import type { MigrateOptions, MigrationReport } from './migrate.ts'
+import type { MigrationStatus } from './migration-status.ts'
+import type { RevertOptions, RevertReport } from './revert-migrations.ts'
 import type { TestProject } from './test-project.ts'
 import type { Variables } from '../kit/index.ts'
 import type { OpenApi } from '../runtime/index.ts'
@@ -17,6 +19,8 @@ export type { DevServer } from './dev.ts'
 export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-console.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrate.ts'
+export type { ListedMigration, MigrationState, MigrationStatus } from './migration-status.ts'
+export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestProject } from './test-project.ts'
 export { findRunningDev, type RunningDev } from './dev-server-file.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
@@ -24,6 +28,7 @@ export { generateAction, type GenerateActionOptions, type GeneratedAction } from
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
 export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
 export type { SuggestedRequest } from './suggest-requests.ts'
+export { createMigration, type CreateMigrationOptions } from './create-migration.ts'
 export { initProject, type InitOptions, type InitReport } from './init.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 
@@ -33,6 +38,18 @@ export async function dev(options: DevOptions): Promise<DevServer> {
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
   return (await import('./migrate.ts')).migrateProject(options)
+}
+
+export async function loadMigrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
+  return (await import('./migration-status.ts')).loadMigrationStatus(options)
+}
+
+export async function takeBackMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+  return (await import('./revert-migrations.ts')).takeBackMigrations(options)
+}
+
+export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+  return (await import('./revert-migrations.ts')).redoMigrations(options)
 }
 
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {

@@ -13,12 +13,18 @@ export async function loadMigrationModules(
   const byConnection = new Map<string, ProjectMigration[]>()
   for (const { connection, name, checksum, artifact } of release.manifest.migrations) {
     const file = `migrations/${connection}/${name}.ts`
-    const { default: migration } = await loadModule(file, artifact)
-    if (typeof migration?.up !== 'function') throw errors.WP_PROJECT_MIGRATION_FORM({ file })
+    const migration = await loadMigration(file, artifact)
     const list = byConnection.get(connection) ?? []
-    byConnection.set(connection, [...list, { name, checksum, migration: migration as Migration }])
+    byConnection.set(connection, [...list, { name, checksum, migration }])
   }
   return byConnection
+}
+
+/** One migration, whose artifact is registered already. @throws WP_PROJECT_MIGRATION_FORM, WP_PROJECT_MIGRATION_LOAD */
+export async function loadMigration(file: string, artifact: string): Promise<Migration> {
+  const { default: migration } = await loadModule(file, artifact)
+  if (typeof migration?.up !== 'function') throw errors.WP_PROJECT_MIGRATION_FORM({ file })
+  return migration as Migration
 }
 
 async function loadModule(file: string, artifact: string): Promise<{ default?: Partial<Migration> }> {

@@ -1,37 +1,44 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Kysely } from 'kysely'
 import { openBuilder } from '../build/index.ts'
-import { makeConnectionRegistry } from '../connection/index.ts'
-import { nearest, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
+import { isWaypostError, systemClock, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
-import { openHost, quietLog, type Host } from '../server/index.ts'
+import { openHost, type Host } from '../server/index.ts'
 import {
   applyMigrations,
   makeLock,
   migrateSystem,
+  pendingSystemMigrations,
   planMigrations,
-  writeTables,
+  systemMigrations,
   type ProjectMigration,
-  type SystemKind,
   type WithLock,
 } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { loadMigrationModules } from './load-migrations.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
+import { checkConnection, withDatabases, writeTablesOf, type MigrationDatabases } from './migration-databases.ts'
 
 export interface MigrateOptions {
   readonly folder: string
   readonly variables: Variables
   /** Only this connection, beside Waypost's own tables. */
   readonly connection?: string | undefined
+  /** The last migration to apply; without it all. */
+  readonly to?: string | undefined
+  /** Say what would run, and change nothing. */
+  readonly dryRun?: boolean
   /** Called with System's address before anything is changed. */
   onTarget?(target: string): void
   onApplied?(applied: AppliedMigration): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
+}
+
+export interface Built {
+  readonly release: BuiltRelease
+  readonly plugins: PluginSet
 }
 
 export interface AppliedMigration {
@@ -58,6 +65,7 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
     throw errors.WP_PROJECT_NOTHING_TO_MIGRATE({ folder: options.folder })
   }
   const built = isProject ? await buildForMigration(options) : undefined
+  if (options.dryRun) return previewMigrations(options, built)
   const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
   try {
     options.onTarget?.(host.system.target)
@@ -73,7 +81,9 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
   }
 }
 
-async function buildForMigration(options: MigrateOptions): Promise<{ release: BuiltRelease; plugins: PluginSet }> {
+export async function buildForMigration(
+  options: Pick<MigrateOptions, 'folder' | 'connection' | 'to' | 'onDiagnostics'>,
+): Promise<Built> {
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
   try {
@@ -81,10 +91,44 @@ async function buildForMigration(options: MigrateOptions): Promise<{ release: Bu
     const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
     // Before anything is opened or made: what does not load or does not exist changes nothing.
     const migrations = await loadMigrationModules(release)
-    if (options.connection !== undefined) checkName(options.connection, migrations)
+    if (options.connection !== undefined) checkConnection(options.connection, migrations)
+    else if (options.to !== undefined && migrations.size > 1) {
+      throw errors.WP_PROJECT_MIGRATION_WHERE({ names: [...migrations.keys()].join(', ') })
+    }
     return { release, plugins: built.plugins }
   } finally {
     await builder.close()
+  }
+}
+
+/** What would run; nothing is made for it, System neither. */
+async function previewMigrations(options: MigrateOptions, built: Built | undefined): Promise<MigrationReport> {
+  const host = await openHostIfThere(options)
+  try {
+    options.onTarget?.(host?.system.target ?? 'a new .waypost/system.db')
+    const own = host === undefined ? systemMigrations : await pendingSystemMigrations(host.system)
+    const applied = own.map((name) => ({ connection: 'waypost', name, ms: 0 }))
+    for (const one of applied) options.onApplied?.(one)
+    if (built === undefined) return { applied, written: [] }
+    const there = host ?? {
+      folder: options.folder,
+      variables: options.variables,
+      system: undefined,
+      clock: systemClock,
+    }
+    const report = await migrateConnections({ ...options, host: there, ...built })
+    return { applied: [...applied, ...report.applied], written: [] }
+  } finally {
+    await host?.close()
+  }
+}
+
+export async function openHostIfThere({ folder, variables }: MigrateOptions): Promise<Host | undefined> {
+  try {
+    return await openHost({ folder, variables, unmigrated: true })
+  } catch (error) {
+    if (isWaypostError(error) && error.code === 'WP_SERVER_NO_SYSTEM') return undefined
+    throw error
   }
 }
 
@@ -95,39 +139,52 @@ export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> 
 }
 
 export interface ConnectionsMigration {
-  readonly host: Host
+  readonly host: MigrationDatabases['host'] & Pick<Host, 'clock'>
   readonly release: BuiltRelease
   readonly plugins: PluginSet
   readonly connection?: string | undefined
   readonly folder: string
   /** Leave `tables.ts` as it is. */
   readonly keepTables?: boolean
+  readonly to?: string | undefined
+  readonly dryRun?: boolean
   onApplied?(applied: AppliedMigration): void
 }
 
 /** Runs the project's migrations of each connection. The caller holds the lock. */
 export async function migrateConnections(options: ConnectionsMigration): Promise<MigrationReport> {
   const migrations = await loadMigrationModules(options.release)
-  const names = options.connection === undefined ? [...migrations.keys()] : [checkName(options.connection, migrations)]
+  const names =
+    options.connection === undefined ? [...migrations.keys()] : [checkConnection(options.connection, migrations)]
   const applied: AppliedMigration[] = []
   const written: string[] = []
+  if (options.host.system === undefined) applied.push(...listUpTo(migrations.get('System') ?? [], options))
   await withDatabases(options, names, async (name, database) => {
     await applyMigrations({
       ...database,
       migrations: migrations.get(name) ?? [],
       withLock: alreadyLocked,
       clock: options.host.clock,
+      dryRun: options.dryRun ?? false,
+      ...(options.to === undefined ? {} : { to: options.to }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
         options.onApplied?.({ connection: name, ...one })
       },
     })
-    if (options.keepTables) return
-    const file = path.join('migrations', name, 'tables.ts')
-    if (await writeIfChanged(path.join(options.folder, file), await writeTables(database.db, database.kind)))
-      written.push(file)
+    if (options.keepTables || options.dryRun) return
+    written.push(...(await writeTablesOf(options.folder, name, database)))
   })
   return { applied, written }
+}
+
+/** Of a System that is to be made, everything. */
+function listUpTo(migrations: readonly ProjectMigration[], options: ConnectionsMigration): readonly AppliedMigration[] {
+  const { connection = 'System', to } = options
+  const wanted = connection === 'System' ? migrations.filter(({ name }) => to === undefined || name <= to) : []
+  const listed = wanted.map(({ name }) => ({ connection: 'System', name, ms: 0 }))
+  for (const one of listed) options.onApplied?.(one)
+  return listed
 }
 
 const alreadyLocked: WithLock = (_name, work) => work()
@@ -144,63 +201,4 @@ export async function pendingMigrations(options: Omit<ConnectionsMigration, 'fol
   })
   if (edited.length > 0) throw errors.WP_PROJECT_MIGRATIONS_EDITED({ names: edited.join(', ') })
   return pending
-}
-
-interface ConnectionDatabase {
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tables are the project's
-  readonly db: Kysely<any>
-  readonly kind: SystemKind
-}
-
-/** Opens the database of each connection in turn; System's own is open already. */
-async function withDatabases(
-  { host, release, plugins }: Pick<ConnectionsMigration, 'host' | 'release' | 'plugins'>,
-  names: readonly string[],
-  work: (name: string, database: ConnectionDatabase) => Promise<void>,
-): Promise<void> {
-  const { system } = host
-  const registry = makeConnectionRegistry({
-    classes: plugins.connections,
-    variables: host.variables,
-    folder: host.folder,
-    log: quietLog,
-    builtIn: {},
-  })
-  try {
-    for (const name of names) {
-      if (name === 'System') {
-        await work(name, { db: system.db, kind: system.kind })
-        continue
-      }
-      const use = release.manifest.connections[name]
-      if (use === undefined)
-        throw errors.WP_PROJECT_CONNECTION({ name, hint: `Name it under connection: in waypost.yml.` })
-      const kind = plugins.connections.get(use.class)?.migrations
-      if (kind === undefined) throw errors.WP_PROJECT_CONNECTION_MIGRATIONS({ name, class: use.class })
-      const set = await registry.acquire({ [name]: use })
-      await work(name, { db: set.get(name).client as ConnectionDatabase['db'], kind })
-      await set.release()
-    }
-  } finally {
-    await registry.close()
-  }
-}
-
-function checkName(name: string, migrations: ReadonlyMap<string, unknown>): string {
-  if (migrations.has(name) || name === 'System') return name
-  const names = ['System', ...migrations.keys()]
-  const guess = nearest(name, names)
-  throw errors.WP_PROJECT_CONNECTION({
-    name,
-    hint:
-      guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
-  })
-}
-
-async function writeIfChanged(file: string, text: string): Promise<boolean> {
-  const before = await readFile(file, 'utf8').catch(() => undefined)
-  if (before === text) return false
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, text)
-  return true
 }

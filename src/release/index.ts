@@ -3,6 +3,7 @@
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable } from './assert-servable.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
+export { findMigration, type FoundMigration } from './find-migration.ts'
 export { shortId } from './hash.ts'
 export { pruneDevelopmentReleases } from './prune.ts'
 export { loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'

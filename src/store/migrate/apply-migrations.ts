@@ -14,6 +14,8 @@ export interface ApplyMigrationsOptions {
   readonly clock: Clock
   /** The last one to apply; without it all. */
   readonly to?: string
+  /** Say what would run, and change nothing. */
+  readonly dryRun?: boolean
   readonly onApplied?: (applied: AppliedMigration) => void
 }
 
@@ -39,6 +41,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     const plan = await planMigrations(options.db, options.migrations)
     assertSound(plan)
     const chosen = choose(plan, options)
+    if (options.dryRun) return { applied: chosen.map(({ name }) => ({ name, ms: 0 })), outOfOrder: [] }
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const one of chosen) {

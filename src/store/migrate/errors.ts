@@ -11,13 +11,25 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Changed after being applied: {names}',
-    hint: 'Put the text back as it was, and write a new migration for the change.',
+    hint: 'In development do it again: npx waypost migrate:redo. Else put the text back, and write a new migration.',
   },
   WP_MIGRATE_UNKNOWN: {
     kind: 'user',
     status: 500,
     message: 'Applied to the database, but not in the project: {names}',
-    hint: 'Bring the project up to date, or put the file back into its folder in migrations/.',
+    hint: 'Bring the project up to date, or put the file back; in development npx waypost migrate:redo takes it back.',
+  },
+  WP_MIGRATE_NO_DOWN: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" has no down function',
+    hint: 'Write one, or undo what it did by a new migration.',
+  },
+  WP_MIGRATE_REVERT: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" could not be {what}: {reason}',
+    hint: 'Nothing was changed. Correct it and run the command again.',
   },
   WP_MIGRATE_TARGET: {
     kind: 'user',

@@ -1,0 +1,32 @@
+import { Args, Flags, WaypostCommand, paint, printDiagnostics } from '../../bin/cli/index.ts'
+
+export default class MigrateCreate extends WaypostCommand {
+  static override description = 'Write the file of a new migration, named so that it runs after those that are there.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> create-order',
+    '<%= config.bin %> <%= command.id %> add-due-date --connection Orders',
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    name: Args.string({ description: 'What it does, for example create-order', required: true }),
+  }
+  static override flags = {
+    connection: Flags.string({ description: 'The connection whose tables it changes', default: 'System' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(MigrateCreate)
+    const { createMigration } = await import('../../src/project/index.ts')
+    const file = await createMigration({
+      folder: process.cwd(),
+      name: args.name,
+      connection: flags.connection,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    this.print(`  Wrote  ${file}`)
+    this.note(
+      `  Next   write up and down; dev applies it when it is saved, else ${paint('cyan', 'npx waypost migrate', process.stderr)}`,
+    )
+    return { file }
+  }
+}

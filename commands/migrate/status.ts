@@ -1,0 +1,57 @@
+import { WaypostCommand, formatTable, migrationFlags, paint, printDiagnostics } from '../../bin/cli/index.ts'
+import { readEnvironment } from '../../src/kit/index.ts'
+import type { ListedMigration, MigrationState } from '../../src/project/index.ts'
+
+const words: Readonly<Record<MigrationState, string>> = {
+  applied: 'applied',
+  pending: 'pending',
+  edited: 'changed after it was applied',
+  unknown: 'applied, and its file is gone',
+}
+
+export default class MigrateStatus extends WaypostCommand {
+  static override description = 'List the migrations of every connection, and which of them have run.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --connection System --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = { connection: migrationFlags.connection }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(MigrateStatus)
+    const folder = process.cwd()
+    const { loadMigrationStatus } = await import('../../src/project/index.ts')
+    const status = await loadMigrationStatus({
+      folder,
+      variables: readEnvironment(folder),
+      connection: flags.connection,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    this.note(`  Target  ${status.target ?? '.waypost/system.db, which is not made yet'}\n`)
+    for (const line of listMigrations(status.migrations)) this.print(`  ${line}`)
+    this.#advise(status.migrations)
+    return status
+  }
+
+  #advise(migrations: readonly ListedMigration[]): void {
+    const has = (state: MigrationState) => migrations.some((one) => one.state === state)
+    const advice = [
+      ...(has('edited') || has('unknown') ? ['npx waypost migrate:redo'] : []),
+      ...(has('pending') ? ['npx waypost migrate'] : []),
+    ]
+    if (advice.length > 0) this.note(`\n  Next    ${paint('cyan', advice[0]!, process.stderr)}`)
+  }
+}
+
+function listMigrations(migrations: readonly ListedMigration[]): readonly string[] {
+  const [, ...rows] = formatTable(
+    [
+      { title: '', cells: migrations.map(({ connection, name }) => `${connection}/${name}`) },
+      { title: '', cells: migrations.map(({ state }) => words[state]) },
+      { title: '', cells: migrations.map(({ applied_at: at }) => at?.slice(0, 16).replace('T', ' ') ?? '') },
+    ],
+    Infinity,
+  )
+  return rows
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { nearest, systemClock, type Clock, type Diagnostic } from '../kit/index.ts'
+import { errors } from './errors.ts'
+import { findProject } from './find-project.ts'
+import { assertDefinition, loadProject } from './load-project.ts'
+
+export interface CreateMigrationOptions {
+  readonly folder: string
+  /** In words, without date and ending. */
+  readonly name: string
+  /** `System` by default. */
+  readonly connection?: string | undefined
+  readonly clock?: Clock
+  onDiagnostics?(diagnostics: readonly Diagnostic[]): void
+}
+
+/**
+ * Writes the file of a new migration, which sorts behind those that are there and fails until somebody wrote it.
+ * @returns its path, relative to the folder
+ * @throws WP_PROJECT_MIGRATION_NAME, WP_PROJECT_CONNECTION
+ */
+export async function createMigration(options: CreateMigrationOptions): Promise<string> {
+  const { folder, name, connection = 'System', clock = systemClock } = options
+  const words = name
+    .trim()
+    .replaceAll(/[\s_]+/g, '-')
+    .replace(/\.ts$/, '')
+    .toLowerCase()
+  if (!/^[a-z\d]+(-[a-z\d]+)*$/.test(words) || words.length > 100) throw errors.WP_PROJECT_MIGRATION_NAME({ name })
+  const project = findProject(folder)
+  if (connection !== 'System') await assertConnection(options, connection)
+  const target = path.join(project.root, 'migrations', connection)
+  const files = existsSync(target) ? await readdir(target) : []
+  const file = `${nameBehind(files, words, new Date(clock.now()))}.ts`
+  await mkdir(target, { recursive: true })
+  await writeFile(path.join(target, file), template(words), { flag: 'wx' })
+  return `migrations/${connection}/${file}`
+}
+
+async function assertConnection({ folder, onDiagnostics }: CreateMigrationOptions, name: string): Promise<void> {
+  const loaded = await loadProject(findProject(folder))
+  const definition = assertDefinition(loaded, (diagnostics) => onDiagnostics?.(diagnostics))
+  const names = ['System', ...Object.keys(definition.connections)]
+  if (names.includes(name)) return
+  const guess = nearest(name, names)
+  const hint = guess === undefined ? `Connections are ${names.join(', ')}.` : `Did you mean "${guess}"?`
+  throw errors.WP_PROJECT_CONNECTION({ name, hint })
+}
+
+/** Migrations run in order of their names: the day, and where that is not enough the minute and the second. */
+function nameBehind(files: readonly string[], words: string, now: Date): string {
+  const taken = files.filter((file) => file.endsWith('.ts') && file !== 'tables.ts').map((file) => file.slice(0, -3))
+  const digits = now.toISOString().replaceAll(/\D/g, '')
+  const names = [8, 12, 14, 17].map((length) => `${digits.slice(0, length)}-${words}`)
+  return names.find((name) => taken.every((one) => one < name)) ?? names.at(-1)!
+}
+
+function template(words: string): string {
+  return `import type { Migration } from 'waypost'
+
+export default {
+  async up(db, type) {
+    throw new Error('${words} is not written yet')
+  },
+  async down(db) {
+    throw new Error('${words} is not written yet')
+  },
+} satisfies Migration
+`
+}

@@ -1,0 +1,56 @@
+import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
+import { loadMigrationModules } from './load-migrations.ts'
+import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
+import { withDatabases } from './migration-databases.ts'
+
+/** `edited` was applied with another text, `unknown` was applied and has no file any more. */
+export type MigrationState = 'applied' | 'pending' | 'edited' | 'unknown'
+
+export interface ListedMigration {
+  /** `waypost` for Waypost's own. */
+  readonly connection: string
+  readonly name: string
+  readonly state: MigrationState
+  /** ISO text. */
+  readonly applied_at?: string
+}
+
+export interface MigrationStatus {
+  /** System's address; undefined where nothing made it yet. */
+  readonly target: string | undefined
+  readonly migrations: readonly ListedMigration[]
+}
+
+/** Lists every migration, and whether it ran. Changes nothing. */
+export async function loadMigrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
+  const built = await buildForMigration(options)
+  const modules = await loadMigrationModules(built.release)
+  const names = options.connection === undefined ? [...modules.keys()] : [options.connection]
+  const host = await openHostIfThere(options)
+  try {
+    const pending = host === undefined ? systemMigrations : await pendingSystemMigrations(host.system)
+    const listed: ListedMigration[] = systemMigrations.map((name) => {
+      return { connection: 'waypost', name, state: pending.includes(name) ? 'pending' : 'applied' }
+    })
+    const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
+    if (host === undefined && names.includes('System')) {
+      const all = modules.get('System') ?? []
+      listed.push(...all.map(({ name }) => ({ connection: 'System', name, state: 'pending' as const })))
+    }
+    await withDatabases({ ...built, host: there }, names, async (name, { db }) => {
+      listed.push(...listPlan(name, await planMigrations(db, modules.get(name) ?? [])))
+    })
+    return { target: host?.system.target, migrations: listed }
+  } finally {
+    await host?.close()
+  }
+}
+
+/** In order of name. */
+function listPlan(connection: string, { applied, pending, edited, unknown }: MigrationPlan): ListedMigration[] {
+  const stateOf = (name: string): MigrationState =>
+    edited.includes(name) ? 'edited' : unknown.includes(name) ? 'unknown' : ('applied' as const)
+  const ran = applied.map(({ name, applied_at }) => ({ connection, name, state: stateOf(name), applied_at }))
+  const wait = pending.map(({ name }) => ({ connection, name, state: 'pending' as const }))
+  return [...ran, ...wait].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}

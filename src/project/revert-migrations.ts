@@ -1,0 +1,159 @@
+import type { Migration } from '../contract/index.ts'
+import { findMigration } from '../release/index.ts'
+import { registerArtifacts } from '../runtime/index.ts'
+import { openHost, type Host } from '../server/index.ts'
+import {
+  loadFacts,
+  makeLock,
+  planMigrations,
+  revertMigrations,
+  type MigrationPlan,
+  type ProjectMigration,
+} from '../store/index.ts'
+import { tellMigrated } from './dev-server-file.ts'
+import { errors } from './errors.ts'
+import { loadMigration, loadMigrationModules } from './load-migrations.ts'
+import { buildForMigration, type MigrateOptions } from './migrate.ts'
+import { withDatabases, writeTablesOf } from './migration-databases.ts'
+
+export interface RevertOptions extends Omit<MigrateOptions, 'dryRun' | 'onApplied'> {
+  /** Asked before anything is changed. */
+  confirm(plan: RevertPlan): Promise<boolean>
+}
+
+/** What is taken back and then applied again, as `Connection/name`, in the order in which it happens. */
+export interface RevertPlan {
+  readonly revert: readonly string[]
+  readonly apply: readonly string[]
+}
+
+export interface RevertReport extends RevertPlan {
+  /** Files named `tables.ts` that changed. */
+  readonly written: readonly string[]
+}
+
+/**
+ * Takes back the last migration of a connection, or all behind the one that `to` names.
+ * @returns undefined when it was not wanted
+ * @throws WP_MIGRATE_TARGET, WP_MIGRATE_NO_DOWN, WP_MIGRATE_REVERT, WP_PROJECT_MIGRATION_WHERE, WP_PROJECT_MIGRATION_GONE
+ */
+export async function takeBackMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+  return revert(options, ({ applied }) => {
+    const { to } = options
+    if (to === undefined) return { from: applied.at(-1)?.name, isRedo: false }
+    const index = applied.findIndex(({ name }) => name === to)
+    if (index === -1) throw errors.WP_PROJECT_MIGRATION_APPLIED({ name: to })
+    return { from: applied[index + 1]?.name, isRedo: false }
+  })
+}
+
+/**
+ * Does migrations of a development System again: from the first one that was edited, or whose file is gone, else the
+ * last one.
+ * @returns undefined when it was not wanted
+ * @throws WP_PROJECT_REDO, and what `takeBackMigrations` throws
+ */
+export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+  return revert(options, ({ applied, edited, unknown }) => {
+    const [first] = [...edited, ...unknown].toSorted()
+    return { from: first ?? applied.at(-1)?.name, isRedo: true }
+  })
+}
+
+interface Choice {
+  /** The first one to take back; undefined is none. */
+  readonly from: string | undefined
+  readonly isRedo: boolean
+}
+
+async function revert(
+  options: RevertOptions,
+  choose: (plan: MigrationPlan) => Choice,
+): Promise<RevertReport | undefined> {
+  const { folder, variables } = options
+  const built = await buildForMigration(options)
+  const modules = await loadMigrationModules(built.release)
+  const connection = chooseConnection(options.connection, [...modules.keys()])
+  const migrations = modules.get(connection) ?? []
+  const host = await openHost({ folder, variables })
+  let report: RevertReport | undefined
+  try {
+    options.onTarget?.(host.system.target)
+    await makeLock(host.system.database)('migrate', () =>
+      withDatabases({ ...built, host }, [connection], async (_name, database) => {
+        const plan = await planMigrations(database.db, migrations)
+        const choice = choose(plan)
+        if (choice.isRedo) await assertDevelopment(host)
+        const steps = await planSteps({ host, connection, migrations, plan }, choice)
+        const named = nameSteps(connection, steps)
+        if (!(await options.confirm(named))) return
+        if (steps.revert.length > 0) await revertMigrations({ ...database, ...steps, clock: host.clock })
+        report = {
+          ...named,
+          written: steps.revert.length === 0 ? [] : await writeTablesOf(folder, connection, database),
+        }
+      }),
+    )
+    if (report !== undefined && report.revert.length > 0) await tellMigrated(folder)
+    return report
+  } finally {
+    await host.close()
+  }
+}
+
+function chooseConnection(wanted: string | undefined, names: readonly string[]): string {
+  if (wanted !== undefined) return wanted
+  if (names.length > 1) throw errors.WP_PROJECT_MIGRATION_WHERE({ names: names.join(', ') })
+  return names[0] ?? 'System'
+}
+
+/** What would be lost of one that serves a deployment nobody brings back. */
+async function assertDevelopment({ system, isEmbedded }: Host): Promise<void> {
+  const { origin } = await loadFacts(system)
+  const isDevelopment = origin === undefined ? isEmbedded : origin === 'development'
+  if (!isDevelopment) throw errors.WP_PROJECT_REDO({ target: system.target })
+}
+
+interface Steps {
+  readonly revert: readonly { readonly name: string; readonly migration: Migration }[]
+  readonly apply: readonly ProjectMigration[]
+}
+
+interface Planning {
+  readonly host: Host
+  readonly connection: string
+  readonly migrations: readonly ProjectMigration[]
+  readonly plan: MigrationPlan
+}
+
+async function planSteps(planning: Planning, { from, isRedo }: Choice): Promise<Steps> {
+  if (from === undefined) return { revert: [], apply: [] }
+  const rows = planning.plan.applied.filter(({ name }) => name >= from)
+  const revert: Steps['revert'][number][] = []
+  for (const { name, checksum } of rows.toReversed()) {
+    revert.push({ name, migration: await loadApplied(planning, { name, checksum }) })
+  }
+  const names = new Set(rows.map(({ name }) => name))
+  return { revert, apply: isRedo ? planning.migrations.filter(({ name }) => names.has(name)) : [] }
+}
+
+/** A migration with the text that was applied, since only its `down` fits its `up`; where that is lost, with today's. */
+async function loadApplied(
+  { host, connection, migrations }: Planning,
+  row: { readonly name: string; readonly checksum: string },
+): Promise<Migration> {
+  const current = migrations.find(({ name }) => name === row.name)
+  if (current?.checksum === row.checksum) return current.migration
+  const found = await findMigration(host.system, { connection, ...row })
+  if (found !== undefined) {
+    registerArtifacts(found.artifacts)
+    return loadMigration(`migrations/${connection}/${row.name}.ts`, found.artifact)
+  }
+  if (current === undefined) throw errors.WP_PROJECT_MIGRATION_GONE({ name: row.name, connection })
+  return current.migration
+}
+
+function nameSteps(connection: string, { revert, apply }: Steps): RevertPlan {
+  const nameOf = ({ name }: { readonly name: string }) => `${connection}/${name}`
+  return { revert: revert.map(nameOf), apply: apply.map(nameOf) }
+}

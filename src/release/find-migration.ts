@@ -1,0 +1,34 @@
+import type { System } from '../store/index.ts'
+import { loadArtifacts } from './load.ts'
+import type { Artifact, Manifest, ManifestMigration } from './manifest.ts'
+
+export interface FoundMigration {
+  /** The hash of the artifact whose default export it is. */
+  readonly artifact: string
+  /** Everything that it imports, itself among them. */
+  readonly artifacts: readonly Artifact[]
+}
+
+/** A migration as it was when it had this checksum, out of the releases that System still has. */
+export async function findMigration(
+  system: System,
+  wanted: Pick<ManifestMigration, 'connection' | 'name' | 'checksum'>,
+): Promise<FoundMigration | undefined> {
+  const rows = await system.db
+    .selectFrom('waypost_release_part')
+    .select(['hash', 'manifest'])
+    .where('kind', '=', 'project')
+    .where('manifest', 'like', `%${wanted.checksum.replaceAll(/[^\w-]/g, '_')}%`)
+    .execute()
+  for (const row of rows) {
+    const manifest = JSON.parse(row.manifest) as Manifest
+    const found = manifest.migrations.find(
+      ({ connection, name, checksum }) =>
+        connection === wanted.connection && name === wanted.name && checksum === wanted.checksum,
+    )
+    if (found === undefined) continue
+    const artifacts = await loadArtifacts(system, { id: row.hash }, Object.keys(manifest.artifacts))
+    return { artifact: found.artifact, artifacts }
+  }
+  return undefined
+}

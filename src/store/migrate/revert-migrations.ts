@@ -1,0 +1,51 @@
+import type { Migration } from '../../contract/index.ts'
+import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
+import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import { errors } from './errors.ts'
+import { onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import type { ProjectMigration } from './plan-migrations.ts'
+
+export interface RevertMigrationsOptions {
+  readonly db: AnyDatabase
+  readonly kind: DatabaseKind
+  readonly clock: Clock
+  /** What is taken back, newest first. */
+  readonly revert: readonly { readonly name: string; readonly migration: Migration }[]
+  /** What is applied afterwards, oldest first. */
+  readonly apply: readonly ProjectMigration[]
+}
+
+/**
+ * Takes migrations back, and perhaps applies some again, all in one transaction: what fails leaves everything as it was.
+ * The caller holds the lock.
+ * @throws WP_MIGRATE_NO_DOWN before anything is changed, WP_MIGRATE_REVERT
+ */
+export async function revertMigrations({ db, kind, clock, revert, apply }: RevertMigrationsOptions): Promise<void> {
+  const types = columnTypes(kind)
+  const downs = revert.map(({ name, migration }) => {
+    if (migration.down === undefined) throw errors.WP_MIGRATE_NO_DOWN({ name })
+    return { name, down: migration.down.bind(migration) }
+  })
+  await db.transaction().execute(async (transaction) => {
+    const table = onMigrationTable(transaction)
+    for (const { name, down } of downs) {
+      await tell({ name, what: 'taken back' }, () => down(transaction, types))
+      await table.deleteFrom('waypost_migration').where('name', '=', name).execute()
+    }
+    for (const { name, checksum, migration } of apply) {
+      await tell({ name, what: 'applied again' }, () => migration.up(transaction, types))
+      const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
+      await table.insertInto('waypost_migration').values(row).execute()
+    }
+  })
+}
+
+/** A database that is busy or away is not the migration's fault. */
+async function tell(about: { name: string; what: string }, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isWaypostError(error) && error.kind === 'external') throw error
+    throw errors.WP_MIGRATE_REVERT({ ...about, reason: messageOf(error) }, { cause: error })
+  }
+}
