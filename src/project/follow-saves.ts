@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
@@ -39,7 +40,7 @@ export async function followSaves(
         letGo()
       },
     })
-    if (last.state === before.state && isQuiet) return
+    if (isQuiet && (isMove ? saysSame(before, last) : last.state === before.state)) return
     const named = files.some(isSource) ? files.filter(isSource) : files
     if ('refused' in last) return console.refused({ ...last, files: named, isServing })
     isServing = true
@@ -76,6 +77,11 @@ export async function followSaves(
     flush: () => watching.run(() => tryLook(everything, { isQuiet: false, letGo: () => undefined })),
     close: () => watching.close(),
   }
+}
+
+/** Whether one look found what the other did; after a move the same code may be bundled in another way. */
+function saysSame(one: TakenOver, other: TakenOver): boolean {
+  return 'refused' in one === 'refused' in other && isDeepStrictEqual(one.diagnostics, other.diagnostics)
 }
 
 interface LookingHow {

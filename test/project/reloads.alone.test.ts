@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
+import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { editHeader, judgeTodoList, showEdit, todoAction, todoYaml } from '../support/dev-edits.ts'
@@ -35,6 +37,23 @@ describe('many reloads of dev', () => {
       await pause(25)
     }
   }
+
+  test('write the types of the project within 100 ms of a save', async () => {
+    const types = path.join(project.folder, '.waypost/types.d.ts')
+    const times: number[] = []
+    for (let round = 0; round < 9; round++) {
+      const name = `filter${round}`
+      const yaml = 'resources/routes/todo/collection.yml'
+      const text = await project.read(yaml)
+      const began = performance.now()
+      await project.write(yaml, text.replace(/parameters:\n/, `parameters:\n      ${name}: { type: string }\n`))
+      while (!(await readFile(types, 'utf8')).includes(name)) await pause(1)
+      times.push(performance.now() - began)
+      await pause(50)
+    }
+    const median = times.toSorted((a, b) => a - b)[4]!
+    assert.ok(median <= 100, `${Math.round(median)} ms; all: ${times.map(Math.round).join(', ')}`)
+  })
 
   test('under load fail no request, and none sees old code once the watcher has fired', async () => {
     let newest = 0

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
+import { checkout } from '../support/cli.ts'
+
+const files = {
+  'waypost.yml': `config:
+  docs: \${env.DOCS}
+schema: !include schema.yml
+routes:
+  /value: !include value.yml
+  /count: { methods: { GET: { public: true, response: Value, action: src/count.ts } } }
+  /slow: { methods: { GET: { public: true, response: Value, action: src/slow.ts } } }
+`,
+  'schema.yml': 'Value:\n  type: object\n  properties: { value: { type: integer } }\n',
+  'value.yml': 'methods: { GET: { public: true, response: Value, action: src/value.ts } }\n',
+  'src/value.ts': `import { base } from './base.ts'\nexport default class Value {\n  handle() {\n    return { value: base + 1, extra: 'no' }\n  }\n}\n`,
+  'src/base.ts': 'export const base = 0\n',
+  'src/count.ts':
+    'export default class Count {\n  count = 0\n  handle() {\n    this.count += 1\n    return { value: this.count }\n  }\n}\n',
+  'src/slow.ts': `import { setTimeout } from 'node:timers/promises'
+export default class Slow {
+  async handle() {
+    await setTimeout(400)
+    return { value: 1 }
+  }
+}
+`,
+  '.env': 'DOCS=public\n',
+}
+
+describe('dev', () => {
+  let root: string
+  let server: DevServer
+  let said: { what: string; about: Record<string, unknown> }[] = []
+
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
+    for (const [file, text] of Object.entries(files)) await write(file, text)
+    await mkdir(path.join(root, 'node_modules'))
+    await symlink(checkout, path.join(root, 'node_modules/waypost'))
+    const console = new Proxy({} as DevConsole, {
+      get: (_, what: string) => (about: Record<string, unknown>) => said.push({ what, about }),
+    })
+    const { DOCS: _, ...environment } = process.env
+    const variables = { ...environment, DOCS: 'public' }
+    server = await dev({ folder: root, variables, port: 0, deliver: false, console })
+    await server.reload() // after the look at what was saved while it started
+    said = []
+  })
+  after(async () => {
+    await server.close()
+    await rm(root, { recursive: true })
+  })
+
+  async function write(file: string, text: string): Promise<void> {
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true })
+    await writeFile(path.join(root, file), text)
+  }
+  const edit = async (file: string, from: string, to: string) => {
+    const text = await readFile(path.join(root, file), 'utf8')
+    assert.ok(text.includes(from), `"${from}" does not stand in ${file}`)
+    await write(file, text.replace(from, to))
+  }
+  async function ask(route: string): Promise<{ status: number; body: { value?: unknown; openapi?: string } }> {
+    const response = await fetch(`${server.started.url}${route}`)
+    return { status: response.status, body: (await response.json()) as object }
+  }
+  const valueOf = async (route: string) => (await ask(route)).body.value
+
+  /** What the console is told of the saves until now, in short. */
+  async function hear(): Promise<string[]> {
+    for (let quiet = 0, before = 0; quiet < 5; quiet = said.length > before ? 0 : quiet + 1) {
+      before = said.length
+      await pause(20)
+    }
+    const heard = said.filter(({ what }) => what !== 'answered')
+    said = []
+    return heard.map(({ what, about }) => {
+      const {
+        files: names,
+        diagnostics,
+        isMended,
+      } = about as {
+        files?: string[]
+        diagnostics?: { code: string }[]
+        isMended?: boolean
+      }
+      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isMended ? 'mended' : '']
+        .join(' ')
+        .trim()
+    })
+  }
+
+  /** Saves, waits until the watcher has seen it, and then asks: the answer must be the new one at once. */
+  async function save(work: () => Promise<void>): Promise<void> {
+    await work()
+    await pause(30)
+  }
+
+  test('a save of an action, of what it imports, of an included file, a schema or waypost.yml shows in the next request', async () => {
+    assert.equal(await valueOf('/value'), 1)
+    await save(() => edit('src/value.ts', '+ 1', '+ 2'))
+    assert.equal(await valueOf('/value'), 2)
+    assert.deepEqual(await hear(), ['reloaded src/value.ts'])
+    await save(() => edit('src/base.ts', '= 0', '= 10'))
+    assert.equal(await valueOf('/value'), 12)
+    assert.deepEqual(await hear(), ['reloaded src/base.ts'])
+    await save(() => edit('schema.yml', '} }', '}, extra: { type: string } }'))
+    assert.deepEqual((await ask('/value')).body, { value: 12, extra: 'no' })
+    await save(() => write('schema.yml', files['schema.yml']))
+    assert.deepEqual((await ask('/value')).body, { value: 12 })
+    await hear()
+    await save(() => edit('value.yml', 'public: true', 'scopes: [secret]'))
+    assert.equal((await ask('/value')).status, 401)
+    await save(() => write('value.yml', files['value.yml']))
+    assert.equal((await ask('/value')).status, 200)
+    await save(() => edit('waypost.yml', '/slow:', '/slower:'))
+    assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [404, 200])
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [200, 404])
+    await hear()
+  })
+
+  test('an edit of an action replaces that action alone', async () => {
+    const before = Number(await valueOf('/count'))
+    await save(() => edit('src/value.ts', '+ 2', '+ 3'))
+    assert.equal(await valueOf('/value'), 13)
+    assert.equal(await valueOf('/count'), before + 1)
+    await save(() => edit('src/count.ts', 'count = 0', 'count = 100'))
+    assert.equal(await valueOf('/count'), 101)
+    await save(() => edit('value.yml', 'public: true', 'public: true, description: Another'))
+    assert.equal(await valueOf('/value'), 13)
+    assert.equal(await valueOf('/count'), 102)
+    await hear()
+  })
+
+  test('a request in flight ends with the code that it began with', async () => {
+    const slow = valueOf('/slow')
+    await pause(100)
+    await save(() => edit('src/slow.ts', 'value: 1', 'value: 2'))
+    await save(() => edit('waypost.yml', '/count:', '/counted:')) // a generation of its own
+    assert.equal((await ask('/counted')).status, 200)
+    assert.equal(await slow, 1)
+    assert.equal(await valueOf('/slow'), 2)
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    await hear()
+  })
+
+  test('a broken save leaves the last good state in service, says what is wrong once, and that it is mended', async () => {
+    await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
+    assert.equal(await valueOf('/value'), 13)
+    assert.deepEqual(await hear(), ['refused value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
+    await save(() => edit('src/value.ts', '+ 3', '+ 4')) // the code alone is right
+    assert.equal(await valueOf('/value'), 13)
+    assert.deepEqual(await hear(), ['refused src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
+    await save(() => edit('value.yml', 'response: Vlue', 'response: Value'))
+    assert.equal(await valueOf('/value'), 14)
+    assert.deepEqual(await hear(), ['reloaded value.yml mended'])
+    await save(() => edit('src/value.ts', 'return {', 'return {{'))
+    assert.equal(await valueOf('/value'), 14)
+    assert.deepEqual(await hear(), ['refused src/value.ts WP_BUILD_SOURCE'])
+    await save(() => edit('src/value.ts', 'return {{', 'return {'))
+    assert.deepEqual(await hear(), ['reloaded src/value.ts mended'])
+    await save(() => edit('src/value.ts', 'class Value {', 'class Value {\n  constructor() { throw new Error("no") }'))
+    assert.equal(await valueOf('/value'), 14)
+    assert.deepEqual(await hear(), ['refused src/value.ts'])
+    await save(() => edit('src/value.ts', '\n  constructor() { throw new Error("no") }', ''))
+    assert.deepEqual(await hear(), ['reloaded src/value.ts mended'])
+  })
+
+  test('files that come and go are followed, in the three ways that editors save', async () => {
+    await save(() => rm(path.join(root, 'src/base.ts')))
+    assert.equal(await valueOf('/value'), 14)
+    assert.deepEqual(await hear(), ['refused src/base.ts WP_BUILD_IMPORT_MISSING'])
+    await save(() => write('src/base.ts', 'export const base = 20\n'))
+    assert.equal(await valueOf('/value'), 24)
+    assert.deepEqual(await hear(), ['reloaded src/base.ts mended'])
+    await save(async () => {
+      await write('src/base.ts~', 'export const base = 30\n')
+      await rename(path.join(root, 'src/base.ts~'), path.join(root, 'src/base.ts'))
+    })
+    assert.equal(await valueOf('/value'), 34)
+    assert.deepEqual(await hear(), ['reloaded src/base.ts'])
+    await save(async () => {
+      await write('src/new.ts', 'export default class New {\n  handle() {\n    return { value: 7 }\n  }\n}\n')
+      await edit(
+        'waypost.yml',
+        '  /count:',
+        '  /new: { methods: { GET: { public: true, response: Value, action: src/new.ts } } }\n  /count:',
+      )
+    })
+    assert.equal(await valueOf('/new'), 7)
+    await hear()
+    await save(() => rm(path.join(root, 'src/new.ts')))
+    assert.equal(await valueOf('/new'), 7)
+    assert.deepEqual(await hear(), ['refused src/new.ts WP_BUILD_ACTION_MISSING'])
+    await save(() => rename(path.join(root, 'src'), path.join(root, 'source')))
+    await hear()
+    await save(() => rename(path.join(root, 'source'), path.join(root, 'src')))
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal((await ask('/new')).status, 404)
+    assert.equal(await valueOf('/value'), 34)
+    assert.match((await hear()).join('\n'), /mended/)
+  })
+
+  test('a save of .env shows in the next request, and what counts at the start only is named', async () => {
+    assert.equal((await ask('/openapi.json')).body.openapi, '3.1.0')
+    await save(() => write('.env', 'DOCS=off\n'))
+    assert.equal((await ask('/openapi.json')).status, 404)
+    assert.deepEqual(await hear(), ['reloaded .env'])
+    await save(() => write('.env', ''))
+    assert.deepEqual(await hear(), ['refused .env WP_DEFINITION_ENV_MISSING'])
+    await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
+    assert.equal((await ask('/openapi.json')).status, 200)
+    assert.deepEqual(await hear(), ['warned', 'reloaded .env mended'])
+  })
+
+  test('types are written only when they change', async () => {
+    const types = path.join(root, '.waypost/types.d.ts')
+    const changedAt = async () => (await stat(types)).mtimeMs
+    const before = await changedAt()
+    await save(() => edit('src/value.ts', '+ 4', '+ 5'))
+    await save(() => edit('value.yml', 'public: true', 'public: true, timeout: 5s'))
+    assert.equal(await valueOf('/value'), 35)
+    await hear()
+    assert.equal(await changedAt(), before)
+    await edit('value.yml', 'public: true', 'public: true, parameters: { page: { type: integer } }')
+    await hear()
+    assert.ok((await changedAt()) > before)
+    assert.match(await readFile(types, 'utf8'), /page\?: number/)
+  })
+
+  test('files that mean nothing to a project are not heard of', async () => {
+    await save(() => write('notes.md', 'a'))
+    await save(() => write('src/.value.ts.swp', 'a'))
+    await save(() => symlink('nobody@host.1', path.join(root, 'src/.#value.ts')))
+    await save(() => write('test/value.test.ts', 'a'))
+    assert.deepEqual(await hear(), [])
+    await server.reload()
+    assert.deepEqual(await hear(), ['reloaded']) // who asks is answered
+  })
+})
