@@ -5,6 +5,7 @@ import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern } from '../kit/index.ts'
 import { checkNumbers, findOddTexts } from './check-numbers.ts'
+import { keepDeclared } from './keep-declared.ts'
 import { toDraft07, toDraft2020 } from './schema-dialects.ts'
 
 /** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
@@ -74,14 +75,53 @@ function holdsNumbers(schema: JsonSchema, named: NamedSchemas): boolean {
   return /"(?:integer|number)"/.test(JSON.stringify([schema, named]))
 }
 
+/** Writes results; a schema that fast-json-stringify cannot make code of is read with each result. */
 export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
+  let slow: ((value: unknown) => string | undefined) | undefined
+  const writeSlowly = (value: unknown): string | undefined => (slow ??= makeSlowWriter(schema, named))(value)
+  let fast: Serializer
+  try {
+    fast = buildFast(schema, named)
+  } catch {
+    return (value) => {
+      const text = writeSlowly(value)
+      if (text === undefined) throw new Error('it does not fit its schema')
+      return text
+    }
+  }
+  return (value) => {
+    try {
+      return fast(value)
+    } catch (error) {
+      const text = writeSlowly(value) // it refuses some results that fit
+      if (text === undefined) throw error
+      return text
+    }
+  }
+}
+
+function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
   const external = mapNamed(named, toDraft07)
+  const own = toDraft07(schema)
+  // It writes what comes behind a tuple as it is, whatever the schema says of it.
+  if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with more behind it')
   return buildSerializer(
-    toDraft07(schema) as unknown as Schema,
+    own as unknown as Schema,
     { schema: external, ajv: { ...patternOptions, strict: false, logger: false } } as Parameters<
       typeof buildSerializer
     >[1],
   )
+}
+
+/** @returns undefined for a result that does not fit */
+function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
+  const fits = compile(schema, named, { isCoerced: false, allErrors: false })
+  const root = toDraft2020(schema)
+  const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
+  return (value) => {
+    const plain: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
+    return fits(plain) ? JSON.stringify(keepDeclared(plain, root, all)) : undefined
+  }
 }
 
 /** Patterns run on an engine whose time is linear, whoever wrote the text. */

@@ -21,7 +21,7 @@ export async function runCronjob(action: Action, sources: ContextSources, run: C
   const { params, log, signal } = run
   const context = makeActionContext(sources, { principal: undefined, log, signal })
   const request = { method: 'CRON', url: `cronjob:${params.cronjob}`, params, query: {}, body: undefined, headers: {} }
-  const result: unknown = await action.handle(request as never, context)
+  const result: unknown = await action.handle(request, context)
   discardResult(result)
   signal.throwIfAborted()
   if (result instanceof ActionResponse && result.status >= 400) {

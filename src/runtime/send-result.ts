@@ -58,12 +58,15 @@ export function makeSender(
     if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
     reply.code(status).header('content-type', type)
     if (!isJson) harden(reply, method, sources.pageHeaders)
-    if (payload instanceof Readable && reply.request.method === 'HEAD') {
-      payload.destroy() // nobody reads it
-      return reply.send()
-    }
-    return typeof payload === 'string' ? payload : reply.send(payload)
+    return typeof payload === 'string' ? payload : sendRaw(reply, payload)
   }
+}
+
+function sendRaw(reply: FastifyReply, payload: Readable | Uint8Array): FastifyReply {
+  const isRead = !(payload instanceof Readable) || reply.request.method !== 'HEAD'
+  if (isRead) return reply.send(payload)
+  payload.destroy()
+  return reply.send()
 }
 
 function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {

@@ -150,6 +150,43 @@ const cases: readonly Case[] = [
     fits: [null, 'x', ['x', [null]], { in: ['x'], of: [{ in: null }] }],
     misfits: [1, [1], { of: [] }],
   },
+  {
+    what: 'a combination of types of which one is narrower',
+    schema: {
+      allOf: [
+        { type: ['object', 'null'], properties: { a: { type: ['string', 'null'] } } },
+        { type: 'object', properties: { a: { type: 'string', format: 'date' }, b: { type: 'integer' } } },
+      ],
+    },
+    fits: [{ a: '2026-01-31', b: 1 }],
+    misfits: [null, { a: null }, { a: 'x' }],
+  },
+  {
+    what: 'conditions around something that contains itself',
+    schema: {
+      type: 'object',
+      properties: { kind: { enum: ['leaf', 'node'] } },
+      if: { type: 'object', properties: { kind: { const: 'node' } } },
+      then: { type: 'object', required: ['of'], properties: { of: { type: 'array', items: { $ref: '#' } } } },
+      else: { type: 'object', properties: { text: string } },
+    },
+    fits: [
+      {
+        kind: 'node',
+        of: [
+          { kind: 'leaf', text: 'x' },
+          { kind: 'node', of: [] },
+        ],
+      },
+    ],
+    misfits: [{ kind: 'node' }, { kind: 'node', of: [{ kind: 'other' }] }],
+  },
+  {
+    what: 'a tuple with more behind it',
+    schema: { type: 'array', prefixItems: [string, { type: ['object', 'null'] }], items: { type: 'integer' } },
+    fits: [['a', null, 1, 2], ['a'], []],
+    misfits: [[1], ['a', null, 'x']],
+  },
   { what: 'several types', schema: { type: ['string', 'null'] }, fits: ['a', null], misfits: [1] },
 ]
 
@@ -186,6 +223,34 @@ describe('a schema', () => {
     assert.equal(write({ a: 1, secret: 2, next: { secret: 3, next: 'x' } }), '{"a":1,"next":{"next":"x"}}')
     const writeNull = cache.serializer({ ...part, type: ['object', 'null'] }, {})
     assert.equal(writeNull({ a: 1, secret: 2, next: { secret: 3, next: null } }), '{"a":1,"next":{"next":null}}')
+  })
+
+  test('drops what it does not name where no code can be made of it', () => {
+    const part = (a: object, b: object) => ({
+      allOf: [
+        { type: 'object', ...a },
+        { type: ['object', 'null'], ...b },
+      ],
+    })
+    const schema = {
+      ...part(
+        { properties: { a: { type: 'array', prefixItems: [string], items: { $ref: 'schema:///Tree' } } } },
+        { patternProperties: { '^x-': { $ref: '#/$defs/inner' } } },
+      ),
+      $defs: { inner: part({ properties: { n: { type: 'integer' } } }, { properties: { free: true } }) },
+    }
+    const write = cache.serializer(schema, tree)
+    const written = write({
+      a: ['x', { name: 'y', secret: 1, children: [{ name: 'z', secret: 2 }] }],
+      'x-1': { n: 1, secret: 3, free: { anything: 1 } },
+      secret: 4,
+    })
+    assert.deepEqual(JSON.parse(written), {
+      a: ['x', { name: 'y', children: [{ name: 'z' }] }],
+      'x-1': { n: 1, free: { anything: 1 } },
+    })
+    assert.throws(() => write({ a: [1] }), /does not fit its schema/)
+    assert.throws(() => write({ a: ['x', {}] }), /does not fit its schema/)
   })
 
   test('refuses a result that lacks something required, at every depth', () => {
