@@ -91,6 +91,12 @@ export const errors = defineErrors({
     message: 'The cronjob "{name}" lost its claim in System, so that another server may run it',
     hint: 'System could not be reached in time, or the action kept its process busy without a pause.',
   },
+  WP_SERVER_SYSTEM_SILENT: {
+    kind: 'external',
+    status: 503,
+    message: 'System at {target} did not answer within {seconds} s',
+    hint: 'Look whether the database runs, and at the network between it and this server.',
+  },
   WP_SERVER_REVOKE_WHAT: {
     kind: 'user',
     status: 400,

@@ -1,6 +1,7 @@
 import { isClaimed, keepLedger, loadLedger, type Ledger } from './ledger.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 import { CronRunner, type RunnerOptions } from './runner.ts'
+import { within } from './within.ts'
 
 export interface FollowOptions extends RunnerOptions {
   /** Forget slots that came before this was started. */
@@ -14,6 +15,7 @@ export interface FollowOptions extends RunnerOptions {
 /** Nobody tells when a lease has run out, a clock was changed or a machine slept. */
 const usualWaitMs = 15_000
 const shortestWaitMs = 1000
+const longestAnswerMs = 10_000
 
 /** Cronjobs that run at their times in this process, unless another one is faster. */
 export class Cron {
@@ -74,13 +76,17 @@ export class Cron {
   /** @returns how long to wait for the next one */
   async #tick(): Promise<number> {
     try {
-      const waitMs = this.#set === undefined ? this.#longestWaitMs : await this.#startDue(this.#set)
+      const waitMs = this.#set === undefined ? this.#longestWaitMs : await this.#look(this.#set)
       this.#errorsInARow = 0
       return waitMs
     } catch (error) {
       this.#options.onError(error)
       return Math.min(shortestWaitMs * 2 ** this.#errorsInARow++, this.#longestWaitMs)
     }
+  }
+
+  #look(set: CronjobSet): Promise<number> {
+    return within(this.#options.system, this.#startDue(set), longestAnswerMs)
   }
 
   async #startDue(set: CronjobSet): Promise<number> {

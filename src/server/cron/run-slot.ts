@@ -4,6 +4,7 @@ import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { endClaim, type Claim } from './claim.ts'
 import { keepClaim } from './keep-claim.ts'
+import { within } from './within.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 
 /** One run of a cronjob that has ended. */
@@ -21,6 +22,8 @@ export interface RunSources {
   readonly clock: Clock
   readonly logger: Logger
   readonly leaseMs: number
+  /** How long an action that was told to end is waited for; 5 s by default. */
+  readonly patienceMs?: number
 }
 
 /** A run under way. */
@@ -30,8 +33,7 @@ export interface Run {
   abort(reason: unknown): void
 }
 
-/** How long an action that was told to end is waited for. */
-const patienceMs = 5000
+const usualPatienceMs = 5000
 /** Ends of runs are worth some tries: without a record a run counts as lost. */
 const recordTries = 5
 
@@ -63,7 +65,8 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
   let failure: { readonly error: unknown } | undefined
   try {
     const log = logger.child({ cronjob: name, run: claim.id })
-    await waitFor(set.run(name, { slot, log, signal: stop.signal }), stop.signal)
+    const work = set.run(name, { slot, log, signal: stop.signal })
+    await waitFor(work, stop.signal, sources.patienceMs ?? usualPatienceMs)
   } catch (error) {
     failure = { error }
   }
@@ -74,7 +77,7 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
 }
 
 /** Waits for an action; one that does not end although it was told to is left to itself. */
-async function waitFor(work: Promise<void>, signal: AbortSignal): Promise<void> {
+async function waitFor(work: Promise<void>, signal: AbortSignal, patienceMs: number): Promise<void> {
   const { promise: givenUp, reject } = Promise.withResolvers<never>()
   let timer: NodeJS.Timeout | undefined
   const onAbort = () => {
@@ -92,10 +95,11 @@ async function waitFor(work: Promise<void>, signal: AbortSignal): Promise<void> 
   }
 }
 
-async function record({ system, logger }: RunSources, claim: Claim, failure: { error: unknown } | undefined) {
+/** A record that comes later than the end of the lease changes nothing any more. */
+async function record({ system, logger, leaseMs }: RunSources, claim: Claim, failure: { error: unknown } | undefined) {
   for (let tried = 1; ; tried++) {
     try {
-      return await endClaim(system, claim, failure)
+      return await within(system, endClaim(system, claim, failure), leaseMs / recordTries)
     } catch (err) {
       if (tried === recordTries) {
         return logger.error({ err, cronjob: claim.name }, 'the end of a cronjob could not be recorded')

@@ -1,47 +1,47 @@
 import { errors } from '../errors.ts'
-import { claimSlot } from './claim.ts'
+import { claimSlot, endClaim, type Claim } from './claim.ts'
 import { dueSlot, isClaimed, type Ledger } from './ledger.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 import { startRun, type CronjobReport, type Run, type RunSources } from './run-slot.ts'
 
 export interface RunnerOptions extends RunSources {
+  /** How long runs may go on when their process has to stop; 10 s by default. */
+  readonly graceMs?: number
   /** Called after each run. */
   onRan(report: CronjobReport): void
 }
 
-/** How long runs may go on when their process has to stop. */
-const graceMs = 10_000
+const usualGraceMs = 10_000
 
 /** The runs of one process. */
 export class CronRunner {
   readonly #options: RunnerOptions
   readonly #runs = new Map<string, Run>()
+  #isStopped = false
 
   constructor(options: RunnerOptions) {
     this.#options = options
   }
 
-  /** Claims and starts every cronjob that is due and does not run. @returns how many were started */
-  async startDue(set: CronjobSet, ledger: Ledger): Promise<number> {
-    let started = 0
+  /** Claims and starts every cronjob that is due and does not run. */
+  async startDue(set: CronjobSet, ledger: Ledger): Promise<void> {
     for (const job of set.plan.values()) {
       const row = ledger.rows.get(job.name)
       const slot = row && dueSlot(job, row, ledger.now)
-      if (slot !== undefined && (await this.start(set, { ledger, name: job.name, slot }))) started++
+      if (slot !== undefined) await this.start(set, { ledger, name: job.name, slot })
     }
-    return started
   }
 
-  /** @returns whether it was started: it runs already, or another process was faster */
-  async start(
-    set: CronjobSet,
-    { ledger, name, slot }: { ledger: Ledger; name: string; slot: number },
-  ): Promise<boolean> {
+  /** Starts one, unless it runs already or another process was faster. */
+  async start(set: CronjobSet, { ledger, name, slot }: { ledger: Ledger; name: string; slot: number }): Promise<void> {
     const row = ledger.rows.get(name)
-    if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return false
-    const { system, logger, leaseMs } = this.#options
+    if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return
+    const { system, logger, leaseMs, clock } = this.#options
+    const began = clock.monotonic()
     const claim = await claimSlot(system, { releaseId: set.releaseId, row, slot, leaseMs })
-    if (claim === undefined) return false
+    if (claim === undefined) return
+    const isLate = clock.monotonic() - began > leaseMs / 2 // another process may take over soon
+    if (this.#isStopped || isLate) return this.#giveUp(claim)
     if (row.claimId !== null) {
       logger.warn({ cronjob: name, server: row.server }, 'the last run of a cronjob was lost: its server went away')
     }
@@ -51,7 +51,11 @@ export class CronRunner {
       this.#runs.delete(name)
       this.#options.onRan(report)
     })
-    return true
+  }
+
+  /** Of a claim that came about too late. */
+  async #giveUp(claim: Claim): Promise<void> {
+    await endClaim(this.#options.system, claim, { error: errors.WP_SERVER_CRONJOB_STOPPED({ name: claim.name }) })
   }
 
   /** Waits for all runs. */
@@ -61,9 +65,10 @@ export class CronRunner {
 
   /** Waits for all runs, and tells those to end that take longer than a process may that has to stop. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     const timer = setTimeout(() => {
       for (const [name, { abort }] of this.#runs) abort(errors.WP_SERVER_CRONJOB_STOPPED({ name }))
-    }, graceMs)
+    }, this.#options.graceMs ?? usualGraceMs)
     await this.idle()
     clearTimeout(timer)
   }

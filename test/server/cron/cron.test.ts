@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isWaypostError } from '../../../src/kit/index.ts'
 import { describeEachSystem } from '../../support/project-server.ts'
 import { claimSlot } from '../../../src/server/cron/claim.ts'
 import { loadLedger } from '../../../src/server/cron/ledger.ts'
-import { openWorld, settle, until, type World } from './world.ts'
+import { codeOf, openWorld, settle, until, type World } from './world.ts'
 
 const everyMinute = '* * * * *'
 
@@ -358,6 +357,27 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(ran[0]!, /^2026-11-20T10:01:0[0-2]/)
   })
 
+  test('a process that has to stop tells a run to end that takes too long, and leaves one that does not listen', async () => {
+    await using world = await open({ kind: everyMinute, deaf: everyMinute })
+    world.work['kind'] = (_request, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
+    world.work['deaf'] = () => new Promise(() => undefined)
+    const machine = await world.open({ graceMs: 50, patienceMs: 100 })
+    await machine.follow()
+    await known(world, 'deaf')
+    world.clock.forward(1)
+    await until('both run', () => world.runs.length === 2)
+    const began = performance.now()
+    await machine.close()
+    assert.ok(performance.now() - began < 2000)
+    assert.deepEqual(
+      machine.reports.map(({ name, error }) => [name, codeOf(error)]),
+      ['kind', 'deaf'].map((name) => [name, 'WP_SERVER_CRONJOB_STOPPED']),
+    )
+    const { outcome, claim_id: claim } = (await world.row('deaf'))!
+    assert.deepEqual({ outcome, claim }, { outcome: 'failed', claim: null })
+  })
+
   test('stopping waits for what runs', async () => {
     await using world = await open()
     const gate = Promise.withResolvers<void>()
@@ -378,10 +398,6 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.equal((await world.row('tick'))?.outcome, 'done')
   })
 })
-
-function codeOf(error: unknown): string | undefined {
-  return isWaypostError(error) ? error.code : undefined
-}
 
 async function countMessages({ host }: World): Promise<number> {
   const { count } = await host.system.db

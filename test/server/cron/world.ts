@@ -5,6 +5,7 @@ import path from 'node:path'
 import pino from 'pino'
 import { makeConnectionRegistry } from '../../../src/connection/index.ts'
 import { definePlugin, type Action, type Context, type Request } from '../../../src/contract/index.ts'
+import { isWaypostError } from '../../../src/kit/index.ts'
 import { joinPlugins, makeConfigPreparer } from '../../../src/plugin/index.ts'
 import { activateRelease, loadActiveRelease, type ManifestCronjob } from '../../../src/release/index.ts'
 import { openHost, prepareTestHost, type CronjobReport, type Host } from '../../../src/server/index.ts'
@@ -35,7 +36,8 @@ export interface World extends AsyncDisposable {
   /** The clock of System; `start` lets it go on from a moment. */
   readonly clock: { set(time: string): void; forward(minutes: number): void; start(time: string): void }
   deploy(cronjobs: Readonly<Record<string, Cronjobish>>): Promise<void>
-  open(options?: Partial<FollowOptions>): Promise<Machine>
+  /** @param through another way to the same System */
+  open(options?: Partial<FollowOptions>, through?: string): Promise<Machine>
   row(name: string): Promise<Row | undefined>
   /** Replaces what the action of a cronjob does. */
   readonly work: Record<string, Work>
@@ -52,8 +54,10 @@ export async function openWorld(systemUrl: string): Promise<World> {
   let startedAt: number | undefined
   const passed = () => (startedAt === undefined ? 0 : performance.now() - startedAt)
   const clock = { now: () => now + passed(), monotonic: () => performance.now() }
-  const variables = { WAYPOST_SYSTEM_URL: systemUrl }
-  const connect = () => openHost({ folder, variables, create: true, unmigrated: true, disposable: true, clock })
+  const connect = (url = systemUrl) => {
+    const variables = { WAYPOST_SYSTEM_URL: url }
+    return openHost({ folder, variables, create: true, unmigrated: true, disposable: true, clock })
+  }
   const host = await connect()
   closers.push(() => host.close())
   await prepareTestHost(host)
@@ -81,8 +85,8 @@ export async function openWorld(systemUrl: string): Promise<World> {
       const manifest = { ...emptyManifest, cronjobs: Object.fromEntries(entries), events: { happened: {} } }
       await activateRelease(host.system, { manifest, artifacts: [] }, { by: 'test' })
     },
-    async open(options = {}) {
-      const own = await connect()
+    async open(options = {}, through) {
+      const own = await connect(through)
       const machine = startMachine(own, plugins, options)
       closers.push(() => machine.close())
       return machine
@@ -154,6 +158,10 @@ function startMachine(host: Host, plugins: ReturnType<typeof joinPlugins>, optio
 
 function loadRow({ system }: Host, name: string) {
   return system.db.selectFrom('waypost_cronjob').selectAll().where('name', '=', name).executeTakeFirst()
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return isWaypostError(error) ? error.code : undefined
 }
 
 /** Waits until something holds. */

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openLine } from '../../support/line.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { codeOf, openWorld, until } from './world.ts'
+
+describe('cronjobs of a server that System has lost', () => {
+  for (const how of ['cut', 'freeze'] as const) {
+    test(`are told to end before another server runs the next slot: ${how}`, async () => {
+      const postgres = await startPostgres()
+      try {
+        const url = await postgres.createDatabase()
+        await using line = await openDisposableLine(url)
+        await using world = await openWorld(url)
+        await world.deploy({ tick: '* * * * *' })
+        const near = await world.open()
+        const far = await world.open({ leaseMs: 1200 }, line.through(url))
+        await far.follow()
+        await until('it is known', async () => (await world.row('tick')) !== undefined)
+        let endedAt = Infinity
+        world.work['tick'] = (_request, { signal }) =>
+          new Promise((resolve) => {
+            if (world.runs.length > 1) return resolve(undefined)
+            signal.addEventListener('abort', () => resolve((endedAt = performance.now())))
+          })
+        world.clock.forward(1)
+        await until('it runs there', () => world.runs.length === 1)
+        await near.follow()
+        const brokeAt = performance.now()
+        await line[how]()
+        await until('it was told to end', () => endedAt < Infinity)
+        assert.ok(endedAt - brokeAt < 1200 * 1.25, `${endedAt - brokeAt} ms`)
+        assert.equal(world.runs.length, 1)
+        world.clock.forward(1) // over the lease, and to the next slot
+        await until('the other one runs it', () => near.reports.length === 1)
+        assert.deepEqual(world.runs, ['tick 2026-11-20T10:01', 'tick 2026-11-20T10:02'])
+        await until('its end is told', () => far.reports.length === 1)
+        assert.equal(codeOf(far.reports[0]?.error), 'WP_SERVER_CRONJOB_LOST')
+        await line.cut() // or what waits for an answer would wait on
+      } finally {
+        await postgres.stop()
+      }
+    })
+  }
+})
+
+async function openDisposableLine(url: string) {
+  const line = await openLine(url)
+  return { ...line, [Symbol.asyncDispose]: () => line.close() }
+}
