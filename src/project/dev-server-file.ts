@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync, rmSync, unwatchFile, watchFile, type StatsListener } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -74,6 +74,9 @@ export async function tellMigrated(folder: string): Promise<void> {
 /** Follows what `tellMigrated` says. @returns the way to stop */
 export function followMigrated(folder: string, onMigrated: () => void): () => void {
   const file = migratedFile(folder)
-  watchFile(file, { interval: pollMs, persistent: false }, onMigrated)
-  return () => unwatchFile(file, onMigrated)
+  const onChange: StatsListener = (now, before) => {
+    if (now.mtimeMs > before.mtimeMs) onMigrated() // a file that is not there is reported too
+  }
+  watchFile(file, { interval: pollMs, persistent: false }, onChange)
+  return () => unwatchFile(file, onChange)
 }
