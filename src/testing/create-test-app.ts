@@ -4,7 +4,14 @@ import path from 'node:path'
 import type { EventData, EventName } from '../contract/index.ts'
 import { parseDuration, readEnvironment, type Clock, type Variables } from '../kit/index.ts'
 import { openTestProject } from '../project/index.ts'
-import { openHost, openIdentity, prepareTestHost, startServer, type Host } from '../server/index.ts'
+import {
+  executeHostCronjobs,
+  openHost,
+  openIdentity,
+  prepareTestHost,
+  startServer,
+  type Host,
+} from '../server/index.ts'
 import { makeCaller, makeInject, type Caller } from './caller.ts'
 import { openEventTrap } from './event-trap.ts'
 import { testErrors } from './errors.ts'
@@ -19,6 +26,10 @@ export interface TestApp extends Caller, AsyncDisposable {
   readonly events: {
     /** The data of every delivery of an event so far, oldest first. */
     delivered<Name extends EventName>(name: Name): EventData<Name>[]
+  }
+  readonly cronjobs: {
+    /** Runs one now, whatever its schedule, and delivers the events that it dispatched. @throws what its action throws */
+    run(name: string): Promise<void>
   }
   readonly clock: {
     /** Turns the clock forward, for example by `1h`. */
@@ -49,10 +60,11 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       openTestHost({ ...readEnvironment(folder), ...options.variables }, { clock, closers }),
     )
     const release = await project.install(host)
+    const logger = makeTestLog((text) => process.stderr.write(text))
     const server = await startServer({
       host,
       identity: await openIdentity(host),
-      logger: makeTestLog((text) => process.stderr.write(text)),
+      logger,
       isDevelopment: true,
       address: { host: '127.0.0.1', port: 0 },
     })
@@ -66,6 +78,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       inject: makeInject(url, trap),
       as: (user, scopes) => makeCaller({ url, trap, host, user, scopes }),
       events: { delivered: (name) => trap.delivered(name) as never },
+      cronjobs: {
+        async run(name) {
+          const { reports } = await executeHostCronjobs(host, { name, logger })
+          for (const { outcome, error } of reports) if (outcome === 'failed') throw error
+          await trap.deliver()
+        },
+      },
       clock: { forward },
       close,
       [Symbol.asyncDispose]: close,

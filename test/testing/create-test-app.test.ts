@@ -23,6 +23,9 @@ routes:
   /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
   /made: { methods: { POST: { public: true, action: src/made.ts } } }
 event: { made: { description: Made, scopes: [mine] } }
+cronjob:
+  tidy: { schedule: "0 4 1 1 *", action: src/tidy.ts }
+  fail: { schedule: "0 4 1 1 *", action: src/fail.ts }
 `
 const files = {
   'waypost.yml': yml,
@@ -34,6 +37,7 @@ const files = {
   'src/nothing.ts': actionFile('return undefined'),
   'src/text.ts': actionFile(`return context.respond(200, 'plain', { 'content-type': 'text/plain' })`),
   'src/fail.ts': actionFile(`throw new Error('out of milk')`),
+  'src/tidy.ts': actionFile(`await context.dispatch('made', { at: context.now().getTime(), ...request.params })`),
   'src/made.ts': actionFile(`await context.dispatch('made', request.body); return {}`),
 }
 
@@ -116,6 +120,20 @@ test('a delivery that failed is sent again when the clock was turned to it', asy
   assert.deepEqual(app.events.delivered('made'), [{ n: 1 }])
   receiver.closeAllConnections()
   receiver.close()
+})
+
+test('a cronjob is run when the test wants it, by the clock of the test', async () => {
+  await using app = await createTestApp({ folder })
+  app.clock.forward('30d')
+  const before = Date.now() + 30 * 86_400_000
+  await app.cronjobs.run('tidy')
+  const [made] = app.events.delivered('made') as { at: number; cronjob: string; slot: string }[]
+  assert.equal(made?.cronjob, 'tidy')
+  assert.ok(made.at >= before - 1000 && Date.parse(made.slot) <= made.at)
+  await app.cronjobs.run('tidy')
+  assert.equal(app.events.delivered('made').length, 2)
+  await assert.rejects(app.cronjobs.run('fail'), /out of milk/)
+  await assert.rejects(app.cronjobs.run('tdy'), { code: 'WP_SERVER_CRONJOB_UNKNOWN' })
 })
 
 test('requests are what they say: path, query, headers, answers without JSON and without anything', async () => {
