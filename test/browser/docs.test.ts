@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { nastyProject } from '../runtime/openapi/nasty-project.ts'
 import { openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 
+const nastyFiles = { ...nastyProject, 'a.ts': 'export default class A { handle() { return {} } }\n' }
 const operations = [
   'Lists the open to-dos, newest first',
   'Creates a to-do',
@@ -44,6 +46,17 @@ describe('/docs in a browser', { timeout: 60_000 }, () => {
       })
     }
   }
+
+  test('shows what is hard to describe, too', async () => {
+    await using hard = await openProjectServer({ files: nastyFiles, isDevelopment: true })
+    await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${hard.url}/docs`)
+    for (const operation of ['Shows a file', 'POST /search', "GET /weird~$&'+,;=@path/a-b"]) {
+      await scrollTo(page, operation)
+    }
+    assert.deepEqual(complaints, [])
+  })
 
   test('sends a request with the token that was typed in, and shows the answer', async () => {
     const { authorization } = await server.authorize('ann', ['todo'])
