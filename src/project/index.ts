@@ -22,7 +22,7 @@ export type { AppliedMigration, MigrateOptions, MigrationReport } from './migrat
 export type { ListedMigration, MigrationState, MigrationStatus } from './migration-status.ts'
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestProject } from './test-project.ts'
-export { findRunningDev, type RunningDev } from './dev-server-file.ts'
+export type { RunningDev } from './dev-server-file.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
 export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
