@@ -129,6 +129,23 @@ void [ok, todo]
   )
 })
 
+test('an action of a cronjob knows its slot, with generated types and without', async () => {
+  const source = `import type { Action, Context, Request } from 'waypost'
+export default class Tidy implements Action<'cronjob'> {
+  async handle({ params, body }: Request<'cronjob'>, context: Context) {
+    const nothing: undefined = body
+    const slot: string = params.slot
+    context.log.info({ slot, nothing, name: params.cronjob satisfies string })
+    // @ts-expect-error there is no such parameter
+    void params.todo_id
+  }
+}
+`
+  const types = makeTypes(todoDefinition, system)
+  assert.deepEqual(await compile({ ...todoFiles, 'src/tidy.ts': source, '.waypost/types.d.ts': types }), [])
+  assert.deepEqual(await compile({ 'src/tidy.ts': source }), [])
+})
+
 test('without generated types every key is accepted', async () => {
   assert.deepEqual(
     await compile({
