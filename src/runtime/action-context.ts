@@ -47,33 +47,77 @@ type OpenTransactions = ReadonlyMap<string, OpenTransaction>
 const open = new AsyncLocalStorage<OpenTransactions>()
 
 /**
- * The context of one request, and what its action dispatched outside of a System transaction. Its functions are fields,
- * so that an action may take them out of it; its getters are the class's: in an object literal each object would have a
- * shape of its own, which V8 keeps until the next full collection.
+ * The context of one request, and what its action dispatched outside of a System transaction. Its functions may be taken
+ * out of it. They are made when they are asked for, since most actions ask for one or two of them, and all it has comes
+ * from its class: in an object literal each object would have a shape of its own, which V8 keeps until the next full
+ * collection.
  */
 export class ActionContext implements Context {
-  readonly principal: Principal | undefined
-  readonly log: Log
   readonly #sources: ContextSources
   readonly #request: RequestSources
-  readonly #dispatched: PreparedMessage[] = []
-  readonly #storing: Promise<void>[] = []
+  #dispatched: PreparedMessage[] | undefined
+  #storing: Promise<void>[] | undefined
 
   constructor(sources: ContextSources, request: RequestSources) {
-    this.principal = request.principal
-    this.log = request.log
     this.#sources = sources
     this.#request = request
+  }
+
+  get principal(): Principal | undefined {
+    return this.#request.principal
+  }
+
+  get log(): Log {
+    return this.#request.log
   }
 
   get signal(): AbortSignal {
     return this.#request.signal
   }
 
-  readonly connection = (name: string): never =>
-    (open.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
+  get connection() {
+    return (name: string): never =>
+      (open.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
+  }
 
-  readonly transaction: Context['transaction'] = async (name: string, work: Work): Promise<never> => {
+  get transaction(): Context['transaction'] {
+    return (name: string, work: Work): Promise<never> => this.#transact(name, work)
+  }
+
+  get dispatch(): Context['dispatch'] {
+    return (event: string, data: unknown, options: DispatchOptions = {}) =>
+      this.#keep({ event, data, users: options.users })
+  }
+
+  get problem() {
+    return (status: number, detail: string): Error => new ActionProblem(status, detail)
+  }
+
+  get respond(): Context['respond'] {
+    return (status, body, headers) => new ActionResponse(status, body, headers) as never
+  }
+
+  get now() {
+    return (): Date => new Date(this.#sources.clock.now())
+  }
+
+  /** Whether anything waits to be stored. */
+  get hasDispatched(): boolean {
+    return this.#dispatched !== undefined || this.#storing !== undefined
+  }
+
+  /** Stores what waits; called when the action succeeded, before the response goes out. */
+  async storeDispatched(): Promise<void> {
+    await Promise.all(this.#storing ?? [])
+    await this.#sources.dispatcher.store(this.#dispatched?.splice(0) ?? [])
+  }
+
+  /** Dispatches the result of a method that names an event. */
+  dispatchResult(event: string, data: unknown): void {
+    this.#hand([this.#sources.dispatcher.prepare({ event, data })], undefined)
+  }
+
+  async #transact(name: string, work: Work): Promise<never> {
     const outer = open.getStore()
     const inside = outer?.get(name)
     if (inside !== undefined) return join(inside, work)
@@ -89,36 +133,13 @@ export class ActionContext implements Context {
     return value
   }
 
-  // One that the action does not await is awaited for it: a dispatch that fails fails its action, and nothing else.
-  readonly dispatch: Context['dispatch'] = (event: string, data: unknown, options: DispatchOptions = {}) => {
+  /** One that the action does not await is awaited for it: a dispatch that fails fails its action, and nothing else. */
+  #keep(dispatch: Dispatch): Promise<void> {
     const around = open.getStore()
-    const inSystem = around?.get('System')
-    const stored = this.#dispatch({ event, data, users: options.users }, around)
+    const stored = this.#dispatch(dispatch, around)
     stored.catch(() => undefined)
-    ;(inSystem?.storing ?? this.#storing).push(stored)
+    ;(around?.get('System')?.storing ?? (this.#storing ??= [])).push(stored)
     return stored
-  }
-
-  readonly problem = (status: number, detail: string): Error => new ActionProblem(status, detail)
-
-  readonly respond: Context['respond'] = (status, body, headers) => new ActionResponse(status, body, headers) as never
-
-  readonly now = (): Date => new Date(this.#sources.clock.now())
-
-  /** Whether anything waits to be stored. */
-  get hasDispatched(): boolean {
-    return this.#dispatched.length > 0 || this.#storing.length > 0
-  }
-
-  /** Stores what waits; called when the action succeeded, before the response goes out. */
-  async storeDispatched(): Promise<void> {
-    await Promise.all(this.#storing)
-    await this.#sources.dispatcher.store(this.#dispatched.splice(0))
-  }
-
-  /** Dispatches the result of a method that names an event. */
-  dispatchResult(event: string, data: unknown): void {
-    this.#dispatched.push(this.#sources.dispatcher.prepare({ event, data }))
   }
 
   async #dispatch(dispatch: Dispatch, around: OpenTransactions | undefined): Promise<void> {
@@ -132,7 +153,7 @@ export class ActionContext implements Context {
   /** What a committed transaction dispatched goes to the one around it, or waits for the action's success. */
   #hand(messages: readonly PreparedMessage[], outer: OpenTransactions | undefined): void {
     const around = outer === undefined ? undefined : [...outer.values()].at(-1)
-    ;(around?.waiting ?? this.#dispatched).push(...messages)
+    ;(around?.waiting ?? (this.#dispatched ??= [])).push(...messages)
   }
 }
 

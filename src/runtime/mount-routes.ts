@@ -1,16 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action, Principal } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
-import { makeActionContext, type ContextSources } from './action-context.ts'
-import { makeRequestCheck } from './check-request.ts'
+import type { ContextSources } from './action-context.ts'
 import { findHidden, type HiddenMethods } from './find-hidden.ts'
-import { deprecationHook, rateConfig, withTimeout } from './limits.ts'
-import { ActionFailure, pathOf, refuseMethod } from './problem.ts'
-import { discardResult } from './raw-body.ts'
-import { RequestScope } from './request-scope.ts'
+import { deprecationHook, rateConfig } from './limits.ts'
+import { makeHandler, type Handler, type Mounting } from './make-handler.ts'
+import { pathOf, refuseMethod } from './problem.ts'
 import type { RunningActions } from './running-actions.ts'
-import { makeSender, type SendSources } from './send-result.ts'
+import type { SendSources } from './send-result.ts'
 import type { WriteSources } from './write-result.ts'
 
 declare module 'fastify' {
@@ -39,8 +37,6 @@ export interface MountedRoutes {
    */
   update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
 }
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /** What stands behind one method of a route. */
 interface Slot {
@@ -110,41 +106,6 @@ function contentOf(method: ManifestMethod): string {
 
 function hasSameCode({ use }: Slot, { action }: ManifestMethod): boolean {
   return JSON.stringify(use) === JSON.stringify(action)
-}
-
-interface Mounting {
-  readonly route: ManifestRoute
-  readonly method: ManifestMethod
-  readonly action: Action
-  readonly running: RunningActions
-}
-
-/** A request's way: checked, handed to the action, its result sent. */
-function makeHandler(sources: MountSources, { route, method, action, running }: Mounting): Handler {
-  const check = makeRequestCheck(sources, method)
-  const send = makeSender(sources, { route, method })
-  const { timeoutMs } = method
-
-  return async (request, reply) => {
-    const { params, query, body } = check(request)
-    const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
-    const scope = new RequestScope(request, reply)
-    const context = makeActionContext(sources, scope)
-    const run = async () => {
-      running.begin()
-      try {
-        return await action.handle(given, context)
-      } catch (error) {
-        throw ActionFailure.of(error)
-      } finally {
-        running.end()
-      }
-    }
-    const result = await (timeoutMs === undefined
-      ? run()
-      : withTimeout(run(), { timeoutMs, aborting: scope, discard: discardResult }))
-    return send({ result, context, reply })
-  }
 }
 
 /** The guard of a method. A public route answers whoever calls; a valid token only tells who it is. */

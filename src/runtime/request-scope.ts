@@ -3,16 +3,22 @@ import type { Log, Principal } from '../contract/index.ts'
 
 /** What the context of one request is made of. The signal is made at its first use, since few actions look at it. */
 export class RequestScope {
-  readonly principal: Principal | undefined
-  readonly log: Log
+  readonly #request: FastifyRequest
   readonly #response: FastifyReply['raw']
   #controller: AbortController | undefined
   #isAborted = false
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
-    this.principal = request.principal
-    this.log = request.log
+    this.#request = request
     this.#response = reply.raw
+  }
+
+  get principal(): Principal | undefined {
+    return this.#request.principal
+  }
+
+  get log(): Log {
+    return this.#request.log
   }
 
   /** Aborts when the caller goes away, or when `abort` is called. */

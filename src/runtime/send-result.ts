@@ -1,9 +1,11 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import { accepts } from './accepts.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
+import { discardResult } from './raw-body.ts'
 import { makeWriter, type WriteSources, type Written } from './write-result.ts'
 
 declare module 'fastify' {
@@ -31,42 +33,59 @@ export interface Sending {
   readonly reply: FastifyReply
 }
 
-/** Makes what turns a result into the answer, once its events are stored. It gives what a handler of Fastify returns. */
+/** Sends what an action returned. @returns a promise where its events have to be stored before the answer goes out */
+export type Sender = (sending: Sending) => Promise<void> | undefined
+
+/** Makes what turns a result into the answer. */
 export function makeSender(
   sources: SendSources,
   { route, method }: { readonly route: ManifestRoute; readonly method: ManifestMethod },
-): (sending: Sending) => Promise<unknown> {
+): Sender {
   const action = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
   const write = makeWriter(sources, method, action)
   const success = Object.keys(method.responses)
     .map(Number)
     .filter((status) => status < 300)
   const usual = success.length === 0 ? 200 : Math.min(...success)
-
+  // An action that changes something has done so by now.
+  const isSafe = method.method === 'GET'
   const dispatch = makeResultDispatch(method, action)
+  const answer = makeAnswer(method, sources.pageHeaders)
 
-  return async ({ result, context, reply }) => {
+  return ({ result, context, reply }) => {
     const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
-    const { status, body, headers } = given ?? { status: usual, body: result, headers: noHeaders }
-    const written = write({ status, body, type: headers['content-type'] })
+    const status = given?.status ?? usual
+    const body = given === undefined ? result : given.body
+    const written = write({ status, body, type: given?.headers['content-type'] })
     if (written.dropped !== undefined) tellDropped(reply, action, written.dropped)
+    if (isSafe && status < 300 && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
-    if (status < 400 && context.hasDispatched) await context.storeDispatched()
-
-    if (given !== undefined) reply.headers(headers)
-    const { payload, type, isJson } = written
-    if (payload === undefined) return reply.code(given === undefined && status === 200 ? 204 : status).send()
-    reply.code(status).header('content-type', type)
-    if (!isJson) harden(reply, method, sources.pageHeaders)
-    return typeof payload === 'string' ? payload : sendRaw(reply, payload)
+    if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, given })
+    return context.storeDispatched().then(() => answer(reply, { status, written, given }))
   }
 }
 
-function sendRaw(reply: FastifyReply, payload: Readable | Uint8Array): FastifyReply {
-  const isRead = !(payload instanceof Readable) || reply.request.method !== 'HEAD'
-  if (isRead) return reply.send(payload)
-  payload.destroy()
-  return reply.send()
+interface Ready {
+  readonly status: number
+  readonly written: Written
+  readonly given: Given | undefined
+}
+
+function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeaders']) {
+  return (reply: FastifyReply, { status, written, given }: Ready): undefined => {
+    if (given !== undefined) reply.headers(given.headers)
+    const { payload, type, isJson } = written
+    if (payload === undefined) {
+      reply.code(given === undefined && status === 200 ? 204 : status).send()
+      return
+    }
+    reply.code(status).header('content-type', type)
+    if (!isJson) harden(reply, method, pageHeaders)
+    if (payload instanceof Readable && reply.request.method === 'HEAD') {
+      payload.destroy()
+      reply.send()
+    } else reply.send(payload)
+  }
 }
 
 function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
@@ -84,8 +103,6 @@ function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string)
 }
 
 type CheckedHeaders = Readonly<Record<string, string>>
-
-const noHeaders: CheckedHeaders = {}
 
 interface Given {
   readonly status: number

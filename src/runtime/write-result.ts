@@ -21,7 +21,7 @@ export interface Written {
   readonly type: string
   readonly isJson: boolean
   /** Where the result had fields that its schema has not; only looked for where results are checked. */
-  readonly dropped?: readonly string[]
+  readonly dropped?: readonly string[] | undefined
 }
 
 /** What an action answered. */
@@ -56,7 +56,8 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
     if (body instanceof Response) throw misfit({ action, status }, 'it is what fetch answers; return its body')
     const isJson = type === undefined || /[/+]json\b/i.test(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
-    return { ...writeJson(answering), type: type ?? jsonType, isJson }
+    const { payload, dropped } = writeJson(answering)
+    return { payload, dropped, type: type ?? jsonType, isJson }
   }
 }
 

@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Action } from '../contract/index.ts'
+import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import { makeActionContext, type ContextSources } from './action-context.ts'
+import { makeRequestCheck } from './check-request.ts'
+import { withTimeout } from './limits.ts'
+import { ActionFailure } from './problem.ts'
+import { discardResult } from './raw-body.ts'
+import { RequestScope } from './request-scope.ts'
+import type { RunningActions } from './running-actions.ts'
+import { makeSender, type SendSources } from './send-result.ts'
+
+export interface Mounting {
+  readonly route: ManifestRoute
+  readonly method: ManifestMethod
+  readonly action: Action
+  readonly running: RunningActions
+}
+
+/** Handles the requests of one method: throws what is wrong with a request, and sends everything else. */
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
+
+/**
+ * Makes a request's way: checked, handed to the action, its result sent. It is made of callbacks: each async function on
+ * it would cost every request two promises.
+ */
+export function makeHandler(sources: ContextSources & SendSources, mounting: Mounting): Handler {
+  const { method } = mounting
+  const check = makeRequestCheck(sources, method)
+  const send = makeSender(sources, mounting)
+  const run = makeRunner(mounting)
+  const { timeoutMs } = method
+
+  return (request, reply) => {
+    const { params, query, body } = check(request)
+    const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
+    const scope = new RequestScope(request, reply)
+    const context = makeActionContext(sources, scope)
+    const fail = (error: unknown) => void reply.send(error)
+    const succeed = (result: unknown) => {
+      try {
+        send({ result, context, reply })?.catch(fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    if (timeoutMs === undefined) return run(given, context, { succeed, fail })
+    const work = new Promise((resolve, reject) => run(given, context, { succeed: resolve, fail: reject }))
+    withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(succeed, fail)
+  }
+}
+
+type Given = Parameters<Action['handle']>
+
+interface Ending {
+  succeed(result: unknown): void
+  fail(error: unknown): void
+}
+
+/** Counts each run of an action until it ends, and tells how it did. */
+function makeRunner({ action, running }: Mounting) {
+  return (request: Given[0], context: Given[1], { succeed, fail }: Ending): void => {
+    const ended = (result: unknown) => {
+      running.end()
+      succeed(result)
+    }
+    const failed = (error: unknown) => {
+      running.end()
+      fail(ActionFailure.of(error))
+    }
+    running.begin()
+    let result: unknown
+    try {
+      result = action.handle(request, context)
+    } catch (error) {
+      return failed(error)
+    }
+    if (isThenable(result)) void Promise.resolve(result).then(ended, failed)
+    else ended(result)
+  }
+}
+
+/** A promise, or a query that is run by being awaited. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
