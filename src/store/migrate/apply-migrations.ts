@@ -41,7 +41,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     const plan = await planMigrations(options.db, options.migrations)
     assertSound(plan)
     const chosen = choose(plan, options)
-    if (options.dryRun) return { applied: chosen.map(({ name }) => ({ name, ms: 0 })), outOfOrder: [] }
+    if (options.dryRun) return preview(chosen, options)
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const one of chosen) {
@@ -55,6 +55,12 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     }
     return { applied, outOfOrder: plan.outOfOrder.filter((name) => applied.some((one) => one.name === name)) }
   })
+}
+
+function preview(chosen: readonly ProjectMigration[], options: ApplyMigrationsOptions): AppliedMigrations {
+  const applied = chosen.map(({ name }) => ({ name, ms: 0 }))
+  for (const one of applied) options.onApplied?.(one)
+  return { applied, outOfOrder: [] }
 }
 
 function choose(plan: MigrationPlan, { to, migrations }: ApplyMigrationsOptions): readonly ProjectMigration[] {

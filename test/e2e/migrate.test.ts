@@ -1,0 +1,200 @@
+// The commands of the topic migrate, as a developer uses them on a to-do project.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, describe, it, test } from 'node:test'
+import { Client } from 'pg'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { baseUrl, secret } from './serving.ts'
+
+const first = '20261120-create-app-todo'
+const note = '20261121-note'
+const file = `migrations/System/${note}.ts`
+const migration = (table: string, down = `await db.schema.dropTable('${table}').execute()`) =>
+  `export default {
+  async up(db: any, type: any) { await db.schema.createTable('${table}').addColumn('id', type.id).execute() },
+  async down(db: any) { ${down} },
+}
+`
+const tables = (project: TestProject) => project.read('migrations/System/tables.ts')
+const states = async (project: TestProject) =>
+  JSON.parse(await project.ok('migrate:status --json'))
+    .migrations.filter((one: { connection: string }) => one.connection === 'System')
+    .map((one: { name: string; state: string }) => `${one.name} ${one.state}`)
+
+interface Migrating {
+  open(): Promise<TestProject>
+  /** Makes System one of development, as `dev` does, or one of production. */
+  setOrigin(origin: 'development' | 'production'): Promise<void>
+}
+
+function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
+  describe(`migrate:* on ${kind}`, () => {
+    let project: TestProject
+    before(async () => {
+      project = await open()
+    })
+    after(() => project.remove())
+
+    it('says what would run and changes nothing', async () => {
+      const { code, stdout } = await project.run('migrate --dry-run')
+      assert.deepEqual(
+        [code, stdout.split('\n').filter((line) => line.includes('System/'))],
+        [0, [`  Would run  System/${first}`]],
+      )
+      assert.deepEqual(await states(project), [`${first} pending`])
+      assert.ok(!existsSync(path.join(project.folder, '.waypost/system.db')))
+    })
+
+    it('brings up the migrations to the one that is named', async () => {
+      await project.write(file, migration('note'))
+      assert.doesNotMatch(await project.ok(`migrate --to ${first}`), /note/)
+      assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`])
+      assert.match(await project.ok(`migrate --to ${file}`), /Migrated {3}System\/20261121-note /)
+      assert.match(await tables(project), /note: \{/)
+      const { code, stderr } = await project.run('migrate --to 20261121-nte')
+      assert.deepEqual([code, stderr.includes('Did you mean "20261121-note"?')], [1, true])
+    })
+
+    it('takes the last one back, and asks before', async () => {
+      const { code, stderr } = await project.run('migrate:down')
+      assert.deepEqual([code, /needs --yes/.test(stderr)], [2, true])
+      assert.deepEqual(JSON.parse(await project.ok('migrate:down --yes --json')), {
+        revert: [`System/${note}`],
+        apply: [],
+        written: ['migrations/System/tables.ts'],
+      })
+      assert.doesNotMatch(await tables(project), /note/)
+      assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`])
+      await project.ok('migrate')
+    })
+
+    it('names one that was edited, and does it again', async () => {
+      await setOrigin('development')
+      await project.write(file, migration('remark'))
+      const refused = await project.run('migrate')
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /^Error: Changed after being applied: "20261121-note"\n.*npx waypost migrate:redo/m)
+      assert.match(await project.ok('migrate:status'), /System\/20261121-note +changed after it was applied/)
+      // No release has the text that was applied, so the `down` of today has to do.
+      const failed = await project.run('migrate:redo --yes')
+      assert.equal(failed.code, 1)
+      assert.match(failed.stderr, /The migration "20261121-note" could not be taken back: /)
+      assert.match(failed.stderr, /Nothing was changed/)
+      await project.write(file, migration('remark', `await db.schema.dropTable('note').execute()`))
+      assert.match(
+        await project.ok('migrate:redo --yes'),
+        /Took back {3}System\/20261121-note\n {2}Applied {5}System\/20261121-note\n/,
+      )
+      assert.match(await tables(project), /remark: \{/)
+      assert.deepEqual(await states(project), [`${first} applied`, `${note} applied`])
+    })
+
+    it('takes back all behind the one that is named, newest first', async () => {
+      await project.write('migrations/System/20261122-more.ts', migration('more'))
+      await project.write(file, migration('remark'))
+      await project.ok('migrate:redo --yes')
+      await project.ok('migrate')
+      const down = await project.ok(`migrate:down --to ${first} --yes`)
+      assert.match(down, /^ {2}Took back {3}System\/20261122-more\n {2}Took back {3}System\/20261121-note\n/)
+      assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`, '20261122-more pending'])
+      assert.match(
+        (await project.run('migrate:down --to 20261121-note --yes')).stderr,
+        /"20261121-note" has not been applied/,
+      )
+    })
+
+    it('does nothing again on a System that is not one of development', async () => {
+      await project.ok('migrate')
+      await setOrigin('production')
+      await project.ok('deploy --yes --json')
+      const { code, stderr } = await project.run('migrate:redo --yes')
+      assert.equal(code, 1)
+      assert.match(stderr, /is not one of development: a migration is not done again there/)
+      assert.deepEqual(await states(project), [`${first} applied`, `${note} applied`, '20261122-more applied'])
+    })
+  })
+}
+
+// The embedded System is nobody's before it was deployed to.
+describeMigrate('SQLite', { open: () => makeProject(), setOrigin: async () => undefined })
+
+describe('with a PostgreSQL', () => {
+  let postgres: TestPostgres
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres.stop())
+  let url: string
+  describeMigrate('PostgreSQL', {
+    async open() {
+      url = await postgres.createDatabase()
+      return makeProject({ WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: baseUrl, WAYPOST_SECRET: secret })
+    },
+    async setOrigin(origin) {
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      await client.query(`delete from waypost_system where name = 'origin'`)
+      await client.query(`insert into waypost_system (name, value) values ('origin', $1)`, [origin])
+      await client.end()
+    },
+  })
+})
+
+test('migrate:create writes files that run in the order in which they were made, and fail until they are written', async () => {
+  const project = await makeProject()
+  try {
+    for (const name of ['Add due date', 'add_zone', 'create-order']) await project.ok(['migrate:create', name])
+    const made = (await readdir(path.join(project.folder, 'migrations/System')))
+      .filter((one) => one.startsWith('2'))
+      .toSorted()
+    assert.deepEqual(
+      made.map((one) => one.replace(/^\d+-/, '')),
+      ['create-app-todo.ts', 'add-due-date.ts', 'add-zone.ts', 'create-order.ts'],
+    )
+    await project.ok('validate --types')
+    const { code, stderr } = await project.run('migrate')
+    assert.deepEqual([code, /add-due-date is not written yet/.test(stderr)], [1, true])
+    for (const [words, message] of [
+      ['migrate:create ../up', /"\.\.\/up" cannot be the name of a migration/],
+      ['migrate:create x --connection Sytem', /There is no connection "Sytem".*\n.*Did you mean "System"\?/],
+      ['migrate:create x --connection ../..', /There is no connection/],
+    ] as const) {
+      const refused = await project.run(words)
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, message)
+    }
+    assert.equal((await project.run('migrate:create')).code, 2)
+  } finally {
+    await project.remove()
+  }
+})
+
+test('dev names an edited migration, and goes on when it was done again with the down that was applied', async () => {
+  const project = await makeProject()
+  await project.write(file, migration('note'))
+  const dev = project.start('dev --port 0')
+  try {
+    await dev.waitFor(/Ready in/)
+    await project.write(file, migration('remark'))
+    await dev.waitFor(
+      /reload migrations\/System\/20261121-note\.ts: error, still serving the last good state\n +Changed after being applied/,
+    )
+    // Its `down` drops a table that was never made; that of the text that was applied drops the one that was.
+    await project.ok('migrate:redo --yes')
+    await dev.waitFor(/reload the project {3}\d+(\.\d)? ms, mended\n/)
+    assert.match(await tables(project), /remark: \{/)
+    assert.doesNotMatch(await tables(project), /note: \{/)
+
+    await rm(path.join(project.folder, file))
+    await dev.waitFor(/Applied to the database, but not in the project: "20261121-note"/)
+    assert.match(await project.ok('migrate:redo --yes'), /^ {2}Took back {3}System\/20261121-note\n/)
+    await dev.waitFor(/mended[^]*mended\n/)
+    assert.doesNotMatch(await tables(project), /remark/)
+  } finally {
+    await dev.stop()
+    await project.remove()
+  }
+})
