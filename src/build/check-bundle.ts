@@ -2,6 +2,7 @@ import type { Metafile } from 'esbuild'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Entries } from './find-entries.ts'
+import { makeAllowed } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 import { outputNameOf, type Bundle } from './open-bundler.ts'
@@ -34,10 +35,12 @@ function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnos
 /** A link or a path that leads out of the project would carry in what is not its own. A package may lie anywhere. */
 async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
+  const isAllowed = makeAllowed(root)
   for (const [file, { imports }] of Object.entries(inputs)) {
-    if (!isOwn(file)) continue
     for (const { path: target, original, external } of imports) {
-      if (external || isOwn(target) || original === undefined || !/^[./#]/.test(original)) continue
+      if (external || isOwn(target) || original === undefined) continue
+      const isPath = isOwn(file) && /^[./#]/.test(original)
+      if (!isPath && isAllowed(path.resolve(root, target))) continue
       const place = await loadImportPlace(root, file, original)
       diagnostics.push(makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: original } }))
     }

@@ -2,6 +2,7 @@ import type { Message } from 'esbuild'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, type Diagnostic } from '../kit/index.ts'
+import type { Refused } from './guard-sources.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
 import { isPackagePath, projectPath } from './project-path.ts'
 
@@ -10,12 +11,23 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
   return Promise.all(
     messages.map(async (message) => {
       const place = placeOf(root, message)
+      const detail = (message.detail ?? {}) as Partial<Refused>
+      if (detail.file !== undefined) return describeRefused(message, place, detail.file)
       const name = /^Could not resolve "(.+)"$/s.exec(message.text)?.[1]
       if (name === undefined) return makeDiagnostic('WP_BUILD_SOURCE', place, { parameters: { text: message.text } })
       const hint = await makeImportHint(root, place.file, name)
       return makeDiagnostic('WP_BUILD_IMPORT_MISSING', place, { parameters: { name }, hint })
     }),
   )
+}
+
+function describeRefused({ text: reason, location }: Message, place: Place, file: string): Diagnostic {
+  if (location === null)
+    return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters: { name: file, reason } })
+  const { start, end } = place.range
+  const marked = place.source?.slice(start.column - 1, end.column - 1)
+  const name = marked?.replace(/^(['"`])(.*)\1$/, '$2') ?? file
+  return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason } })
 }
 
 /** What esbuild finds doubtful in the project's own files; nobody here can mend a package. */

@@ -28,6 +28,10 @@ export const errors = defineErrors({
     message: '"{name}" leads to a file outside the project',
     hint: 'Move the file into the project, or make it a package and install that',
   },
+  WP_BUILD_FILE_REFUSED: {
+    ...user,
+    message: '"{name}" cannot be read: {reason}',
+  },
   WP_BUILD_NATIVE: {
     ...user,
     message: '"{name}" needs the native add-on "{addon}", which cannot be part of a release',

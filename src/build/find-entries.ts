@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ActionUse, Definition, Location } from '../definition/index.ts'
 import { nearest, type Diagnostic } from '../kit/index.ts'
+import { checkManifests } from './check-manifests.ts'
 import { compareText } from './compare-text.ts'
 import { loadMigrations, type MigrationSource } from './load-migrations.ts'
 import { loadPlace } from './load-place.ts'
@@ -23,6 +24,11 @@ export interface Entries {
 export async function findEntries(root: string, definition: Definition): Promise<Entries> {
   const uses = [...firstUses(definition).values()]
   const found = await loadMigrations(root)
+  const refused = checkManifests(
+    root,
+    [...uses, ...found].map(({ file }) => normalizeFile(file)),
+  )
+  if (refused.length > 0) return { actions: [], migrations: [], diagnostics: refused }
   const [actionProblems, migrationProblems] = await Promise.all([
     Promise.all(uses.map(({ file, at }) => checkActionFile(root, file, at))),
     Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
@@ -90,8 +96,12 @@ async function checkMigration(
       hint: near && `Did you mean migrations/${near}?`,
     })
   }
-  if ((await whereLeads(root, file)) === 'inside') return undefined
-  return makeDiagnostic('WP_BUILD_OUTSIDE', makePlace(file, 1), { parameters: { name: file } })
+  const { refusal } = migration
+  if (refusal === undefined) return undefined
+  const place = makePlace(file, 1)
+  return refusal.problem === 'refused'
+    ? makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name: file, reason: refusal.reason } })
+    : makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
 }
 
 /** Follows links: a project must not carry in a file that is not its own. */

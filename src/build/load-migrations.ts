@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { openFolder, readBytesInside, type Refusal } from '../definition/index.ts'
 import { sha256 } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 
@@ -13,23 +14,34 @@ export interface MigrationSource {
   readonly file: string
   /** SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same. */
   readonly checksum: string
+  /** Why it was not read. */
+  readonly refusal?: Refusal
 }
+
+const maxBytes = 1024 * 1024
 
 /** Every migration of a project, by connection and then by name. A project without the folder has none. */
 export async function loadMigrations(root: string): Promise<MigrationSource[]> {
   const migrations: MigrationSource[] = []
+  const project = openFolder(root)
+  if (project === undefined) return []
   for (const connection of await list(path.join(root, 'migrations'))) {
     const folder = path.join(root, 'migrations', connection)
     if ((await statOf(folder))?.isDirectory() !== true) continue
     for (const entry of await list(folder)) {
       if (!entry.endsWith('.ts') || entry.endsWith('.d.ts') || entry === 'tables.ts') continue
-      if ((await statOf(path.join(folder, entry)))?.isFile() !== true) continue
-      const text = await readFile(path.join(folder, entry), 'utf8')
+      const there = await statOf(path.join(folder, entry))
+      if (there === undefined || there.isDirectory()) continue
+      const file = `migrations/${connection}/${entry}`
+      const read = readBytesInside(project, file, maxBytes)
+      const isRead = 'bytes' in read
+      const text = isRead ? new TextDecoder().decode(read.bytes) : ''
       migrations.push({
         connection,
         name: entry.slice(0, -'.ts'.length),
-        file: `migrations/${connection}/${entry}`,
+        file,
         checksum: sha256(text.replaceAll('\r\n', '\n')),
+        ...(isRead ? {} : { refusal: read }),
       })
     }
   }

@@ -1,5 +1,6 @@
 import type { BuildContext, BuildFailure, BuildOptions, Message, Metafile, OutputFile } from 'esbuild'
 import path from 'node:path'
+import { guardSources } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
 
 /** What esbuild made of a set of entries, before it is named. */
@@ -83,6 +84,7 @@ function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildO
     target: 'node24',
     external: ['waypost', 'waypost/*'],
     nodePaths: [],
+    plugins: [guardSources(root)],
     // A native add-on is found in the metafile; without a loader it would be an error that names no import.
     loader: { '.node': 'empty' },
     // Ours alone: a tsconfig.json of the project or above it changes no artifact.

@@ -18,4 +18,5 @@ export { addToDefinition, findKey, findMap, findValue, type Editing } from './ed
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
 export { makeSourceCache, type Texts } from './loading.ts'
+export { openFolder, readBytesInside, type Folder, type Refusal } from './read-file.ts'
 export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

@@ -44,6 +44,19 @@ export function readInside(folder: Folder, file: string): FileText | Refusal {
   })
 }
 
+/** The content of a file of the project, given relative to its root with forward slashes. */
+export function readBytesInside(
+  folder: Folder,
+  file: string,
+  maxBytes: number,
+): { readonly bytes: Uint8Array } | Refusal {
+  return withFile(folder, file, ({ descriptor }) => {
+    const bytes = readAtMost(descriptor, maxBytes + 1)
+    if (bytes.length <= maxBytes) return { bytes }
+    return { problem: 'refused', reason: `it is larger than ${maxBytes / 1024 ** 2} MB` }
+  })
+}
+
 /** Whether a regular file of the project stands there: undefined, or why not. */
 export function checkInside(folder: Folder, file: string): Refusal | undefined {
   return withFile(folder, file, () => undefined)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { errors } from './errors.ts'
 
@@ -16,6 +16,8 @@ export function findProject(folder: string): Project {
 
 function readName(folder: string): string | undefined {
   try {
+    // A pipe would be waited for.
+    if (!statSync(path.join(folder, 'package.json')).isFile()) return undefined
     const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
     return typeof name === 'string' && name !== '' ? name : undefined
   } catch {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -192,4 +193,45 @@ test('a native add-on is named with the import of the project that brought it in
   assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(show), [
     `src/run.ts:1:18 <'fast-hash'> | "fast-hash" needs the native add-on "node_modules/fast-hash/build/hash.node", which cannot be part of a release | Use a package without native code | WP_BUILD_NATIVE`,
   ])
+})
+
+test('a pipe among the sources is refused and not waited for', async () => {
+  await using project = await makeProject({
+    'waypost.yml': '',
+    'package.json': '{}',
+    'src/a.ts': actionReturning('1', `import './pipe.ts'`),
+    'src/inner/b.ts': actionReturning('1'),
+  })
+  const makePipe = (file: string) => spawnSync('mkfifo', [path.join(project.root, file)])
+  makePipe('src/pipe.ts')
+  await mkdir(path.join(project.root, 'migrations/System'), { recursive: true })
+  makePipe('migrations/System/1.ts')
+  const definition = defineActions('src/a.ts', 'src/inner/b.ts')
+  const says = async () => (await diagnose(project.root, definition)).map((one) => show(one))
+  assert.deepEqual(await says(), [
+    'migrations/System/1.ts:1:1 <> | "migrations/System/1.ts" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED',
+    `src/a.ts:1:8 <'./pipe.ts'> | "./pipe.ts" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED`,
+  ])
+  makePipe('src/package.json')
+  assert.deepEqual(await says(), [
+    'src/package.json:1:1 <> | "src/package.json" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED',
+  ])
+})
+
+test('a package that is a link to a file of the system is not read', async () => {
+  await using project = await makeProject({
+    'waypost.yml': '',
+    'src/a.ts': actionReturning('1', `import 'evil'`),
+    'node_modules/evil/package.json': '{ "name": "evil", "main": "index.js" }',
+  })
+  await symlink('/etc/hosts', path.join(project.root, 'node_modules/evil/index.js'))
+  const [problem, ...more] = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.match(show(problem!), /^src\/a\.ts:1:8 <'evil'> \| "evil" leads to a file outside the project/)
+  assert.deepEqual(more, [])
+})
+
+test('a source that nobody wrote is too large', async () => {
+  await using project = await makeProject({ 'waypost.yml': '', 'src/a.ts': ' '.repeat(10 * 1024 ** 2 + 1) })
+  const [problem] = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.equal(problem?.message, '"src/a.ts" cannot be read: it is larger than 10 MB')
 })
