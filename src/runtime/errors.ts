@@ -9,6 +9,12 @@ export const errors = defineErrors({
     message: '{path} does not answer {method}',
     hint: 'It answers {allowed}.',
   },
+  WP_RUNTIME_NOT_ACCEPTABLE: {
+    kind: 'user',
+    status: 406,
+    message: 'This is answered as {type}, which the header Accept of the request does not take',
+    hint: 'Send Accept: {type}, or no such header.',
+  },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not fit its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The body is not JSON: {reason}' },
   WP_RUNTIME_BODY_SIZE: { kind: 'user', status: 413, message: 'The body is larger than {limit} bytes' },

@@ -47,8 +47,7 @@ export function makeSender(
     .map(Number)
     .filter((status) => status < 300)
   const usual = success.length === 0 ? 200 : Math.min(...success)
-  // An action that changes something has done so by now.
-  const isSafe = method.method === 'GET'
+  const isSafe = method.method === 'GET' // an action that changes something has done so by now
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(method, sources.pageHeaders)
 
@@ -86,6 +85,13 @@ function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeader
       reply.send()
     } else reply.send(payload)
   }
+}
+
+/** @throws WP_RUNTIME_NOT_ACCEPTABLE for a caller who does not take what it is answered with */
+function assertAcceptable({ headers: { accept } }: FastifyRequest, { payload, type }: Written): void {
+  if (accept === undefined || accept === '*/*' || accepts(accept, type)) return
+  discardResult(payload)
+  throw errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: type.split(';', 1)[0]! })
 }
 
 function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {

@@ -195,6 +195,38 @@ describe('an answer of a route', () => {
     })
   }
 
+  for (const [path, accept, status] of [
+    ['/open', 'application/json', 200],
+    ['/open', '*/*', 200],
+    ['/open', 'text/html, application/*;q=0.5', 200],
+    ['/open', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 200],
+    ['/open', 'application/json;q=0, */*', 406],
+    ['/open', 'text/html', 406],
+    ['/open', 'Application/XML', 406],
+    ['/open', 'nonsense', 200],
+    ['/open', '', 200],
+    ['/raw/hal', 'application/json', 200],
+    ['/raw/text', 'text/csv', 200],
+    ['/raw/text', 'application/json', 406],
+    ['/raw/stream', 'text/*', 406],
+    ['/nothing', 'text/html', 204],
+    ['/respond', 'text/html', 409],
+    ['/nowhere', 'text/html', 404],
+  ] as const) {
+    test(`to ${path} with Accept: ${accept} is ${status}`, async () => {
+      const { status: found, headers, body } = await send(server.port, { path, headers: { accept } })
+      assert.equal(found, status)
+      if (status !== 406) return
+      assert.equal(headers['content-type'], 'application/problem+json')
+      assert.match(body.detail, /^This is answered as \w+\/[\w-]+, which the header Accept/)
+    })
+  }
+
+  test('to what changes something goes out whatever the caller takes', async () => {
+    const { status } = await send(server.port, { path: '/created', method: 'POST', headers: { accept: 'text/html' } })
+    assert.equal(status, 201)
+  })
+
   test('of a JSON type of its own keeps it', async () => {
     const { headers, body } = await get('/raw/hal')
     assert.match(headers['content-type']!, /^application\/hal\+json/)
