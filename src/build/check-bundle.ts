@@ -6,7 +6,7 @@ import { makeAllowed } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 import { outputNameOf, type Bundle } from './open-bundler.ts'
-import { isPackagePath, projectPath } from './project-path.ts'
+import { isOwnInput, projectPath } from './project-path.ts'
 
 type Input = Metafile['inputs'][string]
 type Import = Input['imports'][number]
@@ -38,8 +38,8 @@ async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<D
   const isAllowed = makeAllowed(root)
   for (const [file, { imports }] of Object.entries(inputs)) {
     for (const { path: target, original, external } of imports) {
-      if (external || isOwn(target) || original === undefined) continue
-      const isPath = isOwn(file) && /^[./#]/.test(original)
+      if (external || isOwnInput(target) || original === undefined) continue
+      const isPath = isOwnInput(file) && /^[./#]/.test(original)
       if (!isPath && isAllowed(path.resolve(root, target))) continue
       const place = await loadImportPlace(root, file, original)
       diagnostics.push(makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: original } }))
@@ -65,7 +65,7 @@ function findOwnImport(inputs: Metafile['inputs'], file: string): { importer: st
   const queue = [file]
   for (const target of queue) {
     for (const [importer, original] of importersOf(inputs, target)) {
-      if (isOwn(importer)) return { importer, original }
+      if (isOwnInput(importer)) return { importer, original }
       if (seen.has(importer)) continue
       seen.add(importer)
       queue.push(importer)
@@ -79,9 +79,4 @@ function importersOf(inputs: Metafile['inputs'], target: string): [string, strin
   return Object.entries(inputs).flatMap(([importer, { imports }]) =>
     imports.filter(leadsThere).map(({ original }): [string, string] => [importer, original ?? target]),
   )
-}
-
-/** Whether a path of the metafile, relative to the root, is a file of the project itself. */
-function isOwn(file: string): boolean {
-  return !file.startsWith('../') && !path.isAbsolute(file) && !isPackagePath(file)
 }

@@ -10,8 +10,8 @@ import { areSound, findEntries, type Entries } from './find-entries.ts'
 import { makeArtifacts, type WrittenOutputs } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
-import type { Bundle } from './open-bundler.ts'
-import { openPartialBundler, type PartialBundler } from './open-partial-bundler.ts'
+import { nameEntries, openBundler, type Bundle, type Bundler } from './open-bundler.ts'
+import { openPartialBundler } from './open-partial-bundler.ts'
 
 export interface BuilderOptions {
   /** The project's folder. */
@@ -19,6 +19,11 @@ export interface BuilderOptions {
   readonly name: string
   /** Waypost's own version. */
   readonly version: string
+  /**
+   * Build again and again for one process: packages stay in artifacts of their own, and builds that are told what changed
+   * make only that anew. Such artifacts do the same as those of a deployment under other names.
+   */
+  readonly isDevelopment?: boolean
 }
 
 export interface BuildResult {
@@ -30,9 +35,9 @@ export interface BuildResult {
 /** Builds the releases of one project, again and again. */
 export interface Builder {
   /**
-   * Builds what the files hold now; calls wait for one another. Told what changed, it may give artifacts that do the
-   * same as those of a fresh build under other names.
-   * @param changed the files, relative to the root, that may differ from the call before; undefined if any may
+   * Builds what the files hold now; calls wait for one another.
+   * @param changed in development, the files, relative to the root, that may differ from the call before; undefined if any
+   * may
    */
   build(definition: Definition, changed?: ReadonlySet<string>): Promise<BuildResult>
   close(): Promise<void>
@@ -66,7 +71,7 @@ class Building {
   readonly #options: BuilderOptions
   readonly #written: WrittenOutputs = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
-  #bundler: { readonly files: string; readonly opened: PartialBundler } | undefined
+  #bundler: { readonly files: string; readonly opened: Bundler } | undefined
 
   constructor(options: BuilderOptions) {
     this.#options = options
@@ -109,12 +114,13 @@ class Building {
     return found
   }
 
-  async #bundlerFor(root: string, files: readonly string[]): Promise<PartialBundler> {
+  async #bundlerFor(root: string, files: readonly string[]): Promise<Bundler> {
     const key = JSON.stringify([root, files])
     if (this.#bundler?.files === key) return this.#bundler.opened
     await this.#bundler?.opened.close()
     this.#bundler = undefined
-    this.#bundler = { files: key, opened: await openPartialBundler(root, files) }
+    const open = this.#options.isDevelopment === true ? openPartialBundler : openBundler
+    this.#bundler = { files: key, opened: await open(root, nameEntries(files)) }
     return this.#bundler.opened
   }
 }

@@ -20,13 +20,17 @@ export interface BundleResult {
 
 /** Bundles one set of entry files, again and again; each time only what changed is parsed. */
 export interface Bundler {
-  bundle(): Promise<BundleResult>
+  /** @param changed the files, relative to the root, that may differ from the call before; undefined if any may */
+  bundle(changed?: ReadonlySet<string>): Promise<BundleResult>
   close(): Promise<void>
 }
 
 /** Output names by entry file, the same whatever others are bundled with it. */
-export function nameEntries(files: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
+export function nameEntries(
+  files: readonly string[],
+  word: 'entry' | 'package' = 'entry',
+): ReadonlyMap<string, string> {
+  return new Map(files.map((file, index) => [file, outputName(`${word}${index}`, nameLength)]))
 }
 
 // Never written: the folder that the paths of outputs and the sources of their maps are relative to.
@@ -37,10 +41,20 @@ const outputFolder = '.waypost/build'
 const nameLength = artifactScheme.length + 64 - './'.length - '.js'.length
 const chunkHashLength = '-XXXXXXXX'.length
 
-/** Opens a bundler of named entries. `root` is a real path. esbuild is loaded here and nowhere else. */
-export async function openBundler(root: string, entries: ReadonlyMap<string, string>): Promise<Bundler> {
+/**
+ * Opens a bundler of named entries. `root` is a real path. esbuild is loaded here and nowhere else.
+ * @param beside code that is bundled too
+ */
+export async function openBundler(
+  root: string,
+  entries: ReadonlyMap<string, string>,
+  beside?: string,
+): Promise<Bundler> {
   const { context } = await import('esbuild')
-  const building: BuildContext = await context(makeOptions(root, entries))
+  const building: BuildContext = await context({
+    ...makeOptions(root, entries),
+    ...(beside === undefined ? {} : { stdin: { contents: beside, resolveDir: root } }),
+  })
   return {
     async bundle() {
       try {

@@ -1,25 +1,16 @@
-import type { Metafile } from 'esbuild'
 import { groupInputs } from './group-inputs.ts'
-import { nameEntries, openBundler, outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
-
-/** A bundler that, told which files changed, bundles only the entries that share code with them. */
-export interface PartialBundler {
-  /**
-   * Bundles what the files hold now. The code does what that of bundling everything does; a part of it may carry
-   * esbuild's own helpers itself where they would be shared.
-   * @param changed the files, relative to the root, that may differ from the call before; undefined if any may
-   */
-  bundle(changed: ReadonlySet<string> | undefined): Promise<BundleResult>
-  close(): Promise<void>
-}
+import { keepOutputs, openApartBundler, reachOutputs } from './open-apart-bundler.ts'
+import type { Bundle, Bundler, BundleResult } from './open-bundler.ts'
 
 // Somebody who edits works on a few actions in turn; each keeps what it parsed.
 const mostParts = 4
 
-/** Opens a bundler of the given files. `root` is a real path. */
-export async function openPartialBundler(root: string, files: readonly string[]): Promise<PartialBundler> {
-  const names = nameEntries(files)
-  const whole = await openBundler(root, names)
+/**
+ * Opens a bundler of named entries that, told which files changed, bundles only the entries that share code with them: the
+ * result is that of bundling everything. `root` is a real path.
+ */
+export async function openPartialBundler(root: string, names: ReadonlyMap<string, string>): Promise<Bundler> {
+  const whole = await openApartBundler(root, names)
   const parts = makeParts(root, names)
   let last: GoodResult | undefined
   let dirty = new Set<string>()
@@ -56,7 +47,8 @@ function makeParts(root: string, names: ReadonlyMap<string, string>) {
   return {
     async of(files: readonly string[]): Promise<Bundler> {
       const key = files.join('\n')
-      const part = parts.get(key) ?? (await openBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
+      const part =
+        parts.get(key) ?? (await openApartBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
       parts.delete(key)
       parts.set(key, part)
       const [oldest] = parts.keys()
@@ -109,18 +101,4 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
       },
     },
   }
-}
-
-function keepOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): Metafile['outputs'] {
-  return Object.fromEntries(Object.entries(outputs).filter(([file]) => names.has(outputNameOf(file))))
-}
-
-/** The names of outputs and of all that they import. */
-function reachOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): ReadonlySet<string> {
-  const byName = new Map(Object.entries(outputs).map(([file, output]) => [outputNameOf(file), output]))
-  const reached = new Set(names)
-  for (const name of reached) {
-    for (const { path, external } of byName.get(name)?.imports ?? []) if (!external) reached.add(outputNameOf(path))
-  }
-  return reached
 }

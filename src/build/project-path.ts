@@ -17,6 +17,11 @@ export function isPackagePath(name: string): boolean {
   return name.includes('node_modules/')
 }
 
+/** Whether a path of esbuild's metafile, relative to the root, is a file of the project itself. */
+export function isOwnInput(file: string): boolean {
+  return !file.startsWith('../') && !path.isAbsolute(file) && !isPackagePath(file)
+}
+
 function linkedPath(file: string): string {
   for (let folder = path.dirname(file); folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const name = packageName(folder)

@@ -46,7 +46,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const other = await findRunningDev(options.folder)
     const { session, own } = await openSession(options, closers)
     const { project, server } = session
-    const builder = openBuilder({ ...project, version })
+    const builder = openBuilder({ ...project, version, isDevelopment: true })
     closers.push(() => builder.close())
     const takeOver = makeTakeOver({ project, builder, server, variables: options.variables })
     const first = await takeOver()

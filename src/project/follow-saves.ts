@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
@@ -40,7 +39,7 @@ export async function followSaves(
         letGo()
       },
     })
-    if (isQuiet && (isMove ? saysSame(before, last) : last.state === before.state)) return
+    if (isQuiet && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files
     if ('refused' in last) return console.refused({ ...last, files: named, isServing })
     isServing = true
@@ -77,11 +76,6 @@ export async function followSaves(
     flush: () => watching.run(() => tryLook(everything, { isQuiet: false, letGo: () => undefined })),
     close: () => watching.close(),
   }
-}
-
-/** Whether one look found what the other did; after a move the same code may be bundled in another way. */
-function saysSame(one: TakenOver, other: TakenOver): boolean {
-  return 'refused' in one === 'refused' in other && isDeepStrictEqual(one.diagnostics, other.diagnostics)
 }
 
 interface LookingHow {

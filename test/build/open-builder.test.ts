@@ -30,7 +30,7 @@ test('a builder gives what a fresh build gives, after a change, a mistake and it
   await builder.close()
 })
 
-test('a builder that is told what changed gives what a fresh build gives', async () => {
+test('a builder for development that is told what changed gives what a fresh build gives', async () => {
   const action = (value: string, ...imports: string[]) => actionReturning(value, imports.join('\n'))
   const shared = "import { shared } from './shared.ts'"
   await using project = await makeProject({
@@ -47,11 +47,14 @@ test('a builder that is told what changed gives what a fresh build gives', async
     'migrations/System/1.ts': 'export default {}\n',
   })
   const definition = defineActions(...[...'abcdefg'].map((name) => `src/${name}.ts`))
-  const builder = openBuilder({ ...options, root: project.root })
+  const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const save = async (files: Record<string, string>, as = definition) => {
     for (const [file, text] of Object.entries(files)) await project.write(file, text)
     const result = await builder.build(as, new Set(Object.keys(files)))
     const fresh = await buildRelease({ ...options, root: project.root, definition: as })
+    const whole = openBuilder({ ...options, root: project.root, isDevelopment: true })
+    assert.deepEqual(result, await whole.build(as), JSON.stringify(files))
+    await whole.close()
     assert.deepEqual(result.diagnostics, fresh.diagnostics)
     assert.deepEqual(withoutHashes(result.release), withoutHashes(fresh.release))
     if (result.release !== undefined)
@@ -83,6 +86,38 @@ test('a builder that is told what changed gives what a fresh build gives', async
   await builder.close()
 })
 
+test('a builder for development leaves packages in artifacts that an edit does not change', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('[one(), "a"]', "import { one } from 'one'"),
+    'src/b.ts': actionReturning('two.x', "import two from 'two'"),
+    'src/c.ts': actionReturning('1'),
+    'node_modules/one/package.json': '{ "name": "one", "type": "module", "main": "index.js" }',
+    'node_modules/one/index.js':
+      'globalThis.loadsOfOne = (globalThis.loadsOfOne ?? 0) + 1\nexport const one = () => globalThis.loadsOfOne\nexport const unused = 1\n',
+    'node_modules/two/index.js': 'module.exports = { x: require("./x.js") }\n',
+    'node_modules/two/x.js': 'module.exports = 2\n',
+  })
+  const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
+  const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')
+  const first = await builder.build(definition)
+  assert.deepEqual(await runActions(first.release!), [[1, 'a'], 2, 1])
+  for (const word of ['b', 'c', 'd']) {
+    await project.write('src/a.ts', actionReturning(`[one(), "${word}"]`, "import { one } from 'one'"))
+    const { release } = await builder.build(definition, new Set(['src/a.ts']))
+    assert.deepEqual(await runActions(release!), [[1, word], 2, 1])
+  }
+  await project.write('src/c.ts', actionReturning('one()', "import { one } from 'one'"))
+  assert.equal(
+    ((await runActions((await builder.build(definition, new Set(['src/c.ts']))).release!)) as unknown[])[2],
+    1,
+  )
+  await rm(path.join(project.root, 'node_modules/two'), { recursive: true })
+  assert.equal((await builder.build(definition)).diagnostics[0]?.code, 'WP_BUILD_IMPORT_MISSING')
+  await project.write('src/b.ts', actionReturning('2'))
+  assert.deepEqual((await builder.build(definition, new Set(['src/b.ts']))).diagnostics, [])
+  await builder.close()
+})
+
 function withoutHashes(release: BuiltRelease | undefined): unknown {
   const { artifacts: _, ...manifest } = release?.manifest ?? { artifacts: {} }
   return JSON.parse(JSON.stringify(manifest).replaceAll(/"artifact":"[0-9a-f]{64}"/g, '"artifact":""'))
@@ -102,7 +137,7 @@ async function runActions({ manifest, artifacts }: BuiltRelease): Promise<unknow
 
 test('an action file that came to be a link out of the project is refused', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
-  const builder = openBuilder({ ...options, root: project.root })
+  const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const definition = defineActions('src/a.ts', 'src/b.ts')
   assert.deepEqual((await builder.build(definition)).diagnostics, [])
   const outside = path.join(project.outer, 'secret.ts')
