@@ -1,18 +1,11 @@
-import { makeConnectionRegistry } from '../connection/index.ts'
-import { loadPlugins, makeConfigPreparer } from '../plugin/index.ts'
-import { loadActiveRelease, type StoredRelease } from '../release/index.ts'
+import { assertServable, loadActiveRelease } from '../release/index.ts'
 import type { Logger } from '../runtime/index.ts'
 import { dueSlot, isClaimed, keepLedger, loadLedger, type Ledger } from './cron/ledger.ts'
-import { openCronjobs, type CronjobSet } from './cron/open-cronjobs.ts'
 import { planCronjobs, type Plan } from './cron/plan-cronjobs.ts'
+import type { Slot, ToRun } from './cron/run-alone.ts'
 import type { CronjobReport } from './cron/run-slot.ts'
-import { CronRunner } from './cron/runner.ts'
-import { leaseMs } from './cron/serve-cronjobs.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
-import { makeLogger } from './make-logger.ts'
-import { readLogLevel } from './read-variables.ts'
-import { systemConnection } from './system-connection.ts'
 
 export interface CronjobRequest {
   /** Only this one, and whether it is due or not. */
@@ -36,6 +29,7 @@ export interface CronExecution {
  */
 export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {
   const release = await loadActiveRelease(host.system)
+  if (release !== undefined) assertServable(release.manifest)
   const plan: Plan = release === undefined ? new Map() : planCronjobs(release, host.variables)
   const { name } = request
   if (name !== undefined && !plan.has(name)) {
@@ -51,11 +45,6 @@ export async function executeHostCronjobs(host: Host, request: CronjobRequest): 
     throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: 'another server' }) // it was faster
   }
   return { reports, next: findNext(plan, ledger) }
-}
-
-interface Slot {
-  readonly name: string
-  readonly slot: number
 }
 
 function findDue(plan: Plan, { rows, now }: Ledger): Slot[] {
@@ -74,52 +63,9 @@ function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
   return dueSlot(plan.get(name)!, row, now) ?? now
 }
 
-interface ToRun {
-  readonly release: StoredRelease
-  readonly ledger: Ledger
-  readonly slots: readonly Slot[]
-}
-
-async function runSlots(host: Host, request: CronjobRequest, { release, ledger, slots }: ToRun) {
-  const { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), 'stderr') } = request
-  const reports: CronjobReport[] = []
-  const onRan = (report: CronjobReport) => void reports.push(report)
-  const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
-  const stop = () => void runner.stop()
-  const { set, close } = await openAlone(host, release, logger)
-  try {
-    signal?.addEventListener('abort', stop)
-    for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
-    await runner.idle()
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    await close()
-  }
-  return reports
-}
-
-/** The cronjobs of a release, with connections of their own. */
-async function openAlone(
-  host: Host,
-  release: StoredRelease,
-  log: Logger,
-): Promise<{ set: CronjobSet; close(): Promise<void> }> {
-  const { variables, folder, system } = host
-  const plugins = await loadPlugins(folder)
-  const builtIn = { System: systemConnection(system) }
-  const registry = makeConnectionRegistry({ classes: plugins.connections, variables, folder, log, builtIn })
-  const prepareConfig = makeConfigPreparer(variables)
-  try {
-    const set = await openCronjobs({ host, plugins, prepareConfig, registry }, { release })
-    const close = async () => {
-      await set.close()
-      await registry.close()
-    }
-    return { set, close }
-  } catch (error) {
-    await registry.close()
-    throw error
-  }
+async function runSlots(host: Host, { logger, signal }: CronjobRequest, toRun: ToRun): Promise<CronjobReport[]> {
+  const { runAlone } = await import('./cron/run-alone.ts')
+  return runAlone(host, toRun, { logger, signal })
 }
 
 function findNext(plan: Plan, { now }: Ledger): CronExecution['next'] {

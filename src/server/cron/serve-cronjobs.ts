@@ -1,5 +1,6 @@
 import type { ToServe } from '../load-modules.ts'
 import type { Shared } from '../open-shared.ts'
+import { leaseMs } from './claim.ts'
 import { openCronjobs } from './open-cronjobs.ts'
 import { logReport } from './log-report.ts'
 import { Cron } from './cron.ts'
@@ -11,9 +12,6 @@ export interface ServedCronjobs {
   /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
   stop(): Promise<void>
 }
-
-/** How long a run counts as under way after its server was last heard of. */
-export const leaseMs = 60_000
 
 /** Starts to run the cronjobs of whichever release is served, if this server runs any. */
 export function serveCronjobs({ options, plugins, prepareConfig, registry }: Shared): ServedCronjobs {
