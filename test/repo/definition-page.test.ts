@@ -77,6 +77,7 @@ function place(where: string, example: string): string {
   // Of two ways to say the same one may stand there.
   if (key === 'responses') delete target['response']
   if (key === 'methods') delete entry['methods']
+  if (key === 'public') target['rate'] = 'gentle' // or validate warns of it
   Object.assign(target, given)
   return stringify({ ...changed, plugins })
 }
