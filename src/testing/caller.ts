@@ -17,6 +17,8 @@ export interface Injected<Key extends RouteKey> {
   readonly headers: Headers
   /** Parsed where it is JSON, else the text. */
   readonly body: RouteOf<Key>['result']
+  /** The body as it came, for what is no text. */
+  readonly bytes: Uint8Array
 }
 
 /** Somebody who calls the API under test. */
@@ -67,9 +69,11 @@ export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
       headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
       ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),
     })
-    const text = await response.text()
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const text = new TextDecoder().decode(bytes)
     const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '')
     await trap.deliver()
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as never }
+    const body = (isJson ? JSON.parse(text) : text) as never
+    return { status: response.status, headers: response.headers, body, bytes }
   }
 }

@@ -20,6 +20,7 @@ routes:
       GET: { public: true, parameters: { tag: { type: array, items: { type: string } } }, action: src/echo.ts }
       DELETE: { public: true, responses: { 204: }, action: src/nothing.ts }
   /text: { methods: { GET: { public: true, action: src/text.ts } } }
+  /bytes: { methods: { GET: { public: true, action: src/bytes.ts } } }
   /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
   /made: { methods: { POST: { public: true, action: src/made.ts } } }
 event: { made: { description: Made, scopes: [mine] } }
@@ -36,6 +37,7 @@ const files = {
   ),
   'src/nothing.ts': actionFile('return undefined'),
   'src/text.ts': actionFile(`return context.respond(200, 'plain', { 'content-type': 'text/plain' })`),
+  'src/bytes.ts': actionFile('return Buffer.from([0, 255, 10])'),
   'src/fail.ts': actionFile(`throw new Error('out of milk')`),
   'src/tidy.ts': actionFile(`await context.dispatch('made', { at: context.now().getTime(), ...request.params })`),
   'src/made.ts': actionFile(`await context.dispatch('made', request.body); return {}`),
@@ -148,6 +150,7 @@ test('requests are what they say: path, query, headers, answers without JSON and
   assert.deepEqual([nothing.status, nothing.body], [204, ''])
   const text = await app.inject('GET /text')
   assert.deepEqual([text.body, text.headers.get('content-type')], ['plain', 'text/plain'])
+  assert.deepEqual([...(await app.inject('GET /bytes')).bytes], [0, 255, 10])
   assert.equal((await app.inject('HEAD /now')).status, 200)
   assert.equal((await app.inject('GET /nowhere')).status, 404)
   assert.equal((await fetch(`${app.url}/health/ready`)).status, 200)
