@@ -92,7 +92,8 @@ export class Cron {
   async #startDue(set: CronjobSet): Promise<number> {
     const { system } = this.#options
     const seen = await loadLedger(system)
-    if (seen.releaseId !== set.releaseId) return Math.min(shortestWaitMs, this.#longestWaitMs) // about to be activated, or to be replaced
+    // It is about to be activated, or to be replaced.
+    if (seen.releaseId !== set.releaseId) return Math.min(shortestWaitMs, this.#longestWaitMs)
     const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
     if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)

@@ -14,7 +14,10 @@ export interface PlannedCronjob {
 
 export type Plan = ReadonlyMap<string, PlannedCronjob>
 
-/** Reads the cronjobs of a release, with the variables of this machine. @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB */
+/**
+ * Reads the cronjobs of a release, with the variables of this machine.
+ * @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB
+ */
 export function planCronjobs({ id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): Plan {
   const planned = Object.entries(manifest.cronjobs).map(([name, cronjob]) => {
     const { schedule, timezone = 'UTC', timeout } = cronjob

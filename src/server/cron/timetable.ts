@@ -14,9 +14,9 @@ const dayMs = 86_400_000
 const farthestDays = 366 * 41
 
 /**
- * The slots of a schedule in a time zone. Where a clock is put forward, hours that are skipped and named by the schedule
- * are made up for right after; where it is put back, hours that come twice count once. A schedule of every hour counts
- * the hours that go by.
+ * The slots of a schedule in a time zone. Where a clock is put forward, hours that are skipped and named by the
+ * schedule are made up for right after; where it is put back, hours that come twice count once. A schedule of every
+ * hour counts the hours that go by.
  */
 export function makeTimetable(schedule: Schedule, timezone: string): Timetable {
   const zone = makeZone(timezone)

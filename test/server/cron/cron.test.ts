@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { describeEachSystem } from '../../support/project-server.ts'
 import { claimSlot } from '../../../src/server/cron/claim.ts'
@@ -203,6 +204,19 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(String(machine.reports[0]?.error), /answered 409/)
   })
 
+  test('what an action returns is dropped, and a stream let go of', async () => {
+    await using world = await open()
+    const stream = new Readable({ read: () => undefined })
+    world.work['tick'] = async () => stream
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it ran', () => machine.reports.length === 1)
+    assert.equal(machine.reports[0]?.outcome, 'done')
+    assert.equal(stream.destroyed, true)
+  })
+
   test('an action gets a context without a principal, the slot, a log, and System', async () => {
     await using world = await open()
     const seen: unknown[] = []
@@ -357,7 +371,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(ran[0]!, /^2026-11-20T10:01:0[0-2]/)
   })
 
-  test('a process that has to stop tells a run to end that takes too long, and leaves one that does not listen', async () => {
+  test('a process that has to stop tells runs to end, and leaves one that does not listen', async () => {
     await using world = await open({ kind: everyMinute, deaf: everyMinute })
     world.work['kind'] = (_request, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
