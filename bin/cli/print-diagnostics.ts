@@ -1,11 +1,17 @@
 import { formatDiagnostics, type Diagnostic } from '../../src/kit/index.ts'
 import { hasColour } from './paint.ts'
 
+/** So many fill several screens: what is mended first is among them. */
+const mostShown = 100
+
 /** Prints problems in the user's files, as wide as the terminal is. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], stream: NodeJS.WriteStream): void {
   if (diagnostics.length === 0) return
   const width = widthOf(stream)
-  stream.write(`${formatDiagnostics(diagnostics, { colour: hasColour(stream), width }).trimEnd()}\n\n`)
+  const shown = diagnostics.slice(0, mostShown)
+  stream.write(`${formatDiagnostics(shown, { colour: hasColour(stream), width }).trimEnd()}\n\n`)
+  const rest = diagnostics.length - shown.length
+  if (rest > 0) stream.write(`And ${rest} more: waypost validate --json lists all of them.\n\n`)
 }
 
 /** Columns to print in: those of the terminal, 120 at most; 100 where there is none. */

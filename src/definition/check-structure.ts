@@ -154,7 +154,8 @@ function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }:
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)
   const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
-  const hint = shape.keyHints?.[key] ?? (near === undefined ? all : `Did you mean "${near}"?`)
+  const known = Object.hasOwn(shape.keyHints ?? {}, key) ? shape.keyHints?.[key] : undefined
+  const hint = known ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
   return near
 }

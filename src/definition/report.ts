@@ -68,11 +68,19 @@ export function makeReport(): Report {
 
 const firstColumn = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
 
-function wordsOf({ code, parameters = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
+const maxShown = 300
+
+function wordsOf({ code, parameters: given = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
+  const parameters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, shorten(value)]))
   const row: Row = { ...errors.table, ...foreignErrors }[code]
   const words = hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
   const message = fill(row.message, parameters)
   return words === undefined ? { code, severity, message } : { code, severity, message, hint: words }
+}
+
+/** A name may be as long as a file. */
+function shorten(value: string | number): string | number {
+  return typeof value === 'string' && value.length > maxShown ? `${value.slice(0, maxShown - 1)}…` : value
 }
 
 /** Line and column, from 1, of an offset. */

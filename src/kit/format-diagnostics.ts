@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import type { Diagnostic } from './diagnostic.ts'
+import { textWidth } from './text-width.ts'
 
 export interface FormatOptions {
   readonly colour: boolean
@@ -42,21 +43,56 @@ function formatSource({ source, range }: Diagnostic, { width }: FormatOptions): 
   const start = Math.min(range.start.column - 1, source.length)
   const end =
     range.end.line === range.start.line ? Math.min(range.end.column - 1, source.length) : source.trimEnd().length
-  const room = Math.max(20, width - 2)
-  const from = source.length <= room ? 0 : Math.max(0, Math.min(start - Math.floor(room / 3), source.length - room))
-  const to = from + room
-  const shown = makePrintable(source.slice(from, to))
-  const left = from > 0 ? `…${shown.slice(1)}` : shown
-  const cut = to < source.length ? `${left.slice(0, -1)}…` : left
-  const marks = '^'.repeat(Math.max(1, Math.min(end, to) - start))
-  return [`  ${cut.trimEnd()}`, `  ${' '.repeat(start - from)}${marks}`]
+  const { from, to } = findWindow(source, start, Math.max(20, width - 2))
+  const before = `${from > 0 ? '…' : ''}${makePrintable(source.slice(from, start))}`
+  const marked = makePrintable(source.slice(start, Math.min(Math.max(end, start), to)))
+  const behind = makePrintable(source.slice(start + marked.length, to))
+  const line = `${before}${marked}${behind}`.trimEnd()
+  const marks = '^'.repeat(Math.max(1, textWidth(marked)))
+  return [`  ${line}${to < source.length ? '…' : ''}`, `  ${' '.repeat(textWidth(before))}${marks}`]
+}
+
+/** What of a line fits into so many columns, two of them for the dots: the mark begins after a third of it. */
+function findWindow(source: string, start: number, room: number): { readonly from: number; readonly to: number } {
+  if (source.length <= 2 * room && textWidth(source) <= room) return { from: 0, to: source.length }
+  const isWhole = (index: number): boolean => !/[\udc00-\udfff]/.test(source[index] ?? '')
+  let from = start
+  // Characters without a width could make what is looked at as long as a file.
+  const [first, last] = [Math.max(0, start - 2 * room), Math.min(source.length, start + 2 * room)]
+  for (let index = start, free = Math.floor(room / 3); index >= first; index -= 1) {
+    if (textWidth(source.slice(index, start)) > free) break
+    if (isWhole(index)) from = index
+  }
+  // A line that ends soon behind the mark has more room before it.
+  const rest = room - 2 - textWidth(source.slice(start, start + room))
+  for (let index = from - 1; index >= first && textWidth(source.slice(index, start)) <= rest; index -= 1)
+    if (isWhole(index)) from = index
+  let to = start
+  for (let index = start; index <= last; index += 1) {
+    if (textWidth(source.slice(from, index)) > room - 2) break
+    if (isWhole(index)) to = index
+  }
+  return { from, to }
 }
 
 function formatHint({ hint, code }: Diagnostic, { width }: FormatOptions): string[] {
   const column = Math.max(2, Math.min(codeColumn, width - longestCode))
   if (hint === undefined) return [' '.repeat(column) + code]
-  const line = `  ${makePrintable(hint)}`
-  return line.length < column ? [line.padEnd(column) + code] : [line, ' '.repeat(column) + code]
+  const lines = wrap(makePrintable(hint), width - 2).map((line) => `  ${line}`)
+  const last = lines.at(-1)!
+  return textWidth(last) < column
+    ? [...lines.slice(0, -1), last + ' '.repeat(column - textWidth(last)) + code]
+    : [...lines, ' '.repeat(column) + code]
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line === undefined || textWidth(line) + 1 + textWidth(word) > width) lines.push(word)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines
 }
 
 /** Control characters of a file or a name must not reach the terminal; each becomes one space, so that columns hold. */

@@ -43,3 +43,13 @@ function onTerminal(words: string, env: NodeJS.ProcessEnv = {}): string {
   })
   return stdout
 }
+
+test('FORCE_COLOR colours a pipe too, but not against NO_COLOR', () => {
+  const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
+  const say = (env: NodeJS.ProcessEnv) =>
+    spawnSync(process.execPath, [start, 'gret'], { encoding: 'utf8', env: { ...rest, ...env } }).stderr
+  assert.ok(say({ FORCE_COLOR: '1' }).startsWith(red))
+  assert.match(say({ FORCE_COLOR: '0' }), /^Error: /)
+  assert.match(say({ FORCE_COLOR: '1', NO_COLOR: '1' }), /Error: /)
+  assert.ok(!say({ FORCE_COLOR: '1', NO_COLOR: '1' }).includes(escape))
+})

@@ -17,6 +17,7 @@ import fc from 'fast-check'
 import { loadDefinition } from '../../src/definition/index.ts'
 import { formatDiagnostics } from '../../src/kit/index.ts'
 import { loadFiles, makeProject, showProblem } from './project.ts'
+import { typed } from './typed.ts'
 
 const isRoot = process.getuid?.() === 0
 const schemaAt = 'waypost.yml:1:9 «!include schema.yml»'
@@ -228,38 +229,6 @@ suite('content that somebody is just typing', () => {
     'resources/routes/todo/entity.yml',
   ]
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]))
-  const typed = fc.constantFrom(
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    ': ',
-    '- ',
-    '\n',
-    '\n  ',
-    '"',
-    "'",
-    '#',
-    '&a ',
-    '*a',
-    '!include ',
-    '!x ',
-    '${env.X}',
-    '|',
-    '>',
-    '? ',
-    '<<: ',
-    '\t',
-    '0',
-    'null',
-    '~',
-    '\u0000',
-    '\u2028',
-    '😀',
-    '',
-  )
-
   test('never throws, and every problem stands where its file has that text', async () => {
     const edit = fc.record({ file: fc.constantFrom(...names), at: fc.nat(700), remove: fc.nat(12), insert: typed })
     await fc.assert(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { formatDiagnostics, type Diagnostic } from '../../src/kit/index.ts'
+import { textWidth } from '../../src/kit/text-width.ts'
 
 const plain = { colour: false, width: 100 }
 
@@ -85,5 +86,34 @@ suite('the text of diagnostics', () => {
   test('nothing in a file or a name controls the terminal, and columns hold behind a tab', () => {
     const text = formatDiagnostics([makeDiagnostic({ message: 'a\u001b[2Jb\nc', source: '\t: b\u0007' })], plain)
     assert.deepEqual(text.split('\n').slice(0, 3), ['a.yml:3:4  a [2Jb c', '   : b', '     ^'])
+  })
+
+  test('what takes two columns on a terminal is underlined by two, and moves what stands behind it', () => {
+    const range = { start: { line: 1, column: 5 }, end: { line: 1, column: 8 } }
+    assert.deepEqual(format({ source: '日本: abc', range }).slice(1, 3), ['  日本: abc', '        ^^^'])
+    const name = { start: { line: 1, column: 1 }, end: { line: 1, column: 3 } }
+    assert.deepEqual(format({ source: '日本: abc', range: name }).slice(1, 3), ['  日本: abc', '  ^^^^'])
+  })
+
+  test('a long line is cut around the mark, however wide its characters are', () => {
+    for (const filler of ['x', '日', '😀', '\u0301', '\u200d']) {
+      const source = `${filler.repeat(500)} here ${filler.repeat(500)}`
+      const start = source.indexOf('here')
+      const range = { start: { line: 1, column: start + 1 }, end: { line: 1, column: start + 5 } }
+      for (const width of [40, 60, 80, 120]) {
+        const [, line = '', marks = ''] = format({ source, range }, { colour: false, width })
+        const columns = (text: string) => textWidth(text)
+        assert.ok(columns(line) <= width, `${columns(line)} of ${width} columns`)
+        assert.equal(marks.trim(), '^^^^')
+        assert.equal(columns(line.slice(0, line.indexOf('here'))), marks.indexOf('^'))
+        assert.doesNotMatch(line, /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
+      }
+    }
+  })
+
+  test('a long hint is broken at its spaces', () => {
+    const lines = format({ hint: 'word '.repeat(30).trim() }, { colour: false, width: 60 })
+    assert.ok(lines.every((line) => line.length <= 60))
+    assert.equal(lines.slice(3, -1).join(' ').split('word').length - 1 + (lines.at(-1)!.split('word').length - 1), 30)
   })
 })
