@@ -70,12 +70,10 @@ function changed(before: Files, after: Files): Files {
   return Object.fromEntries(Object.entries(after).filter(([file, text]) => before[file] !== text))
 }
 
-/** `waypost validate --types` */
+/** `waypost validate --types --strict` */
 async function assertValid({ folder }: Project): Promise<void> {
   const { diagnostics } = await validateProject(folder)
-  // A public POST is warned of, whoever wrote it.
-  const others = diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_PUBLIC_CHANGE')
-  assert.deepEqual(others, [])
+  assert.deepEqual(diagnostics, [])
   assert.deepEqual(await checkTypes(folder), { ok: true, output: '', diagnostics: [] })
 }
 
@@ -190,6 +188,31 @@ export default class InsertOrder implements Action<'POST /order'> {
         action: src/orders/insert.ts
 `,
     )
+  })
+
+  test('what everybody may change has a rate, made once, and none where the route has one', async () => {
+    await using project = await openProject({
+      'waypost.yml':
+        'routes:\n  /a:\n    rate: own\n    methods:\n      GET: { public: true, action: src/a.ts }\nrate: { own: { limit: 1, window: 1s } }\n',
+      'src/a.ts': action('A', 'GET /a'),
+    })
+    const { added } = await project.route('POST /form --public')
+    assert.deepEqual(
+      added.find(({ name }) => name.startsWith('rate')),
+      {
+        name: 'rate public',
+        file: 'waypost.yml',
+        line: 15,
+      },
+    )
+    await project.route('DELETE /form --public')
+    await project.route('PUT /a --public')
+    await project.route('PUT /b --scopes b')
+    const text = await project.read('waypost.yml')
+    assert.match(text, /rate: { own: { limit: 1, window: 1s }, public: { limit: 60, window: 1m, by: address } }\n/)
+    assert.deepEqual(text.match(/ {8}public: true\n {8}rate: public\n/g)?.length, 2)
+    assert.equal(text.split('rate: public').length, 3)
+    assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
   })
 
   test('a map of routes that is included as a whole gets the line, relative to its file', async () => {

@@ -50,11 +50,24 @@ export function planRoute(root: string, { definition, texts: before }: Planned, 
     texts = addSchema(planning, texts, { name, schema })
     added.push({ name: `schema ${name}`, keys: ['schema', name] })
   }
+  if (needsRate(planning, texts) && !Object.hasOwn(definition.rates, publicRate)) {
+    texts = edit({ root, texts }, ['rate', publicRate], { limit: 60, window: '1m', by: 'address' })
+    added.push({ name: `rate ${publicRate}`, keys: ['rate', publicRate] })
+  }
   const isKnown = definition.routes.some(({ path }) => path === wish.path)
   texts = isKnown ? addMethod(planning, texts, action) : addRoute(planning, texts, action)
   const keys = ['routes', wish.path]
   added.push(isKnown ? { name: route, keys: [...keys, 'methods', wish.method] } : { name: wish.path, keys })
   return { texts, action, added }
+}
+
+/** Limits what everybody may change. */
+const publicRate = 'public'
+
+/** What everybody may call as often as they like, and changes something, is warned of by `validate`. */
+function needsRate({ root, wish }: Planning, texts: Texts): boolean {
+  const isLimited = findValue({ root, texts }, ['routes', wish.path, 'rate']) !== undefined
+  return wish.public && wish.method !== 'GET' && !isLimited
 }
 
 interface Planned {
@@ -116,7 +129,7 @@ function addRoute(planning: Planning, texts: Texts, action: string): Texts {
   const route: WritableMap = {
     ...(wish.scopes === undefined ? {} : { scopes: wish.scopes }),
     ...(Object.keys(shape.path).length === 0 ? {} : { path: shape.path }),
-    methods: { [wish.method]: makeMethod(planning, action) },
+    methods: { [wish.method]: makeMethod(planning, texts, { action }) },
   }
   if (isAllInOne(editing)) return edit(editing, keys, route)
   const used = definition.routes.flatMap(({ methods }) => methods.map(({ at }) => at.file))
@@ -132,13 +145,21 @@ function addMethod(planning: Planning, texts: Texts, action: string): Texts {
   const editing = { root, texts }
   const shared = findValue(editing, ['routes', wish.path, 'scopes'])
   const isShared = wish.scopes === undefined || JSON.stringify(shared) === JSON.stringify(wish.scopes)
-  const method = makeMethod(planning, action, isShared ? {} : { scopes: wish.scopes })
+  const method = makeMethod(planning, texts, { action, access: isShared ? {} : { scopes: wish.scopes } })
   return edit(editing, ['routes', wish.path, 'methods', wish.method], method)
 }
 
-function makeMethod({ wish, shape }: Planning, action: string, access: WritableMap = {}): WritableMap {
+interface MethodParts {
+  readonly action: string
+  readonly access?: WritableMap
+}
+
+function makeMethod(planning: Planning, texts: Texts, { action, access = {} }: MethodParts): WritableMap {
+  const { wish, shape } = planning
   const { description = '', ...rest } = shape.method
-  return { description, ...(wish.public ? { public: true } : {}), ...access, ...rest, action }
+  const open = wish.public ? { public: true } : {}
+  const rate = needsRate(planning, texts) ? { rate: publicRate } : {}
+  return { description, ...open, ...access, ...rate, ...rest, action }
 }
 
 function edit(editing: Editing, keys: readonly string[], value: Writable): Texts {
