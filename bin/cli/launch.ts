@@ -14,6 +14,9 @@ export interface LaunchOptions {
   readonly sources?: boolean
 }
 
+/** How long a process whose command has ended waits for what is still open. */
+const longestLingerMs = 1000
+
 /** Runs what the words say and sets the exit code; reports whatever goes wrong. */
 export async function launch(words: readonly string[], options: LaunchOptions): Promise<void> {
   hushSqlite()
@@ -22,6 +25,8 @@ export async function launch(words: readonly string[], options: LaunchOptions): 
   try {
     await runCommand(await loadConfig(options), words)
     await flush()
+    // Code of a project may have left something open, a timer for example: nobody waits for it.
+    setTimeout(() => process.exit(), longestLingerMs).unref()
   } catch (thrown) {
     const ended = exitOf(thrown)
     if (ended === undefined) reportError(thrown, words)

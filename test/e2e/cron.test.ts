@@ -31,7 +31,10 @@ export default class Bad implements Action<'cronjob'> {
   }
 }
 `
+/** What takes long, and leaves something open that no process may wait for. */
 const long = `import type { Action, Context, Request } from 'waypost'
+
+setInterval(() => undefined, 60_000)
 
 export default class Long implements Action<'cronjob'> {
   async handle({ params }: Request<'cronjob'>, context: Context) {
