@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, {
@@ -67,8 +68,6 @@ export interface Answered {
 /** Builds a generation, ready to serve. */
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const app = Fastify({
-    // With a logger of its own Fastify listens to the end of every response.
-    childLoggerFactory: (_logger, bindings) => new RequestLog(options.logger, bindings) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(),
@@ -89,11 +88,13 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
       options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
   })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
+  giveLogs(app, options.logger)
   setHeaders(app, options.securityHeaders.json)
   await allowOrigins(app, options)
   await app.register(rateLimit, { global: false, store: options.rateCounters })
   await app.register(async (endpoints) => {
     setHeaders(endpoints, options.securityHeaders.page)
+    endBodies(endpoints)
     for (const endpoint of options.endpoints) await endpoints.register(endpoint)
   })
   const running = new RunningActions()
@@ -140,11 +141,32 @@ function makeRequestIds(): () => string {
   return () => prefix + (count++).toString(36).toUpperCase()
 }
 
-function setHeaders(app: FastifyInstance, headers: SecurityHeaders['page']): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers)
+/**
+ * A log for each request. With a logger of its own Fastify listens to the end of every response, and a factory of logs
+ * it distrusts at every request.
+ */
+function giveLogs(app: FastifyInstance, logger: Logger): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const log = new RequestLog(logger, request) as FastifyBaseLogger
+    request.log = log
+    reply.log = log
     done()
   })
+}
+
+function setHeaders(app: FastifyInstance, headers: SecurityHeaders['page']): void {
+  const entries = Object.entries(headers)
+  app.addHook('onRequest', (_request, reply, done) => {
+    for (const [name, value] of entries) reply.header(name, value)
+    done()
+  })
+}
+
+/** A request without a body is over before it is read (see the listener), and parsers of forms wait for its end. */
+function endBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', async (request, _reply, payload) =>
+    request.raw.readableEnded ? Readable.from([]) : payload,
+  )
 }
 
 const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/

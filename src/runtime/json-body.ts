@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance } from 'fastify'
+import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
 // Escapes that may stand for what no database stores as it is: NUL, and halves of surrogate pairs.
@@ -11,24 +11,50 @@ const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
+  const limit = app.initialConfig.bodyLimit ?? 0
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser('application/json', (request, payload, done) => {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase()
     if (encoding !== undefined && encoding !== 'identity') {
       // RFC 9110 §15.5.16 tells so what would do.
       return done(errors.WP_RUNTIME_BODY_ENCODING({ encoding }, { headers: { 'accept-encoding': 'identity' } }))
     }
-    const bytes = body as Buffer
-    if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
-    const text = bytes.toString('utf8')
-    if (!suspicious.test(text)) return parse(request, text, done)
-    return parse(request, text, (error, value) => {
-      if (error === null && !isStorable(value)) {
-        return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
-      }
-      return done(error, value)
+    const announced = Number(request.headers['content-length'])
+    if (announced > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    return collect(payload, limit, (failure, bytes) => {
+      if (bytes === undefined) return done(failure)
+      if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
+      const text = bytes.toString('utf8')
+      if (!suspicious.test(text)) return parse(request, text, done)
+      return parse(request, text, (error, value) => {
+        if (error === null && !isStorable(value)) {
+          return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
+        }
+        return done(error, value)
+      })
     })
   })
+}
+
+type Collected = (failure: Error | null, bytes?: Buffer) => void
+
+/** Reads a body. Most come in one piece, which is not copied, as Fastify would. */
+function collect(payload: RequestPayload, limit: number, done: Collected): void {
+  const parts: Buffer[] = []
+  let length = 0
+  const read = (part: Buffer) => {
+    if (length > limit) return
+    length += part.length
+    if (length > limit) done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    else parts.push(part)
+  }
+  const end = () => {
+    if (length <= limit) done(null, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+  }
+  if (payload.readableEnded) return end() // see the listener
+  payload.on('data', read)
+  payload.on('end', end)
+  payload.on('error', (error: Error) => length <= limit && done(Object.assign(error, { statusCode: 400 })))
 }
 
 /** Whether every text of a value, its keys too, can be stored as it is. Walks without recursion: bodies may be deep. */

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
@@ -23,6 +23,12 @@ export interface Listener {
 
 const longestHoldMs = 10_000
 
+const serverOptions: ServerOptions = {
+  requestTimeout: 60_000,
+  headersTimeout: 20_000,
+  optimizeEmptyRequests: true, // since Node 24.12: a GET has no stream to be read and closed
+}
+
 /** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: { host: string; port: number; generation: Generation }): Promise<Listener> {
   let current = new ServingGeneration(options.generation)
@@ -36,7 +42,7 @@ export async function openListener(options: { host: string; port: number; genera
     void closed.then(() => retired.delete(closed))
   }
 
-  const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 }, (request, response) => {
+  const server = createServer(serverOptions, (request, response) => {
     if (isClosing) return refuse(response)
     const letGo = holds.all()
     if (letGo === undefined) answer(request, response)

@@ -3,12 +3,12 @@ import type { FastifyBaseLogger } from 'fastify'
 /** The log of one request. Few write anything, so that the logger that adds the request's id is made at the first line. */
 export class RequestLog {
   readonly #parent: FastifyBaseLogger
-  readonly #bindings: object
+  readonly #request: { readonly id: string }
   #child: FastifyBaseLogger | undefined
 
-  constructor(parent: FastifyBaseLogger, bindings: object) {
+  constructor(parent: FastifyBaseLogger, request: { readonly id: string }) {
     this.#parent = parent
-    this.#bindings = bindings
+    this.#request = request
   }
 
   get level(): string {
@@ -16,7 +16,7 @@ export class RequestLog {
   }
 
   get #own(): FastifyBaseLogger {
-    this.#child ??= this.#parent.child(this.#bindings)
+    this.#child ??= this.#parent.child({ reqId: this.#request.id })
     return this.#child
   }
 

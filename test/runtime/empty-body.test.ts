@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+
+const files = {
+  'waypost.yml': `
+routes:
+  /todo:
+    methods:
+      POST: { public: true, request: { type: object }, response: { type: object }, rate: many, action: src/echo.ts }
+rate: { many: { limit: 100, window: 1s, by: address } }
+`,
+  'src/echo.ts': actionFile('return request.body'),
+}
+
+// Neither Content-Length nor Transfer-Encoding: the request is over with its head (RFC 9112 §6.3).
+describe('a request whose type is named although it has no body', () => {
+  let server: ProjectServer
+  before(async () => {
+    server = await openProjectServer({ files })
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  for (const [path, type, said] of [
+    ['/todo', 'application/json', /it is empty/],
+    ['/todo', 'text/plain', /must be application\/json/],
+    ['/authorization/token', 'application/x-www-form-urlencoded', /"error":"invalid_/],
+    ['/consumer/login', 'application/json', /it is empty/],
+  ] as const) {
+    test(`is answered at once: ${type} to ${path}`, async () => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`
+      const answer = await exchange(server.port, head)
+      assert.match(answer, /^HTTP\/1\.1 4\d\d /)
+      assert.match(answer, said)
+    })
+  }
+})
+
+/** Writes a text and gives what came until the other side closed. */
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (part: string) => (answer += part))
+  socket.write(text)
+  await once(socket, 'close', { signal: AbortSignal.timeout(5000) })
+  return answer
+}
