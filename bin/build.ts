@@ -6,12 +6,16 @@ import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
+import { writeLanguage } from './build/write-language.ts'
 import { writeVendor } from './build/vendor.ts'
 
 const root = path.dirname(import.meta.dirname)
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
-await compile('.', 'tsconfig.build.json', (fresh) => writeVendor(root, path.join(fresh, 'vendor')))
+await compile('.', 'tsconfig.build.json', async (fresh) => {
+  await writeLanguage(fresh)
+  await writeVendor(root, path.join(fresh, 'vendor'))
+})
 for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
 writeBuildInfo()

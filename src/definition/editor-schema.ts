@@ -1,6 +1,6 @@
 import type { Shape } from './check-structure.ts'
 import { language, opaque } from './language.ts'
-import { makeSettingsLanguage } from './settings-language.ts'
+import { settingsLanguage } from './settings-language.ts'
 import { schema2020, schemaDraft07 } from './schema-language.ts'
 
 /**
@@ -15,7 +15,7 @@ export function makeEditorSchema(): object {
     $defs: {
       schema: writeSchemaPlace(),
       parameters: writeParametersPlace(),
-      config: writeShape(makeSettingsLanguage()),
+      config: writeShape(settingsLanguage),
     },
   }
 }

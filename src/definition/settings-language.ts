@@ -1,8 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { settingsTable, type SettingRow } from '../kit/index.ts'
 
-/** The structure of `config:`, for editors, made from the table of settings; `parseSettings` is what checks it. */
-export function makeSettingsLanguage() {
+function makeLanguage(): TSchema {
   const properties: Record<string, TSchema> = {}
   for (const [name, row] of Object.entries<SettingRow>(settingsTable)) {
     const shape = makeShape(row)
@@ -35,3 +34,6 @@ function makeShape(row: SettingRow): TSchema {
       })
   }
 }
+
+/** The structure of `config:`, for editors, made from the table of settings; `parseSettings` is what checks it. */
+export const settingsLanguage: TSchema = makeLanguage()

@@ -1,5 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
+import { createRequire } from 'node:module'
 import { resolveReferences, type Variables } from '../kit/index.ts'
 
 /** The config of a class as it is given to it, or what is wrong with it. */
@@ -17,8 +16,9 @@ export type PrepareConfig = (schema: object, config: Readonly<Record<string, unk
  * What a variable holds is always text, so `"10"` is 10 where a number is asked for.
  */
 export function makeConfigPreparer(variables: Variables): PrepareConfig {
+  const { Ajv2020, addFormats } = loadCompiler()
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
-  ajvFormats.default(ajv)
+  addFormats(ajv)
   return (schema, config) => {
     const { value, missing } = resolveReferences(config, variables)
     if (missing.length > 0) return { missing }
@@ -28,4 +28,12 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
     const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
     return { problem: `${at}${first?.message ?? 'does not fit'}` }
   }
+}
+
+/** Here and not at the beginning: who only looks at the plugins, as validate does, does not wait for it. */
+function loadCompiler() {
+  const require = createRequire(import.meta.url)
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+  const { default: addFormats } = (require('ajv-formats') as typeof import('ajv-formats')).default
+  return { Ajv2020, addFormats }
 }

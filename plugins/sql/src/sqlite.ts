@@ -1,27 +1,33 @@
 import path from 'node:path'
-import { Type, type Static } from 'typebox'
 import type { Kysely } from 'kysely'
 import type { ConnectionClass } from 'waypost'
-import { openSqlite } from 'waypost/sql'
-import { openKysely } from './open-kysely.ts'
 
-const Config = Type.Object(
-  {
-    file: Type.String({
+interface Config {
+  readonly file: string
+}
+
+const config = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: {
+      type: 'string',
       description: 'The database file, relative to the project; it is made where there is none',
       minLength: 1,
-    }),
+    },
   },
-  { additionalProperties: false },
-)
+  additionalProperties: false,
+}
 
 /** An SQLite database in a file. */
-export const sqlite: ConnectionClass<Static<typeof Config>, Kysely<unknown>> = {
+export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
   description: 'An SQLite database in a file',
-  config: Config,
+  config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
   async open({ file }, { folder }) {
+    // Loaded when it is opened: who validates does not wait for drivers.
+    const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
     return openKysely(openSqlite({ file: path.resolve(folder, file), create: true }))
   },
 }
