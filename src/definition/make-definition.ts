@@ -36,7 +36,7 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
   const connections = makeConnections(making, section('connection'))
   const events = makeEvents(making, section('event'))
   const routes = makeRoutes(making, section('routes'))
-  const cronjobs = makeCronjobs(making, section('cronjob'))
+  const cronjobs = makeCronjobs(making, section('cronjob'), variables)
   const plugins = makePlugins(making, section('plugins'))
   const config = checkConfig(making, section('config'), variables)
   if (Array.isArray(config['scopes_default'])) nameScopes(making, config['scopes_default'].map(String))

@@ -1,4 +1,4 @@
-import { hasReferences, parseDuration } from '../kit/index.ts'
+import { hasReferences, parseDuration, resolveReferences, type Variables } from '../kit/index.ts'
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
@@ -58,15 +58,21 @@ export function describeScopes(making: Making, node: Node | undefined): void {
   }
 }
 
-export function makeCronjobs(making: Making, node: Node | undefined): Record<string, Cronjob> {
+/** Makes the cronjobs; a value is checked as far as its variables are known. */
+export function makeCronjobs(
+  making: Making,
+  node: Node | undefined,
+  variables: Variables = {},
+): Record<string, Cronjob> {
   return makeEach(node, ({ value }) => {
     const schedule = valueOf(value, 'schedule')
     const timezone = valueOf(value, 'timezone')
     const timeout = valueOf(value, 'timeout')
     for (const at of [schedule, timezone, timeout]) if (at !== undefined) making.variablePlaces.push(at)
-    checkCron(making, schedule, checkSchedule)
-    checkCron(making, timezone, checkTimezone)
-    checkCron(making, timeout, checkCronjobTimeout)
+    const known = { making, variables }
+    checkCron(known, schedule, checkSchedule)
+    checkCron(known, timezone, checkTimezone)
+    checkCron(known, timeout, checkCronjobTimeout)
     const action = makeAction(making, valueOf(value, 'action'))
     const text = textOf(schedule)
     if (text === undefined || action === undefined) return undefined
@@ -77,9 +83,16 @@ export function makeCronjobs(making: Making, node: Node | undefined): Record<str
 type CronProblem = string | { readonly problem: string; readonly hint?: string | undefined } | undefined
 type CronCheck = (text: string, report: Report) => CronProblem
 
-function checkCron({ loading }: Making, at: Node | undefined, check: CronCheck): void {
-  const text = textOf(at)
-  if (at === undefined || text === undefined || hasReferences(text)) return
+interface Known {
+  readonly making: Making
+  readonly variables: Variables
+}
+
+function checkCron({ making: { loading }, variables }: Known, at: Node | undefined, check: CronCheck): void {
+  const written = textOf(at)
+  if (at === undefined || written === undefined) return
+  const { value: text } = resolveReferences(written, variables)
+  if (hasReferences(text)) return
   const wrong = check(text, loading.report)
   if (wrong === undefined) return
   const { problem, hint } = typeof wrong === 'string' ? { problem: wrong } : wrong

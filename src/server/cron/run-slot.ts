@@ -72,8 +72,9 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
   }
   clearTimeout(limit)
   letGo()
+  const ms = clock.monotonic() - began
   await record(sources, claim, failure)
-  return { name, slot, outcome: failure === undefined ? 'done' : 'failed', ms: clock.monotonic() - began, ...failure }
+  return { name, slot, outcome: failure === undefined ? 'done' : 'failed', ms, ...failure }
 }
 
 /** Waits for an action; one that does not end although it was told to is left to itself. */

@@ -26,4 +26,19 @@ export const valuesCases: readonly Case[] = [
       'waypost.yml:2:19 «${env.TTL}» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not "long"',
     ],
   },
+  {
+    name: 'a schedule whose variable has a wrong value',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 ${env.HOUR} * * *", action: src/a.ts }\n' },
+    options: { variables: { HOUR: '24' } },
+    problems: [
+      'waypost.yml:2:18 «"0 ${env.HOUR} * * *"» WP_DEFINITION_CRON_INVALID "24" is no hour (0 to 23, *, 1-5, */2)',
+    ],
+  },
+  {
+    name: 'a schedule whose default is wrong',
+    files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 ${env.HOUR:-24} * * *", action: src/a.ts }\n' },
+    problems: [
+      'waypost.yml:2:18 «"0 ${env.HOUR:-24} * * *"» WP_DEFINITION_CRON_INVALID "24" is no hour (0 to 23, *, 1-5, */2)',
+    ],
+  },
 ]
