@@ -1,4 +1,5 @@
-import type { System } from '../../store/index.ts'
+import type { Transaction } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
 import type { Plan, PlannedCronjob } from './plan-cronjobs.ts'
 
 /** What System knows of a cronjob. */
@@ -76,34 +77,45 @@ export async function keepLedger(system: System, ledger: Ledger, upkeep: Upkeep)
       .$if(system.kind === 'postgresql', (query) => query.forShare()) // whoever activates waits
       .executeTakeFirst()
     if (active?.release_id !== releaseId) return
-    const now = system.now()
-    for (const { name, schedule, timezone } of misfits) {
-      await trx
-        .insertInto('waypost_cronjob')
-        .values({ name, schedule, timezone, slot_at: now, failures: 0 })
-        .onConflict((on) =>
-          on
-            .column('name')
-            .doUpdateSet({ schedule, timezone, slot_at: now })
-            .where((row) =>
-              row.or([
-                row.lit(fromNow),
-                row('waypost_cronjob.schedule', '<>', schedule),
-                row('waypost_cronjob.timezone', '<>', timezone),
-                row('waypost_cronjob.slot_at', '>', row(now, '+', farAheadMs)),
-              ]),
-            ),
-        )
-        .execute()
-    }
-    if (ended.length === 0) return
-    await trx
-      .deleteFrom('waypost_cronjob')
-      .where('name', 'in', ended)
-      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
-      .execute()
+    for (const job of misfits) await countFromNow(system, trx, { job, fromNow })
+    if (ended.length > 0) await forget(system, trx, ended)
   })
   return loadLedger(system)
+}
+
+/** Does nothing where another process was faster. */
+async function countFromNow(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { job: { name, schedule, timezone }, fromNow }: { job: PlannedCronjob; fromNow: boolean },
+): Promise<void> {
+  const now = system.now()
+  await trx
+    .insertInto('waypost_cronjob')
+    .values({ name, schedule, timezone, slot_at: now, failures: 0 })
+    .onConflict((on) =>
+      on
+        .column('name')
+        .doUpdateSet({ schedule, timezone, slot_at: now })
+        .where((row) =>
+          row.or([
+            row.lit(fromNow),
+            row('waypost_cronjob.schedule', '<>', schedule),
+            row('waypost_cronjob.timezone', '<>', timezone),
+            row('waypost_cronjob.slot_at', '>', row(now, '+', farAheadMs)),
+          ]),
+        ),
+    )
+    .execute()
+}
+
+/** Forgets those that do not run. */
+async function forget(system: System, trx: Transaction<SystemTables>, names: readonly string[]): Promise<void> {
+  await trx
+    .deleteFrom('waypost_cronjob')
+    .where('name', 'in', names)
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', system.now())]))
+    .execute()
 }
 
 function fits({ rows, now }: Ledger, { name, schedule, timezone }: PlannedCronjob): boolean {
