@@ -11,7 +11,7 @@ import { assertCalm, baseUrl, makeHost, secret, startServe } from './serving.ts'
 const routes = `  /order:
     methods:
       GET: { public: true, response: Order-List, action: src/order/list.ts }
-      POST: { public: true, request: Order-Input, responses: { 201: Message }, action: src/order/insert.ts }
+      POST: { public: true, rate: gentle, request: Order-Input, responses: { 201: Message }, action: src/order/insert.ts }
 `
 const schemas = `
 Order-Input:
@@ -98,7 +98,10 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         env = { ...system, ORDERS: `${folder}/data/orders.db`, WAYPOST_SYSTEM_URL: `sqlite:${folder}/data/system.db` }
       }
       await project.edit('waypost.yml', 'schema: !include', `${routes}schema: !include`)
-      await project.write('waypost.yml', `${await project.read('waypost.yml')}connection:\n  Orders: ${uses[kind]}\n`)
+      await project.write(
+        'waypost.yml',
+        `${await project.read('waypost.yml')}rate: { gentle: { limit: 1000, window: 1m } }\nconnection:\n  Orders: ${uses[kind]}\n`,
+      )
       await project.write('resources/schema.yml', (await project.read('resources/schema.yml')) + schemas)
       await project.write('src/order/list.ts', list)
       await project.write('src/order/insert.ts', insert)
@@ -177,7 +180,10 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         project.run('deploy --yes', { env }),
       ])
       assert.deepEqual([migrated.code, deployed.code], [1, 1])
-      assert.match(migrated.stderr, /Error: Changed after being applied: "20261122-half"\n {2}Put the text back /)
+      assert.match(
+        migrated.stderr,
+        /Error: Changed after being applied: "20261122-half"\n {2}In development do it again: .* put the text back/,
+      )
       assert.match(
         deployed.stderr,
         /Error: Migrations of the release .* another text: Orders\/20261122-half\n {2}Put the text back /,

@@ -142,7 +142,8 @@ describe('on a terminal', { skip, concurrency: 1 }, () => {
     assert.ok(!onTerminal('validate', 80, { NO_COLOR: '1' }).includes(escape))
   })
 
-  it('routes keeps to the width, down to a least that can be read', () => {
+  it('routes keeps to the width, down to a least that can be read', async () => {
+    await project.edit('resources/routes/todo/collection.yml', 'Todo-Colection', 'Todo-Collection')
     const widest = (columns: number) => {
       const lines = onTerminal('routes', columns).split(/\r?\n/)
       return Math.max(...lines.map((line) => line.length))
