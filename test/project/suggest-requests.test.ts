@@ -76,9 +76,10 @@ test('a request is written as a shell takes it', () => {
     `curl 'localhost:3000/todo?a=1&b=2'`,
   ])
   const post = { method: 'POST', path: '/todo', needsToken: true, body: `{"a":"it's"}` }
-  assert.deepEqual(formatCurl(post, to), [
-    `curl localhost:3000/todo -H "Authorization: Bearer $(npx waypost token:issue --user dev)" \\`,
-    String.raw`--json '{"a":"it'\''s"}'`,
-  ])
-  assert.match(formatCurl(post, { ...to, token: 'e.y.J' })[0]!, / -H "Authorization: Bearer e\.y\.J" \\$/)
+  const token = '-H "Authorization: Bearer $(npx waypost token:issue --user dev)"'
+  const body = String.raw`--json '{"a":"it'\''s"}'`
+  assert.deepEqual(formatCurl(post, to), [`curl localhost:3000/todo ${token} ${body}`])
+  assert.deepEqual(formatCurl(post, { ...to, width: 100 }), [`curl localhost:3000/todo ${token} \\`, body])
+  assert.deepEqual(formatCurl(post, { ...to, width: 60 }), [`curl localhost:3000/todo \\`, `${token} \\`, body])
+  assert.match(formatCurl(post, { ...to, token: 'e.y.J' })[0]!, / -H "Authorization: Bearer e\.y\.J" --json /)
 })
