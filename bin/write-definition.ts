@@ -81,9 +81,7 @@ function makeTable(place: string, node: Node): string[] {
 
 function describe(node: Node): string {
   const [title, description] = [titleOf(node), descriptionOf(node)]
-  return [capital(title), node.anyOf === undefined || node.title === undefined ? description : '']
-    .filter((one) => one !== '')
-    .join('. ')
+  return [capital(title), description].filter((one) => one !== '').join('. ')
 }
 
 function capital(text: string): string {

@@ -7,6 +7,7 @@ import type { Span } from './source.ts'
 /** The part of JSON Schema in which the language is written. */
 export interface Shape {
   readonly title?: string
+  readonly description?: string
   /** Whose names the keys of a map are. */
   readonly names?: string
   readonly keyHint?: string

@@ -27,9 +27,14 @@ function writeSchemaPlace(): object {
   const { properties: later = {} }: Shape = schema2020
   const { properties: earlier = {} }: Shape = schemaDraft07
   const sub = { $ref: opaque.schema }
-  const items = { anyOf: [sub, { type: 'array', items: sub }] }
+  const { items: described }: Readonly<Record<string, Shape>> = later
+  const items = { ...describe(described), anyOf: [sub, { type: 'array', items: sub }] }
   const keywords = writeParts({ ...schema2020, properties: { ...earlier, ...later, items } })
   return { anyOf: [keywords, { type: 'boolean' }, included] }
+}
+
+function describe({ description }: Shape = {}): Shape {
+  return description === undefined ? {} : { description }
 }
 
 function writeParametersPlace(): object {

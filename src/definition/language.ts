@@ -9,7 +9,9 @@ export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameter
 
 /** Durations, sizes and the like are checked where they are read. */
 const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
-const description = Type.Optional(Type.String({ title: 'a text' }))
+const description = Type.Optional(
+  Type.String({ title: 'a text', description: 'What it is, for people who read /docs' }),
+)
 const schemaPlace = (description: string) => Type.Ref(opaque.schema, { description })
 const parametersPlace = (description: string) => Type.Ref(opaque.parameters, { description })
 const scopePattern = '^[!#-+\\--\\[\\]-~]+$'
@@ -30,6 +32,7 @@ interface Keys {
   readonly names: string
   readonly pattern: string
   readonly keyHint: string
+  readonly description?: string
 }
 
 const plainNames = {
@@ -43,17 +46,32 @@ const eventNames = {
 const scopeKeys = { pattern: scopePattern, keyHint: 'A scope has no space, comma, quote or backslash in it' }
 const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }
 
-function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint }: Keys) {
+function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint, description }: Keys) {
   const title = `a map of ${names === 'a response' ? 'status' : 'name'} to ${names.replace(/^an? /, '')}`
-  return Type.Record(Type.String({ pattern }), value, { title, names, keyHint, additionalProperties: false })
+  return Type.Record(Type.String({ pattern }), value, {
+    title,
+    ...(description === undefined ? {} : { description }),
+    names,
+    keyHint,
+    additionalProperties: false,
+  })
 }
 
 const classUse = (description: string) =>
   closed(
     'a class with its config',
     {
-      class: Type.String({ title: 'the name of a class', minLength: 1 }),
-      config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { title: 'a map' })),
+      class: Type.String({
+        title: 'the name of a class',
+        description: 'The name that a plugin gives it',
+        minLength: 1,
+      }),
+      config: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          title: 'a map',
+          description: 'What the class needs; ${env.NAME} may stand in it',
+        }),
+      ),
     },
     description,
   )
@@ -63,7 +81,7 @@ const action = Type.Union(
     Type.String({ minLength: 1, description: 'A file that ends in .ts or .js, or the name of an entry of "action"' }),
     classUse('A class of a plugin'),
   ],
-  { title: 'a file, the name of an action, or a class with its config' },
+  { title: 'a file, the name of an action, or a class with its config', description: 'The code that answers or runs' },
 )
 
 /** An answer without a body, such as 204, has no schema. */
@@ -76,31 +94,38 @@ const method = closed('a method', {
   parameters: Type.Optional(parametersPlace('Query parameters')),
   request: Type.Optional(schemaPlace('Schema of the body')),
   response: Type.Optional(schemaPlace('Schema of the answer 200')),
-  responses: Type.Optional(mapOf(answer, { names: 'a response', ...statuses })),
+  responses: Type.Optional(
+    mapOf(answer, { names: 'a response', ...statuses, description: 'Schema of each answer by its status' }),
+  ),
   action,
   dispatch: Type.Optional(
     Type.String({ title: 'the name of an event', description: 'Event that gets each 2xx result' }),
   ),
   timeout: Type.Optional(duration('After this time the caller gets 503')),
-  rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'How many requests may come' })),
   html: Type.Optional(Type.Literal('trusted', { description: 'Lets the answer be an HTML page with scripts' })),
 })
 
 const route = closed('a route', {
-  version: Type.Optional(Type.Literal(1)),
+  version: Type.Optional(Type.Literal(1, { description: 'Of the language; there is only one' })),
   scopes: Type.Optional(scopeNames('A token needs one of these; [] means any valid token')),
   path: Type.Optional(parametersPlace('Path parameters')),
   methods: Type.Object(
     {
-      GET: Type.Optional(method),
-      POST: Type.Optional(method),
-      PUT: Type.Optional(method),
-      PATCH: Type.Optional(method),
-      DELETE: Type.Optional(method),
+      GET: Type.Optional({ ...method, description: 'Reads' }),
+      POST: Type.Optional({ ...method, description: 'Adds' }),
+      PUT: Type.Optional({ ...method, description: 'Replaces' }),
+      PATCH: Type.Optional({ ...method, description: 'Changes' }),
+      DELETE: Type.Optional({ ...method, description: 'Removes' }),
     },
-    { title: 'a map of methods', additionalProperties: false, minProperties: 1 },
+    {
+      title: 'a map of methods',
+      description: 'What the path answers',
+      additionalProperties: false,
+      minProperties: 1,
+    },
   ),
-  rate: Type.Optional(Type.String({ title: 'the name of a rate' })),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'How many requests may come' })),
   deprecated: Type.Optional(
     Type.Union([Type.String({ title: 'a date such as 2027-01-31' }), Type.Literal(true)], {
       title: 'a date such as 2027-01-31',
@@ -130,7 +155,12 @@ const cronjob = closed('a cronjob', {
 })
 
 const rate = closed('a rate', {
-  limit: Type.Integer({ title: 'a whole number from 1', minimum: 1, maximum: 1_000_000_000 }),
+  limit: Type.Integer({
+    title: 'a whole number from 1',
+    description: 'So many requests may come',
+    minimum: 1,
+    maximum: 1_000_000_000,
+  }),
   window: duration('In which so many requests may come'),
   by: Type.Optional(
     Type.Enum(['principal', 'address'], { description: 'Whose requests are counted; default: principal' }),
@@ -141,8 +171,10 @@ const plugin = Type.Union(
   [
     Type.String({ minLength: 1, description: 'The name of an npm package' }),
     closed('a plugin', {
-      name: Type.String({ title: 'the name of an npm package', minLength: 1 }),
-      config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { title: 'a map' })),
+      name: Type.String({ title: 'the name of an npm package', description: 'As in package.json', minLength: 1 }),
+      config: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), { title: 'a map', description: 'What the plugin needs' }),
+      ),
     }),
   ],
   { title: 'the name of a package, or a name with a config' },
@@ -150,26 +182,50 @@ const plugin = Type.Union(
 
 /** Something of which nothing needs to be said may be there and empty. */
 const orEmpty = <Value extends TSchema>(value: Value, title: string) => Type.Union([value, Type.Null()], { title })
-const section = <Value extends TSchema>(value: Value, title: string) => Type.Optional(orEmpty(value, title))
+const section = <Value extends TSchema>(value: Value, title: string, description: string) =>
+  Type.Optional(Type.Union([value, Type.Null()], { title, description }))
 
 export const language: TSchema = closed('waypost.yml', {
-  routes: section(Type.Record(Type.String(), route, { title: 'routes' }), 'a map of path to route'),
-  schema: section(mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames }), 'a map of name to schema'),
+  routes: section(
+    Type.Record(Type.String(), route, { title: 'routes' }),
+    'a map of path to route',
+    'What the API answers, by path; a parameter is written :NAME',
+  ),
+  schema: section(
+    mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames }),
+    'a map of name to schema',
+    'Schemas that are used in several places, by name',
+  ),
   connection: section(
     mapOf(classUse('An outside system'), { names: 'a connection', ...plainNames }),
     'a map of name to connection',
+    'Outside systems that actions use; System needs no entry',
   ),
-  event: section(mapOf(orEmpty(event, 'an event'), { names: 'an event', ...eventNames }), 'a map of name to event'),
+  event: section(
+    mapOf(orEmpty(event, 'an event'), { names: 'an event', ...eventNames }),
+    'a map of name to event',
+    'What actions dispatch, and who may subscribe to it',
+  ),
   action: section(
     mapOf(classUse('A class of a plugin'), { names: 'an action', ...plainNames }),
     'a map of name to action',
+    'Classes of plugins that methods use by name',
   ),
   scope: section(
     mapOf(orEmpty(closed('a scope', { description }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
+    'Descriptions of scopes; a scope exists by being named',
   ),
-  cronjob: section(mapOf(cronjob, { names: 'a cronjob', ...plainNames }), 'a map of name to cronjob'),
-  rate: section(mapOf(rate, { names: 'a rate', ...plainNames }), 'a map of name to rate'),
-  config: Type.Optional(Type.Ref(opaque.config)),
-  plugins: section(Type.Array(plugin), 'a list of plugins'),
+  cronjob: section(
+    mapOf(cronjob, { names: 'a cronjob', ...plainNames }),
+    'a map of name to cronjob',
+    'Actions that run on a schedule',
+  ),
+  rate: section(
+    mapOf(rate, { names: 'a rate', ...plainNames }),
+    'a map of name to rate',
+    'How many requests may come, for methods to name',
+  ),
+  config: Type.Optional(Type.Ref(opaque.config, { description: 'Settings of the server' })),
+  plugins: section(Type.Array(plugin), 'a list of plugins', 'npm packages that bring classes, routes or commands'),
 })

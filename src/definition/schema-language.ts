@@ -1,4 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
+import { keywordDescriptions } from './keyword-descriptions.ts'
 import { opaque } from './language.ts'
 
 // The keywords of JSON Schema as Waypost takes them: what Ajv accepts in strict mode, less what reaches beyond one
@@ -92,7 +93,10 @@ const keyHints = {
 }
 
 function closed(properties: TProperties): TSchema {
-  const optional = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])
+  const optional = Object.entries(properties).map(([name, schema]) => {
+    const description = keywordDescriptions[name]
+    return [name, Type.Optional(description === undefined ? schema : { ...schema, description })]
+  })
   const options = { title: 'a JSON Schema', keyHints, additionalProperties: false }
   return Type.Object(Object.fromEntries(optional) as TProperties, options)
 }

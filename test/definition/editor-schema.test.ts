@@ -5,6 +5,9 @@ import { suite, test } from 'node:test'
 import { Ajv, type ErrorObject } from 'ajv'
 import { parse } from 'yaml'
 import { makeEditorSchema } from '../../src/definition/index.ts'
+import { allCases } from './cases/all-cases.ts'
+import { loadFiles } from './project.ts'
+import { whole } from './whole-project.ts'
 
 const folder = path.join(import.meta.dirname, '../fixtures/definition/todo')
 const include = { tag: '!include', resolve: (file: string) => file }
@@ -77,6 +80,53 @@ plugins: !include p.yml
       assert.notDeepEqual(check(yaml), [])
     })
   }
+
+  test('has nothing against the templates, nor against a project of all that there is', () => {
+    const templates = path.join(import.meta.dirname, '../../templates')
+    for (const name of ['todo', 'empty'])
+      assert.deepEqual(check(readFileSync(path.join(templates, name, 'waypost.yml'), 'utf8')), [], name)
+    assert.deepEqual(check(whole), [])
+  })
+
+  test('has nothing against what validate takes', async () => {
+    let taken = 0
+    for (const { name, files, options } of allCases) {
+      const { definition } = await loadFiles({ 'src/a.ts': '', ...files }, options)
+      if (definition === undefined) continue
+      taken += 1
+      assert.deepEqual(check(files['waypost.yml']!), [], name)
+    }
+    assert.ok(taken > 3, `${taken} projects`)
+  })
+
+  test('says what every key means', () => {
+    interface Shape {
+      readonly description?: string
+      readonly properties?: Readonly<Record<string, Shape>>
+      readonly patternProperties?: Readonly<Record<string, Shape>>
+      readonly anyOf?: readonly Shape[]
+      readonly items?: Shape
+    }
+    const without: string[] = []
+    const walk = (shape: Shape, at: string): void => {
+      for (const [key, value] of Object.entries(shape.properties ?? {})) {
+        if (value.description === undefined && !value.anyOf?.some(({ description }) => description !== undefined))
+          without.push(`${at}/${key}`)
+        walk(value, `${at}/${key}`)
+      }
+      for (const inner of Object.values(shape.patternProperties ?? {})) walk(inner, `${at}/*`)
+      for (const branch of shape.anyOf ?? []) walk(branch, at)
+      if (shape.items !== undefined) walk(shape.items, `${at}/-`)
+    }
+    const root = makeEditorSchema() as Shape & { readonly $defs: Readonly<Record<string, Shape>> }
+    walk(root, '')
+    for (const [name, shape] of Object.entries(root.$defs)) walk(shape, name)
+    // What is kept is said by the names themselves.
+    assert.deepEqual(
+      without.filter((at) => !at.startsWith('config/keep/')),
+      [],
+    )
+  })
 
   test('is plain JSON with words for what stands there', () => {
     const schema = makeEditorSchema()

@@ -12,6 +12,7 @@ import { loadDefinition } from '../../src/definition/index.ts'
 import { formatAnnotations, formatDiagnostics, readEnvironment, variable } from '../../src/kit/index.ts'
 import { compileDefinition } from './compile-definition.ts'
 import { typed } from './typed.ts'
+import { part, whole } from './whole-project.ts'
 
 const secret = 'kept-outside-4711'
 const home = mkdtempSync(path.join(os.tmpdir(), 'waypost-fuzz-'))
@@ -80,35 +81,6 @@ const todo: Files = Object.fromEntries(
     readFileSync(path.join(template, name), 'utf8'),
   ]),
 )
-
-/** One of each thing that there is. */
-const whole = `
-routes:
-  /a/:id:
-    version: 1
-    scopes: [a]
-    path: { id: { type: integer } }
-    rate: few
-    deprecated: 2027-01-31
-    methods:
-      GET: { public: true, parameters: Query, responses: { 200: List, 404: { $ref: "#/$defs/p", $defs: { p: true } } }, action: src/a.ts }
-      PUT: { request: { $ref: "schema:///Item#/properties/inner" }, response: true, action: named, timeout: 3s }
-      POST: { request: Old, responses: { 204: }, action: { class: echo }, dispatch: made, html: trusted }
-schema:
-  Query: { type: object, properties: { q: { type: string, pattern: "^a+$" }, n: { type: [integer, "null"] } } }
-  Item: { type: object, required: [inner], properties: { inner: { type: array, items: { $ref: "#" } }, one: { $ref: part.json#/definitions/x~1y } } }
-  List: { type: array, prefixItems: [{ $ref: schema:///Item }], minItems: 1, items: false }
-  Old: { $schema: "http://json-schema.org/draft-07/schema#", type: array, items: [{ type: string }], minItems: 1, additionalItems: false }
-connection: { Other: { class: http, config: { base: "\${env.BASE:-http://a}" } } }
-event: { made: { description: Made, schema: Item, scopes: [a] } }
-action: { named: { class: echo } }
-scope: { a: { description: All } }
-cronjob: { tidy: { schedule: "0 4 * * *", timezone: UTC, action: src/a.ts } }
-rate: { few: { limit: 3, window: 1m, by: address } }
-config: { token_lifetime: 30m, cors: [https://a.example] }
-plugins: []
-`
-const part = '{ "definitions": { "x/y": { "type": "string" }, "list": [true, { "$ref": "#/definitions/x~1y" }] } }'
 
 const word = fc.constantFrom(
   ...'Query Item List Old Todo Message made few named src/a.ts a.yml link.yml ../secret.yml /etc/passwd part.json'.split(

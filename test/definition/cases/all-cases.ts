@@ -1,0 +1,27 @@
+import { classesCases } from './classes-cases.ts'
+import { configCases } from './config-cases.ts'
+import { includeCases } from './include-cases.ts'
+import { namesCases } from './names-cases.ts'
+import { pathCases } from './path-cases.ts'
+import { schemaCases } from './schema-cases.ts'
+import { structureCases } from './structure-cases.ts'
+import { valuesCases } from './values-cases.ts'
+import { variablesCases } from './variables-cases.ts'
+import { yamlCases } from './yaml-cases.ts'
+import type { Case } from './case.ts'
+
+/** Projects with mistakes, by what is wrong in them. */
+export const groups: Readonly<Record<string, readonly Case[]>> = {
+  'what is no YAML': yamlCases,
+  includes: includeCases,
+  'keys and values': structureCases,
+  paths: pathCases,
+  names: namesCases,
+  'JSON Schemas': schemaCases,
+  variables: variablesCases,
+  'settings and cronjobs': configCases,
+  'plugin classes': classesCases,
+  'values of variables': valuesCases,
+}
+
+export const allCases: readonly Case[] = Object.values(groups).flat()
