@@ -88,8 +88,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
       options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
   })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
-  giveLogs(app, options.logger)
-  setHeaders(app, options.securityHeaders.json)
+  beginRequests(app, options)
   await allowOrigins(app, options)
   await app.register(rateLimit, { global: false, store: options.rateCounters })
   await app.register(async (endpoints) => {
@@ -134,30 +133,39 @@ function reportAnswers(app: FastifyInstance, report: (answered: Answered) => voi
   })
 }
 
-/** Ids that a person can read aloud, and that no other process gives. */
+const idDigits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/** Ids that a person can read aloud, and that no other process gives. All but their last digit is written once for 36. */
 function makeRequestIds(): () => string {
   const prefix = makeId('', 5)
   let count = 0
-  return () => prefix + (count++).toString(36).toUpperCase()
+  let start = prefix
+  return () => {
+    const digit = count % idDigits.length
+    if (digit === 0 && count > 0) start = prefix + (count / idDigits.length).toString(36).toUpperCase()
+    count += 1
+    return start + idDigits[digit]
+  }
 }
 
 /**
- * A log for each request. With a logger of its own Fastify listens to the end of every response, and a factory of logs
- * it distrusts at every request.
+ * Gives each request its log and its answer the first headers; one hook, since each costs every request. With a logger
+ * of its own Fastify would listen to the end of every response, and a factory of logs it checks at every request.
  */
-function giveLogs(app: FastifyInstance, logger: Logger): void {
+function beginRequests(app: FastifyInstance, { logger, securityHeaders }: GenerationOptions): void {
+  const headers = Object.entries(securityHeaders.json)
   app.addHook('onRequest', (request, reply, done) => {
     const log = new RequestLog(logger, request) as FastifyBaseLogger
     request.log = log
     reply.log = log
+    for (const [name, value] of headers) reply.header(name, value)
     done()
   })
 }
 
 function setHeaders(app: FastifyInstance, headers: SecurityHeaders['page']): void {
-  const entries = Object.entries(headers)
   app.addHook('onRequest', (_request, reply, done) => {
-    for (const [name, value] of entries) reply.header(name, value)
+    reply.headers(headers)
     done()
   })
 }
