@@ -135,6 +135,23 @@ describe('dev', () => {
     assert.equal(reloads(), before)
   })
 
+  it('says why a request was refused, and shows nothing that may be secret', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const token = (await project.ok('token:issue --user dev --scopes consumer')).trim()
+    const wrong = { authorization: `Bearer ${token}` }
+    await send(dev.port, { path: '/todo', body: milk, headers })
+    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}no token; scope todo is needed\n/)
+    await send(dev.port, { path: '/todo', body: milk, headers: wrong })
+    await dev.waitFor(/POST {3}\/todo +403 +[\d.]+ ms {3}scope todo is missing in the token\n/)
+    await send(dev.port, { path: '/todo', body: milk, headers: { authorization: 'Bearer a.b.c' } })
+    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}token is not valid here\n/)
+    await send(dev.port, { path: '/todo', body: { content: 'x', more: 1 }, headers: bearer })
+    await dev.waitFor(/POST {3}\/todo +400 +[\d.]+ ms {3}dev {3}body\/title is required \(and 1 more\)\n/)
+    await send(dev.port, { path: `/todo?access_token=${token}&startIndex=0` })
+    await dev.waitFor(/GET {4}\/todo\?access_token=…&startIndex=0 +200 /)
+    assert.ok(!dev.stdout().includes(token))
+  })
+
   it('a second one on the same port says so', async () => {
     const other = await makeProject()
     const foreign = await other.run(`dev --port ${dev.port}`)
