@@ -64,7 +64,7 @@ function findItems(parts: readonly Part[], index: number): Part[] {
   })
 }
 
-const combining = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else']
+const combining = ['allOf', 'anyOf', 'oneOf', 'then', 'else'] // a condition declares nothing
 
 /** All that is said of the same value. */
 function expand(given: readonly Part[], named: NamedSchemas): readonly Part[] {

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { JsonSchema } from '../../src/contract/index.ts'
+import { compileSerializer, compileValidator } from '../../src/runtime/compile-schema.ts'
+
+const leaf = fc.constantFrom<JsonSchema>(
+  { type: 'string' },
+  { type: 'integer' },
+  { type: ['string', 'null'] },
+  { type: ['integer', 'string'] },
+  { type: 'string', format: 'date-time' },
+  { type: ['string', 'null'], format: 'date' },
+  { enum: ['a', 1, null] },
+  {},
+  true,
+  { $ref: 'schema:///A' },
+  { $ref: 'schema:///B' },
+)
+const schemas = fc.letrec<Record<'any' | 'object' | 'list' | 'combined', JsonSchema>>((tie) => ({
+  any: fc.oneof({ maxDepth: 3 }, leaf, tie('object'), tie('list'), tie('combined')),
+  object: fc.record(
+    {
+      type: fc.constantFrom('object', ['object', 'null'], ['object', 'string']),
+      properties: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('any'), { maxKeys: 3 }),
+      additionalProperties: fc.oneof(fc.boolean(), tie('any')),
+    },
+    { requiredKeys: ['type'] },
+  ),
+  list: fc.record(
+    {
+      type: fc.constantFrom('array', ['array', 'null']),
+      items: tie('any'),
+      prefixItems: fc.array(tie('any'), { minLength: 1, maxLength: 2 }),
+    },
+    { requiredKeys: ['type'] },
+  ),
+  combined: fc.oneof(
+    ...['anyOf', 'oneOf', 'allOf'].map((keyword) =>
+      fc.array(tie('any'), { minLength: 1, maxLength: 3 }).map((parts) => ({ [keyword]: parts })),
+    ),
+    fc.record({ type: fc.constant('object'), if: tie('object'), then: tie('object'), else: tie('object') }),
+  ),
+}))
+const values = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<unknown>('a', '2026-01-31', 1, null, true),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'secret'), tie('any'), { maxKeys: 3, noNullPrototype: true }),
+    fc.array(tie('any'), { maxLength: 3 }),
+  ),
+}))
+
+test('whatever a schema says, it can be compiled, and a result that fits it goes out', () => {
+  const property = fc.property(
+    schemas.any,
+    schemas.object,
+    schemas.list,
+    fc.array(values.any, { minLength: 10, maxLength: 10 }),
+    (schema, A, B, results) => {
+      const named = { A, B }
+      const check = compileValidator(schema, named, 'result')
+      const write = compileSerializer(schema, named)
+      for (const result of results) {
+        if (check(result) !== undefined) continue
+        const written: unknown = JSON.parse(write(result))
+        if (typeof result !== 'object' || result === null) assert.equal(written, result)
+        else assert.equal(Array.isArray(written), Array.isArray(result))
+      }
+    },
+  )
+  fc.assert(property, { numRuns: 60 })
+})
