@@ -52,16 +52,14 @@ const values = fc.letrec<{ any: unknown }>((tie) => ({
 }))
 
 test('whatever a schema says, it can be compiled, and a result that fits it goes out', () => {
+  const results = fc.array(values.any, { minLength: 10, maxLength: 10 })
   const property = fc.property(
-    schemas.any,
-    schemas.object,
-    schemas.list,
-    fc.array(values.any, { minLength: 10, maxLength: 10 }),
-    (schema, A, B, results) => {
+    fc.record({ schema: schemas.any, A: schemas.object, B: schemas.list, results }),
+    ({ schema, A, B, results: all }) => {
       const named = { A, B }
       const check = compileValidator(schema, named, 'result')
       const write = compileSerializer(schema, named)
-      for (const result of results) {
+      for (const result of all) {
         if (check(result) !== undefined) continue
         const written: unknown = JSON.parse(write(result))
         if (typeof result !== 'object' || result === null) assert.equal(written, result)
