@@ -8,7 +8,8 @@ export function countParts(text: string): number {
     const code = text.charCodeAt(index)
     if (code === newline || code === comma || code === openList || code === openMap) count += 1
     else if (code === colon && text.charCodeAt(index + 1) === space) count += 1
-    else if (code === tag && text.charCodeAt(index - 1) === space) count += 1
+    // Each tag that is not known is a warning of the parser, with a stack.
+    else if (code === tag && text.charCodeAt(index - 1) === space) count += 3
   }
   return count
 }

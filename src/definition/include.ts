@@ -109,7 +109,8 @@ function settle(loading: Loading, start: Located): Located | undefined {
 }
 
 function childOf(node: YamlNode | null, key: string): YamlNode | null | undefined {
-  if (isSeq(node)) return /^\d{1,9}$/.test(key) ? ((node.items as YamlNode[])[Number(key)] ?? undefined) : undefined
+  if (isSeq(node))
+    return /^(0|[1-9]\d{0,8})$/.test(key) ? ((node.items as YamlNode[])[Number(key)] ?? undefined) : undefined
   if (!isMap(node)) return undefined
   const pair = node.items.find(({ key: name }) => isScalar(name) && String(name.source ?? name.value) === key)
   return pair === undefined ? undefined : ((pair.value ?? null) as YamlNode | null)

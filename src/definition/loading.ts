@@ -37,7 +37,7 @@ export const maxValues = 1_000_000
 const maxCharacters = 8 * 1024 * 1024
 
 /** Lines, commas, brackets and the like in all files together: what takes the parser about a second. */
-const maxParts = 250_000
+const maxParts = 200_000
 
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
@@ -98,7 +98,7 @@ function parse({ report, cache, budget }: Loading, { file, text, includedAt }: C
   budget.characters -= text.length
   if (budget.characters < 0) return { problem: 'refused', reason: 'the files of the definition are larger than 8 MB' }
   budget.parts -= countParts(text)
-  if (budget.parts < 0) return { problem: 'refused', reason: 'the definition has more than 250,000 lines and items' }
+  if (budget.parts < 0) return { problem: 'refused', reason: 'the definition has more than 200,000 lines and items' }
   const cached = cache.sources.get(file)
   if (cached?.text === text) return cached
   try {

@@ -71,16 +71,18 @@ const firstColumn = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 }
 const maxShown = 300
 
 function wordsOf({ code, parameters: given = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
-  const parameters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, shorten(value)]))
+  const parameters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, shorten(String(value))]))
   const row: Row = { ...errors.table, ...foreignErrors }[code]
   const words = hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
   const message = fill(row.message, parameters)
-  return words === undefined ? { code, severity, message } : { code, severity, message, hint: words }
+  return words === undefined
+    ? { code, severity, message }
+    : { code, severity, message, hint: shorten(words, 2 * maxShown) }
 }
 
 /** A name may be as long as a file. */
-function shorten(value: string | number): string | number {
-  return typeof value === 'string' && value.length > maxShown ? `${value.slice(0, maxShown - 1)}…` : value
+function shorten(text: string, most = maxShown): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
 /** Line and column, from 1, of an offset. */

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkLevels } from './check-levels.ts'
 import { parseTarget } from './include.ts'
-import { parsePointer } from './json-pointer.ts'
-import { itemsOf, valueOf, type Node } from './node.ts'
+import { makePointer, parsePointer } from './json-pointer.ts'
+import { entriesOf, itemsOf, valueOf, type Node } from './node.ts'
 import { openSchema, type Schemas } from './schemas.ts'
 import { checkName } from './section.ts'
 import { walkSchema, type ReferenceUse, type Resolved, type SchemaRoot } from './walk-schema.ts'
@@ -54,9 +54,19 @@ function resolveReference(schemas: Schemas, use: ReferenceUse): Resolved | undef
     const hint = known ? `Write schema:///${text.replace(/^\//, '')}` : formsHint
     return reject(schemas, use, { problem: `"${text}" is no reference to a schema`, hint })
   }
-  const target = parseTarget(schemas.loading, text, at)
+  const target = parseTarget(schemas.loading, decodeFile(text), at)
   const root = target === undefined ? undefined : openSchema(schemas, target, at)
   return root === undefined ? undefined : { root, node: root.node }
+}
+
+/** A `$ref` is a URI: what a name has of blanks and the like may be percent-encoded. */
+function decodeFile(text: string): string {
+  const [name = '', ...fragment] = text.split('#')
+  try {
+    return [decodeURIComponent(name), ...fragment].join('#')
+  } catch {
+    return text
+  }
 }
 
 const formsHint = 'Write schema:///NAME, #/json/pointer, or the relative path of a file'
@@ -108,8 +118,22 @@ function findFragment(schemas: Schemas, use: ReferenceUse, { root, base, fragmen
   if (node !== undefined) return { root, node }
   return reject(schemas, use, {
     problem: `"${use.text}" leads to nothing`,
-    hint: pointer === undefined ? undefined : hintForBase(base),
+    hint: pointer === undefined ? undefined : (hintForKey(schemas, base, pointer) ?? hintForBase(base)),
   })
+}
+
+/** The key that was probably meant, where the pointer leads to nothing. */
+function hintForKey({ loading }: Schemas, base: Node, pointer: readonly string[]): string | undefined {
+  for (const [index, key] of pointer.entries()) {
+    const around = follow(base, pointer.slice(0, index))
+    if (follow(base, pointer.slice(0, index + 1)) !== undefined) continue
+    const keys = entriesOf(around).map((entry) => entry.key)
+    const other = { $defs: 'definitions', definitions: '$defs' }[key]
+    const near = other !== undefined && keys.includes(other) ? other : loading.report.findNearest(key, keys)
+    if (near === undefined) return undefined
+    return `Did you mean "#${makePointer([...pointer.slice(0, index), near, ...pointer.slice(index + 1)])}"?`
+  }
+  return undefined
 }
 
 function hintForBase(base: Node): string | undefined {
@@ -121,7 +145,7 @@ function hintForBase(base: Node): string | undefined {
 function follow(base: Node, pointer: readonly string[]): Node | undefined {
   let node: Node | undefined = base
   for (const key of pointer)
-    node = /^\d+$/.test(key) && node?.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)
+    node = /^(0|[1-9]\d*)$/.test(key) && node?.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)
   return node
 }
 

@@ -1,3 +1,5 @@
+import type * as Ajv from 'ajv/dist/2020.js'
+import type * as Formats from 'ajv-formats'
 import { createRequire } from 'node:module'
 import { resolveReferences, type Variables } from '../kit/index.ts'
 
@@ -33,7 +35,7 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
 /** Here and not at the beginning: who only looks at the plugins, as validate does, does not wait for it. */
 function loadCompiler() {
   const require = createRequire(import.meta.url)
-  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
-  const { default: addFormats } = (require('ajv-formats') as typeof import('ajv-formats')).default
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv
+  const { default: addFormats } = (require('ajv-formats') as typeof Formats).default
   return { Ajv2020, addFormats }
 }

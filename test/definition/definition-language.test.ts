@@ -279,6 +279,37 @@ suite('schemas', () => {
     })
   })
 
+  test('a pointer leads into draft-07 tuples, dependencies and definitions, by name, by file and percent-encoded', async () => {
+    const draft07 = '$schema: "http://json-schema.org/draft-07/schema#"'
+    const { schemas } = await load({
+      'waypost.yml': `schema:
+  Tuple: { ${draft07}, type: array, items: [{ type: string }, { type: object, properties: { x: { $ref: "#/items/0" } } }], minItems: 2, additionalItems: false }
+  Inner: { $ref: "schema:///Tuple#/items/1/properties/x" }
+  Rest: { ${draft07}, type: array, minItems: 1, maxItems: 1, items: [true], additionalItems: { type: integer } }
+  More: { $ref: "schema:///Rest#/additionalItems" }
+  Needs: { ${draft07}, type: object, properties: { a: { $ref: "#/dependencies/a" } }, dependencies: { a: { type: object } } }
+  Named: { type: object, properties: { a: { $ref: "#/definitions/x%20y~1z~0" } }, definitions: { "x y/z~": true } }
+  File: { $ref: "a%20b.json#/items/0" }
+`,
+      'a b.json': JSON.stringify({
+        $schema: 'http://json-schema.org/draft-07/schema',
+        items: [{ type: 'null' }],
+        type: 'array',
+        minItems: 1,
+        additionalItems: false,
+      }),
+    })
+    assert.deepEqual(schemas['Inner'], { $ref: 'schema:///Tuple#/prefixItems/1/properties/x' })
+    assert.deepEqual(schemas['More'], { $ref: 'schema:///Rest#/items' })
+    assert.deepEqual((schemas['Needs'] as { properties: object }).properties, {
+      a: { $ref: 'schema:///Needs#/dependentSchemas/a' },
+    })
+    assert.deepEqual((schemas['Named'] as { properties: object }).properties, {
+      a: { $ref: 'schema:///Named#/definitions/x%20y~1z~0' },
+    })
+    assert.deepEqual(schemas['File'], { $ref: 'schema:///a.b.json.items.0' })
+  })
+
   test('a part of a draft-07 file is draft-07', async () => {
     const { schemas } = await load({
       'waypost.yml': 'schema:\n  A: { type: array, items: { $ref: "pairs.json#/definitions/pair" } }\n',

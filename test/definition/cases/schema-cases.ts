@@ -254,6 +254,44 @@ export const schemaCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a local reference to a misspelt name',
+    files: { 'waypost.yml': 'schema:\n  A: { $ref: "#/$defs/adress", $defs: { address: true } }\n' },
+    problems: [
+      'waypost.yml:2:14 «"#/$defs/adress"» WP_DEFINITION_SCHEMA_REFERENCE "#/$defs/adress" leads to nothing | Did you mean "#/$defs/address"?',
+    ],
+  },
+  {
+    name: 'a reference below $defs of a schema that has definitions',
+    files: {
+      'waypost.yml': 'schema:\n  A: { definitions: { x: true } }\n  B: { $ref: "schema:///A#/$defs/x" }\n',
+    },
+    problems: [
+      'waypost.yml:3:14 «"schema:///A#/$defs/x"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/$defs/x" leads to nothing | Did you mean "#/definitions/x"?',
+    ],
+  },
+  {
+    name: 'a reference behind the end of a tuple',
+    files: {
+      'waypost.yml':
+        'schema:\n  A: { type: array, prefixItems: [true], minItems: 1, items: false }\n  B: { $ref: "schema:///A#/prefixItems/1" }\n  C: { $ref: "schema:///A#/prefixItems/00" }\n',
+    },
+    problems: [
+      'waypost.yml:3:14 «"schema:///A#/prefixItems/1"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/prefixItems/1" leads to nothing',
+      'waypost.yml:4:14 «"schema:///A#/prefixItems/00"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/prefixItems/00" leads to nothing',
+    ],
+  },
+  {
+    name: 'a circle of files through condition and allOf',
+    files: {
+      'waypost.yml': 'schema:\n  A: { $ref: a.yml }\n',
+      'a.yml': 'if: { allOf: [{ $ref: b.yml }] }\nthen: true\n',
+      'b.yml': '$ref: a.yml\n',
+    },
+    problems: [
+      'b.yml:1:7 «a.yml» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: a.yml → b.yml → a.yml | A schema may refer to itself only below "properties", "items" and the like < a.yml:1:23 < waypost.yml:2:14',
+    ],
+  },
+  {
     name: 'an anchor that is not there',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "#b" }\n' },
     problems: ['waypost.yml:4:20 «"#b"» WP_DEFINITION_SCHEMA_REFERENCE "#b" leads to nothing'],
