@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
+import type { IncludeSite } from '../kit/index.ts'
 import { loadSource, siteOf, type Loading } from './loading.ts'
 import { parsePointer } from './json-pointer.ts'
 import type { Refusal } from './read-file.ts'
@@ -44,9 +45,20 @@ export function parseTarget(loading: Loading, text: string, at: Span): Target | 
   return undefined
 }
 
+/** Includes that stand in each other, and aliases that follow each other: more is a circle. */
+const maxHops = 100
+
 /** Finds what a target names. Undefined if there is nothing; that was reported where it is asked for. */
 export function openTarget(loading: Loading, target: Target, at: Span): Located | undefined {
-  const includedAt = [siteOf(at), ...at.origin.includedAt]
+  const site = siteOf(at)
+  const includedAt = [site, ...at.origin.includedAt]
+  const isAgain = at.origin.includedAt.some((one) => isSame(one, site))
+  if (isAgain || includedAt.length > maxHops) {
+    const hint = `${at.origin.source.file} → ${target.text}`
+    const parameters = { target: target.text, chain: '' }
+    loading.report.add({ code: 'WP_DEFINITION_INCLUDE_CYCLE', at, parameters, hint })
+    return undefined
+  }
   const source = loadSource(loading, target.file, includedAt)
   if ('problem' in source) {
     reportRefusal(loading, { ...target, refusal: source }, at)
@@ -67,13 +79,15 @@ export function openTarget(loading: Loading, target: Target, at: Span): Located 
   return located
 }
 
+function isSame(one: IncludeSite, other: IncludeSite): boolean {
+  return one.file === other.file && one.line === other.line && one.column === other.column
+}
+
 function suggestKey(content: YamlNode | null, { pointer }: Target, report: Report): string | undefined {
   const keys = isMap(content) ? content.items.map(({ key }) => String(isScalar(key) ? key.value : '')) : []
   const near = pointer.length === 1 ? report.findNearest(pointer[0]!, keys) : undefined
   return near === undefined ? undefined : `Did you mean "#/${near}"?`
 }
-
-const maxHops = 100
 
 /** Follows the keys through maps, lists, aliases and further includes; undefined if one of those was reported. */
 function locate(loading: Loading, start: Located, pointer: readonly string[]): Located | 'nothing' | undefined {

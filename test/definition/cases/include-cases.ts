@@ -33,6 +33,24 @@ export const includeCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a file that is a part of itself',
+    files: { 'waypost.yml': '!include waypost.yml#/schema\n' },
+    problems: [
+      'waypost.yml:1:1 «!include waypost.yml#/schema» WP_DEFINITION_INCLUDE_CYCLE "waypost.yml#/schema" includes itself | waypost.yml → waypost.yml#/schema < waypost.yml:1:1',
+    ],
+  },
+  {
+    name: 'two files that are parts of each other',
+    files: {
+      'waypost.yml': 'schema: !include a.yml#/x\n',
+      'a.yml': '!include b.yml#/y\n',
+      'b.yml': '!include a.yml#/z\n',
+    },
+    problems: [
+      'a.yml:1:1 «!include b.yml#/y» WP_DEFINITION_INCLUDE_CYCLE "b.yml#/y" includes itself | a.yml → b.yml#/y < b.yml:1:1 < a.yml:1:1 < waypost.yml:1:9',
+    ],
+  },
+  {
     name: 'a pointer that includes itself',
     files: { 'waypost.yml': 'schema:\n  A: !include waypost.yml#/schema/A\n' },
     problems: [
