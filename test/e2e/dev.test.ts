@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
 import type { RunningCli } from '../support/cli.ts'
@@ -207,6 +207,21 @@ test('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130',
     await receiver.close()
     await project.remove()
     assert.deepEqual([code, stderr], [130, ''])
+  }
+})
+
+test('a hangup ends dev in order, and then nothing says that it runs', async () => {
+  const project = await makeProject()
+  const dev = await startDev(project)
+  try {
+    const file = path.join(project.folder, '.waypost/server.json')
+    assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { url: `http://localhost:${dev.port}`, pid: dev.pid })
+    process.kill(dev.pid, 'SIGHUP')
+    const { code, stderr } = await dev.ended
+    assert.deepEqual([code, stderr, existsSync(file)], [0, '', false])
+  } finally {
+    await dev.stop()
+    await project.remove()
   }
 })
 
