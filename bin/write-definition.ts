@@ -34,6 +34,8 @@ export function makeDefinitionPage(): string {
     'Written by `npm run write:definition` from the structure that `validate` checks. Any part may stand in a file of its own:',
     '`!include file.yml`, `!include file.yml#/json/pointer`. `${env.NAME}` and `${env.NAME:-default}` may stand in `connection`,',
     'in the `config` of actions, in `config` and in `cronjob`; each server reads them when it brings up a release.\n',
+    'Editors with the YAML language server complete, check and explain the keys by the first line of `waypost.yml`. One that marks',
+    '`!include` as unknown wants the setting `"yaml.customTags": ["!include scalar"]`.\n',
     'When and where a cronjob runs, and what can be relied on: [cronjobs.md](cronjobs.md).\n',
     '`plugins` besides those that come with Waypost are loaded by `validate` and `dev`, and not yet carried in releases.\n',
     ...sections,
