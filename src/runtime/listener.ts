@@ -26,6 +26,7 @@ const longestHoldMs = 10_000
 const serverOptions: ServerOptions = {
   requestTimeout: 60_000,
   headersTimeout: 20_000,
+  keepAliveTimeout: 72_000, // longer than load balancers keep theirs, or they would send into a closed one
   optimizeEmptyRequests: true, // since Node 24.12: a GET has no stream to be read and closed
 }
 
