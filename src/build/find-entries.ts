@@ -20,8 +20,15 @@ export interface Entries {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The action and migration files of a project, each once, in order of name; those that cannot be built are diagnostics. */
-export async function findEntries(root: string, definition: Definition): Promise<Entries> {
+/**
+ * The action and migration files of a project, each once, in order of name; those that cannot be built are diagnostics.
+ * @param known action files that need no look
+ */
+export async function findEntries(
+  root: string,
+  definition: Definition,
+  known: ReadonlySet<string> = new Set(),
+): Promise<Entries> {
   const uses = [...firstUses(definition).values()]
   const found = await loadMigrations(root)
   const refused = checkManifests(
@@ -30,7 +37,9 @@ export async function findEntries(root: string, definition: Definition): Promise
   )
   if (refused.length > 0) return { actions: [], migrations: [], diagnostics: refused }
   const [actionProblems, migrationProblems] = await Promise.all([
-    Promise.all(uses.map(({ file, at }) => checkActionFile(root, file, at))),
+    Promise.all(
+      uses.map(({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
+    ),
     Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
   ])
   const sound = uses.filter((_, index) => actionProblems[index] === undefined)

@@ -109,7 +109,8 @@ class Building {
       ![...changed].some((file) => file.startsWith('migrations/')) &&
       (await areSound(kept.found, root, changed))
     if (isSame) return kept.found
-    const found = await findEntries(root, definition)
+    const sound = changed === undefined ? [] : (kept?.found.actions ?? []).filter(({ file }) => !changed.has(file))
+    const found = await findEntries(root, definition, new Set(sound.map(({ file }) => file)))
     this.#entries = { of: definition, found }
     return found
   }

@@ -40,9 +40,7 @@ export interface MountedRoutes {
 
 /** What stands behind one method of a route. */
 interface Slot {
-  readonly use: ManifestMethod['action']
-  /** The method as text. */
-  readonly content: string
+  readonly method: ManifestMethod
   readonly action: Action
   readonly handle: Handler
 }
@@ -50,9 +48,9 @@ interface Slot {
 /** Mounts the routes of a release. */
 export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedRoutes {
   let { manifest } = sources
+  let frame: string | undefined
   const makeSlot = (current: MountSources, mounting: Omit<Mounting, 'running'>): Slot => ({
-    use: mounting.method.action,
-    content: contentOf(mounting.method),
+    method: mounting.method,
     action: mounting.action,
     handle: makeHandler(current, { ...mounting, running }),
   })
@@ -71,13 +69,13 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
   }
   for (const hidden of findHidden(manifest.routes)) refuseOthers(app, hidden)
   return {
-    fits: (next) => frameOf(next) === frameOf(manifest),
+    fits: (next) => frameOf(next) === (frame ??= frameOf(manifest)),
     update(next, actionFor) {
       const current = { ...sources, manifest: next }
-      const hasSameSchemas = JSON.stringify(next.schemas) === JSON.stringify(manifest.schemas)
+      const hasSameSchemas = isSame(next.schemas, manifest.schemas)
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
-        if (hasSameSchemas && slot.content === contentOf(method)) return slot
+        if (hasSameSchemas && isSame(withoutPlace(slot.method), withoutPlace(method))) return slot
         return makeSlot(current, { route, method, action: hasSameCode(slot, method) ? slot.action : actionFor(method) })
       })
       slots.splice(0, slots.length, ...made)
@@ -100,12 +98,22 @@ function frameOf({ routes, connections, events, rates, config, plugins, variable
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
 }
 
-function contentOf(method: ManifestMethod): string {
-  return JSON.stringify({ ...method, source: undefined })
+function withoutPlace({ source: _, ...method }: ManifestMethod): object {
+  return method
 }
 
-function hasSameCode({ use }: Slot, { action }: ManifestMethod): boolean {
-  return JSON.stringify(use) === JSON.stringify(action)
+function hasSameCode({ method }: Slot, { action }: ManifestMethod): boolean {
+  return isSame(method.action, action)
+}
+
+/** Most of what a definition says is the same objects from one save to the next. */
+function isSame(one: object, other: object): boolean {
+  const keys = Object.keys(one)
+  if (keys.length !== Object.keys(other).length) return false
+  return keys.every((key) => {
+    const [value, there] = [one[key as never], other[key as never]] as [unknown, unknown]
+    return value === there || (there !== undefined && JSON.stringify(value) === JSON.stringify(there))
+  })
 }
 
 /** The guard of a method. A public route answers whoever calls; a valid token only tells who it is. */
