@@ -38,7 +38,7 @@ export async function findEntries(
   if (refused.length > 0) return { actions: [], migrations: [], diagnostics: refused }
   const [actionProblems, migrationProblems] = await Promise.all([
     Promise.all(
-      uses.map(({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
+      uses.map(async ({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
     ),
     Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
   ])

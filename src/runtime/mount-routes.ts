@@ -75,8 +75,9 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
       const hasSameSchemas = isSame(next.schemas, manifest.schemas)
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
-        if (hasSameSchemas && isSame(withoutPlace(slot.method), withoutPlace(method))) return slot
-        return makeSlot(current, { route, method, action: hasSameCode(slot, method) ? slot.action : actionFor(method) })
+        const hasSame = hasSameCode(slot.method, method)
+        if (hasSameSchemas && hasSame && isSame(slot.method, method, saidElsewhere)) return { ...slot, method }
+        return makeSlot(current, { route, method, action: hasSame ? slot.action : actionFor(method) })
       })
       slots.splice(0, slots.length, ...made)
       manifest = next
@@ -98,19 +99,20 @@ function frameOf({ routes, connections, events, rates, config, plugins, variable
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
 }
 
-function withoutPlace({ source: _, ...method }: ManifestMethod): object {
-  return method
+function hasSameCode({ action: one }: ManifestMethod, { action: other }: ManifestMethod): boolean {
+  if ('artifact' in one && 'artifact' in other) return one.artifact === other.artifact && one.file === other.file
+  return isSame(one, other)
 }
 
-function hasSameCode({ method }: Slot, { action }: ManifestMethod): boolean {
-  return isSame(method.action, action)
-}
+/** Keys of a method that are compared by themselves, or say nothing of what it does. */
+const saidElsewhere: ReadonlySet<string> = new Set(['action', 'source'])
 
 /** Most of what a definition says is the same objects from one save to the next. */
-function isSame(one: object, other: object): boolean {
+function isSame(one: object, other: object, except: ReadonlySet<string> = new Set()): boolean {
   const keys = Object.keys(one)
   if (keys.length !== Object.keys(other).length) return false
   return keys.every((key) => {
+    if (except.has(key)) return true
     const [value, there] = [one[key as never], other[key as never]] as [unknown, unknown]
     return value === there || (there !== undefined && JSON.stringify(value) === JSON.stringify(there))
   })
