@@ -9,6 +9,11 @@ export const errors = defineErrors({
     message: 'There is no waypost.yml in this folder',
     hint: "Go to the project's folder, or make a new project: waypost init DIR",
   },
+  WP_DEFINITION_EMPTY: {
+    ...user,
+    message: 'waypost.yml is empty',
+    hint: 'Write at least "routes:"; then "waypost generate:route METHOD PATH" writes a first one',
+  },
   WP_DEFINITION_FILE_REFUSED: { ...user, message: '{file} cannot be read: {reason}' },
   WP_DEFINITION_YAML: { ...user, message: '{problem}' },
   WP_DEFINITION_JSON: { ...user, message: '{problem}' },

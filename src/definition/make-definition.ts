@@ -53,7 +53,10 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
 }
 
 function checkRoot({ report }: Loading, root: Node): void {
-  if (isEmpty(root)) return
+  if (isEmpty(root)) {
+    report.add({ code: 'WP_DEFINITION_EMPTY', at: root })
+    return
+  }
   const at = { ...root, end: root.start }
   if (root.kind === 'map') {
     checkStructure(root, language, { label: { name: 'waypost.yml', at }, checking: { report } })

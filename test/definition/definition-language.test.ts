@@ -22,8 +22,9 @@ async function loadMethod(method: string, rest = ''): Promise<Method> {
 }
 
 suite('includes', () => {
-  test('an empty file, and empty sections, say nothing', async () => {
-    assert.deepEqual((await loadYaml('')).routes, [])
+  test('an empty section, and an empty file that is included, say nothing', async () => {
+    assert.deepEqual((await loadYaml('routes:')).routes, [])
+    assert.deepEqual((await loadYaml('{}')).routes, [])
     assert.deepEqual((await loadYaml('routes:\nschema: !include empty.yml\n'.replace(/schema.*\n/, ''))).schemas, {})
     assert.deepEqual((await load({ 'waypost.yml': 'schema: !include e.yml\n', 'e.yml': '# none yet\n' })).schemas, {})
   })

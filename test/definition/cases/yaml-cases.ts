@@ -1,5 +1,7 @@
 import type { Case } from './case.ts'
 
+const emptyHint = 'Write at least "routes:"; then "waypost generate:route METHOD PATH" writes a first one'
+
 /** What the YAML parser, or what comes right after it, finds. */
 export const yamlCases: readonly Case[] = [
   {
@@ -16,6 +18,11 @@ export const yamlCases: readonly Case[] = [
       'waypost.yml:1:1 «» WP_DEFINITION_FILE_MISSING There is no waypost.yml in this folder | Rename waypost.yaml to waypost.yml',
     ],
   },
+  ...['', '\n', '# routes:\n'].map((text) => ({
+    name: `a waypost.yml that says nothing: ${JSON.stringify(text)}`,
+    files: { 'waypost.yml': text },
+    problems: [`waypost.yml:1:1 «» WP_DEFINITION_EMPTY waypost.yml is empty | ${emptyHint}`],
+  })),
   {
     name: 'a waypost.yml that is a list',
     files: { 'waypost.yml': '- a\n' },
