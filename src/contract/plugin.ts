@@ -37,6 +37,11 @@ export interface ConnectionClass<Config = unknown, Client = unknown> {
    * first use, not here: a connection that is down must not keep a release waiting.
    */
   open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
+  /**
+   * Whether that is there which `open` makes where there is none. Asked before `open` by what promises to change
+   * nothing; without it everything is there.
+   */
+  isThere?(config: Config, options: Pick<OpenOptions, 'folder'>): boolean
 }
 
 /** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */

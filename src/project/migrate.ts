@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { openBuilder } from '../build/index.ts'
-import { isWaypostError, systemClock, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
+import { isWaypostError, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { openHost, type Host } from '../server/index.ts'
 import {
   applyMigrations,
+  chooseMigrations,
   makeLock,
   migrateSystem,
   pendingSystemMigrations,
@@ -19,7 +20,13 @@ import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { loadMigrationModules } from './load-migrations.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
-import { checkConnection, withDatabases, writeTablesOf, type MigrationDatabases } from './migration-databases.ts'
+import {
+  checkConnection,
+  lookAtDatabases,
+  withDatabases,
+  writeTablesOf,
+  type MigrationDatabases,
+} from './migration-databases.ts'
 
 export interface MigrateOptions {
   readonly folder: string
@@ -110,14 +117,8 @@ async function previewMigrations(options: MigrateOptions, built: Built | undefin
     const applied = own.map((name) => ({ connection: 'waypost', name, ms: 0 }))
     for (const one of applied) options.onApplied?.(one)
     if (built === undefined) return { applied, written: [] }
-    const there = host ?? {
-      folder: options.folder,
-      variables: options.variables,
-      system: undefined,
-      clock: systemClock,
-    }
-    const report = await migrateConnections({ ...options, host: there, ...built })
-    return { applied: [...applied, ...report.applied], written: [] }
+    const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
+    return { applied: [...applied, ...(await previewConnections({ ...options, host: there, ...built }))], written: [] }
   } finally {
     await host?.close()
   }
@@ -139,7 +140,7 @@ export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> 
 }
 
 export interface ConnectionsMigration {
-  readonly host: MigrationDatabases['host'] & Pick<Host, 'clock'>
+  readonly host: Pick<Host, 'folder' | 'variables' | 'system' | 'clock'>
   readonly release: BuiltRelease
   readonly plugins: PluginSet
   readonly connection?: string | undefined
@@ -147,44 +148,48 @@ export interface ConnectionsMigration {
   /** Leave `tables.ts` as it is. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
-  readonly dryRun?: boolean
   onApplied?(applied: AppliedMigration): void
 }
 
 /** Runs the project's migrations of each connection. The caller holds the lock. */
 export async function migrateConnections(options: ConnectionsMigration): Promise<MigrationReport> {
-  const migrations = await loadMigrationModules(options.release)
-  const names =
-    options.connection === undefined ? [...migrations.keys()] : [checkConnection(options.connection, migrations)]
+  const migrations = await loadMigrationModules(options.release, options.host.imports)
+  const names = chooseConnections(options.connection, migrations)
   const applied: AppliedMigration[] = []
   const written: string[] = []
-  if (options.host.system === undefined) applied.push(...listUpTo(migrations.get('System') ?? [], options))
   await withDatabases(options, names, async (name, database) => {
     await applyMigrations({
       ...database,
       migrations: migrations.get(name) ?? [],
       withLock: alreadyLocked,
       clock: options.host.clock,
-      dryRun: options.dryRun ?? false,
       ...(options.to === undefined ? {} : { to: options.to }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
         options.onApplied?.({ connection: name, ...one })
       },
     })
-    if (options.keepTables || options.dryRun) return
+    if (options.keepTables) return
     written.push(...(await writeTablesOf(options.folder, name, database)))
   })
   return { applied, written }
 }
 
-/** Of a System that is to be made, everything. */
-function listUpTo(migrations: readonly ProjectMigration[], options: ConnectionsMigration): readonly AppliedMigration[] {
-  const { connection = 'System', to } = options
-  const wanted = connection === 'System' ? migrations.filter(({ name }) => to === undefined || name <= to) : []
-  const listed = wanted.map(({ name }) => ({ connection: 'System', name, ms: 0 }))
+/** What would run of each connection. Databases that are not there are not made for it. */
+async function previewConnections(options: MigrateOptions & MigrationDatabases): Promise<readonly AppliedMigration[]> {
+  const modules = await loadMigrationModules(options.release)
+  const listed: AppliedMigration[] = []
+  await lookAtDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
+    const migrations = modules.get(connection) ?? []
+    const chosen = chooseMigrations(await planMigrations(database?.db, migrations), { to: options.to, migrations })
+    listed.push(...chosen.map(({ name }) => ({ connection, name, ms: 0 })))
+  })
   for (const one of listed) options.onApplied?.(one)
   return listed
+}
+
+function chooseConnections(wanted: string | undefined, migrations: ReadonlyMap<string, unknown>): readonly string[] {
+  return wanted === undefined ? [...migrations.keys()] : [checkConnection(wanted, migrations)]
 }
 
 const alreadyLocked: WithLock = (_name, work) => work()
@@ -194,8 +199,8 @@ export async function pendingMigrations(options: Omit<ConnectionsMigration, 'fol
   const migrations = await loadMigrationModules(options.release)
   const pending: string[] = []
   const edited: string[] = []
-  await withDatabases(options, [...migrations.keys()], async (name, database) => {
-    const plan = await planMigrations(database.db, migrations.get(name) ?? [])
+  await lookAtDatabases(options, [...migrations.keys()], async (name, database) => {
+    const plan = await planMigrations(database?.db, migrations.get(name) ?? [])
     pending.push(...plan.pending.map((one: ProjectMigration) => `${name}/${one.name}`))
     edited.push(...plan.edited.map((one) => `${name}/${one}`))
   })

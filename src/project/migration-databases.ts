@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Kysely } from 'kysely'
 import { makeConnectionRegistry } from '../connection/index.ts'
 import { nearest } from '../kit/index.ts'
-import type { PluginSet } from '../plugin/index.ts'
+import { makeConfigPreparer, type PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { quietLog, type Host } from '../server/index.ts'
 import { writeTables, type SystemKind } from '../store/index.ts'
@@ -17,7 +17,7 @@ export interface ConnectionDatabase {
 
 export interface MigrationDatabases {
   /** Without System only the other connections are opened. */
-  readonly host: Pick<Host, 'folder' | 'variables'> & { readonly system: Host['system'] | undefined }
+  readonly host: Pick<Host, 'folder' | 'variables' | 'imports'> & { readonly system: Host['system'] | undefined }
   readonly release: BuiltRelease
   readonly plugins: PluginSet
 }
@@ -54,6 +54,28 @@ export async function withDatabases(
   } finally {
     await registry.close()
   }
+}
+
+/** As `withDatabases`, but makes none: of one that is not there yet there is nothing. */
+export async function lookAtDatabases(
+  options: MigrationDatabases,
+  names: readonly string[],
+  work: (name: string, database: ConnectionDatabase | undefined) => Promise<void>,
+): Promise<void> {
+  for (const name of names) {
+    if (isThere(options, name)) await withDatabases(options, [name], work)
+    else await work(name, undefined)
+  }
+}
+
+/** What is wrong with a connection is said by who opens it. */
+function isThere({ host, release, plugins }: MigrationDatabases, name: string): boolean {
+  if (name === 'System') return host.system !== undefined
+  const use = release.manifest.connections[name]
+  const found = use && plugins.connections.get(use.class)
+  if (use === undefined || found?.isThere === undefined) return true
+  const prepared = makeConfigPreparer(host.variables)(found.config, use.config)
+  return !('config' in prepared) || found.isThere(prepared.config, { folder: host.folder })
 }
 
 export function checkConnection(name: string, migrations: ReadonlyMap<string, unknown>): string {

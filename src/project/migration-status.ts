@@ -1,7 +1,7 @@
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
 import { loadMigrationModules } from './load-migrations.ts'
 import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
-import { withDatabases } from './migration-databases.ts'
+import { lookAtDatabases } from './migration-databases.ts'
 
 /** `edited` was applied with another text, `unknown` was applied and has no file any more. */
 export type MigrationState = 'applied' | 'pending' | 'edited' | 'unknown'
@@ -33,12 +33,8 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
       return { connection: 'waypost', name, state: pending.includes(name) ? 'pending' : 'applied' }
     })
     const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
-    if (host === undefined && names.includes('System')) {
-      const all = modules.get('System') ?? []
-      listed.push(...all.map(({ name }) => ({ connection: 'System', name, state: 'pending' as const })))
-    }
-    await withDatabases({ ...built, host: there }, names, async (name, { db }) => {
-      listed.push(...listPlan(name, await planMigrations(db, modules.get(name) ?? [])))
+    await lookAtDatabases({ ...built, host: there }, names, async (name, database) => {
+      listed.push(...listPlan(name, await planMigrations(database?.db, modules.get(name) ?? [])))
     })
     return { target: host?.system.target, migrations: listed }
   } finally {

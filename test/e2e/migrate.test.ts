@@ -143,6 +143,40 @@ describe('with a PostgreSQL', () => {
   })
 })
 
+test('a plan makes no database, neither System nor that of a connection, and knows all the same what is there', async () => {
+  const project = await makeProject()
+  try {
+    const connection = `connection:\n  Orders: { class: sqlite, config: { file: data/orders.db } }\n`
+    await project.write('waypost.yml', `${await project.read('waypost.yml')}${connection}`)
+    await project.write('migrations/Orders/20261121-order.ts', migration('order_line'))
+    for (const [words, expected] of [
+      ['migrate --dry-run', ['Orders/20261121-order', `System/${first}`]],
+      ['migrate --dry-run --connection Orders', ['Orders/20261121-order']],
+      ['migrate --dry-run --connection Orders --to 20261121-order', ['Orders/20261121-order']],
+      ['migrate:status', ['Orders/20261121-order', `System/${first}`]],
+    ] as const) {
+      const listed = (await project.ok(words)).match(/(System|Orders)\/\S+/g) ?? []
+      assert.deepEqual(listed.toSorted(), expected, words)
+    }
+    for (const words of [
+      '--connection System --to 20261120-create-app-tod',
+      '--connection Orders --to 20261121-ordr',
+    ]) {
+      const { code, stderr } = await project.run(`migrate --dry-run ${words}`)
+      assert.deepEqual([code, /There is no migration "\S+"\n.*Did you mean "\S+"\?/.test(stderr)], [1, true], stderr)
+    }
+    assert.ok(!existsSync(path.join(project.folder, 'data')))
+    assert.ok(!existsSync(path.join(project.folder, '.waypost/system.db')))
+    await project.ok('migrate')
+    assert.doesNotMatch(await project.ok('migrate --dry-run'), /Orders/)
+    await rm(path.join(project.folder, 'data'), { recursive: true })
+    assert.match((await project.run('deploy --yes')).stderr, /Orders\/20261121-order/)
+    assert.ok(!existsSync(path.join(project.folder, 'data')))
+  } finally {
+    await project.remove()
+  }
+})
+
 test('migrate:create writes files that run in the order in which they were made, and fail until they are written', async () => {
   const project = await makeProject()
   try {

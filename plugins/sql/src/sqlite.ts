@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Kysely } from 'kysely'
 import type { ConnectionClass } from 'waypost'
@@ -30,4 +31,5 @@ export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
     const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
     return openKysely(openSqlite({ file: path.resolve(folder, file), create: true }))
   },
+  isThere: ({ file }, { folder }) => existsSync(path.resolve(folder, file)),
 }

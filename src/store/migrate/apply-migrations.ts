@@ -14,8 +14,6 @@ export interface ApplyMigrationsOptions {
   readonly clock: Clock
   /** The last one to apply; without it all. */
   readonly to?: string
-  /** Say what would run, and change nothing. */
-  readonly dryRun?: boolean
   readonly onApplied?: (applied: AppliedMigration) => void
 }
 
@@ -39,9 +37,7 @@ export interface AppliedMigrations {
 export function applyMigrations(options: ApplyMigrationsOptions): Promise<AppliedMigrations> {
   return options.withLock('migrate', async () => {
     const plan = await planMigrations(options.db, options.migrations)
-    assertSound(plan)
-    const chosen = choose(plan, options)
-    if (options.dryRun) return preview(chosen, options)
+    const chosen = chooseMigrations(plan, options)
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const one of chosen) {
@@ -57,13 +53,15 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
   })
 }
 
-function preview(chosen: readonly ProjectMigration[], options: ApplyMigrationsOptions): AppliedMigrations {
-  const applied = chosen.map(({ name }) => ({ name, ms: 0 }))
-  for (const one of applied) options.onApplied?.(one)
-  return { applied, outOfOrder: [] }
-}
-
-function choose(plan: MigrationPlan, { to, migrations }: ApplyMigrationsOptions): readonly ProjectMigration[] {
+/**
+ * What is to run: all that was not applied yet, or those of it up to the one that is named.
+ * @throws WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET
+ */
+export function chooseMigrations(
+  plan: MigrationPlan,
+  { to, migrations }: { readonly to?: string | undefined; readonly migrations: readonly ProjectMigration[] },
+): readonly ProjectMigration[] {
+  assertSound(plan)
   if (to === undefined) return plan.pending
   const names = migrations.map(({ name }) => name)
   if (names.includes(to)) return plan.pending.filter(({ name }) => compareNames(name, to) <= 0)

@@ -23,9 +23,12 @@ export interface MigrationPlan {
   readonly unknown: readonly string[]
 }
 
-/** Compares migrations with what was applied; changes nothing. */
-export async function planMigrations(db: AnyDatabase, migrations: readonly ProjectMigration[]): Promise<MigrationPlan> {
-  const applied = await loadApplied(db)
+/** Compares migrations with what was applied, which without a database is nothing; changes nothing. */
+export async function planMigrations(
+  db: AnyDatabase | undefined,
+  migrations: readonly ProjectMigration[],
+): Promise<MigrationPlan> {
+  const applied = db === undefined ? [] : await loadApplied(db)
   const checksums = new Map(applied.map((row) => [row.name, row.checksum]))
   const ordered = migrations.toSorted((a, b) => compareNames(a.name, b.name))
   const names = new Set(ordered.map(({ name }) => name))
