@@ -140,7 +140,7 @@ export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> 
 }
 
 export interface ConnectionsMigration {
-  readonly host: Pick<Host, 'folder' | 'variables' | 'system' | 'clock'>
+  readonly host: MigrationDatabases['host'] & Pick<Host, 'clock' | 'system'>
   readonly release: BuiltRelease
   readonly plugins: PluginSet
   readonly connection?: string | undefined
