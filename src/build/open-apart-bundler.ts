@@ -1,6 +1,13 @@
 import type { Metafile } from 'esbuild'
 import { allHelpers } from './all-helpers.ts'
-import { nameEntries, openBundler, outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
+import {
+  namePackages,
+  openBundler,
+  outputNameOf,
+  type Bundle,
+  type Bundler,
+  type BundleResult,
+} from './open-bundler.ts'
 import { isOwnInput } from './project-path.ts'
 
 /**
@@ -15,7 +22,7 @@ export async function openApartBundler(root: string, entries: ReadonlyMap<string
     await bundler.close()
     packages = next
     // An entry more, beside those that use it, is what makes esbuild split a package off.
-    bundler = await openBundler(root, new Map([...entries, ...nameEntries(packages, 'package')]), allHelpers)
+    bundler = await openBundler(root, new Map([...entries, ...namePackages(packages)]), allHelpers)
     return bundler.bundle()
   }
   return {

@@ -83,7 +83,8 @@ class Building {
     const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
     const diagnostics = [...entries.diagnostics]
     let bundle: Bundle | undefined
-    if (files.length > 0) {
+    if (files.length === 0) await this.close()
+    else {
       const result = await (await this.#bundlerFor(root, files)).bundle(changed)
       bundle = result.bundle
       diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
@@ -99,6 +100,7 @@ class Building {
 
   async close(): Promise<void> {
     await this.#bundler?.opened.close()
+    this.#bundler = undefined
   }
 
   async #findEntries(root: string, definition: Definition, changed?: ReadonlySet<string>): Promise<Entries> {
@@ -111,15 +113,14 @@ class Building {
     if (isSame) return kept.found
     const sound = changed === undefined ? [] : (kept?.found.actions ?? []).filter(({ file }) => !changed.has(file))
     const found = await findEntries(root, definition, new Set(sound.map(({ file }) => file)))
-    this.#entries = { of: definition, found }
+    this.#entries = found.diagnostics.length === 0 ? { of: definition, found } : undefined
     return found
   }
 
   async #bundlerFor(root: string, files: readonly string[]): Promise<Bundler> {
     const key = JSON.stringify([root, files])
     if (this.#bundler?.files === key) return this.#bundler.opened
-    await this.#bundler?.opened.close()
-    this.#bundler = undefined
+    await this.close()
     const open = this.#options.isDevelopment === true ? openPartialBundler : openBundler
     this.#bundler = { files: key, opened: await open(root, nameEntries(files)) }
     return this.#bundler.opened

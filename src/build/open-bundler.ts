@@ -1,5 +1,6 @@
 import type { BuildContext, BuildFailure, BuildOptions, Message, Metafile, OutputFile } from 'esbuild'
 import path from 'node:path'
+import { sha256 } from '../kit/index.ts'
 import { guardSources } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
 
@@ -26,11 +27,13 @@ export interface Bundler {
 }
 
 /** Output names by entry file, the same whatever others are bundled with it. */
-export function nameEntries(
-  files: readonly string[],
-  word: 'entry' | 'package' = 'entry',
-): ReadonlyMap<string, string> {
-  return new Map(files.map((file, index) => [file, outputName(`${word}${index}`, nameLength)]))
+export function nameEntries(files: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
+}
+
+/** Output names of files of packages: a dynamic import names such an output, so that no bundle may give it to another file. */
+export function namePackages(files: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(files.map((file) => [file, outputName(`package${sha256(file).slice(0, 24)}`, nameLength)]))
 }
 
 // Never written: the folder that the paths of outputs and the sources of their maps are relative to.

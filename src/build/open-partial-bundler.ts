@@ -1,6 +1,6 @@
 import { groupInputs } from './group-inputs.ts'
 import { keepOutputs, openApartBundler, reachOutputs } from './open-apart-bundler.ts'
-import type { Bundle, Bundler, BundleResult } from './open-bundler.ts'
+import { outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
 
 // Somebody who edits works on a few actions in turn; each keeps what it parsed.
 const mostParts = 4
@@ -65,21 +65,36 @@ function makeParts(root: string, names: ReadonlyMap<string, string>) {
 }
 
 /** The entries that share code with changed files; undefined when it is better to bundle all of them. */
-function findPart({ metafile: { inputs }, entries }: Bundle, changed: ReadonlySet<string>): string[] | undefined {
+function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | undefined {
   const sources = [...changed].filter((file) => !/\.ya?ml$/.test(file))
   if (sources.length === 0) return []
-  if (!sources.every((file) => Object.hasOwn(inputs, file))) return undefined // imported nowhere until now
-  const groupOf = groupInputs(inputs)
-  const groups = new Set(sources.map(groupOf))
-  const part = [...entries.keys()].filter((file) => groups.has(groupOf(file)))
-  return part.length > entries.size / 2 ? undefined : part
+  const { metafile, entries } = bundle
+  const inputsOf = Map.groupBy(Object.keys(metafile.inputs), fileOf)
+  if (!sources.every((file) => inputsOf.has(file))) return undefined // imported nowhere until now
+  const groupOf = groupInputs(metafile.inputs)
+  const inputOf = findInputs(bundle)
+  const groups = new Set(sources.flatMap((file) => inputsOf.get(file)!).map(groupOf))
+  const part = [...entries.keys()].filter((file) => groups.has(groupOf(inputOf(file))))
+  return part.length === 0 || part.length > entries.size / 2 ? undefined : part
+}
+
+/** The file of an input: one that is imported in several ways (`with { type: 'json' }`, `?raw`) is as many inputs. */
+function fileOf(input: string): string {
+  return input.replace(/ with \{.*\}$/s, '').replace(/\?.*$/s, '')
+}
+
+/** Where an entry stands among the inputs: by another name, if a link leads there. */
+function findInputs({ metafile: { outputs }, entries }: Bundle): (file: string) => string {
+  const byName = new Map(Object.entries(outputs).map(([file, { entryPoint }]) => [outputNameOf(file), entryPoint]))
+  return (file) => byName.get(`${entries.get(file)}.js`) ?? file
 }
 
 /** Puts a part in the place of what was there of it; undefined when it came to share code with the rest. */
 function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
   const { inputs, outputs } = last.bundle.metafile
   const groupOf = groupInputs(inputs)
-  const replaced = new Set([...part.bundle.entries.keys()].map(groupOf))
+  const inputOf = findInputs(last.bundle)
+  const replaced = new Set([...part.bundle.entries.keys()].map((file) => groupOf(inputOf(file))))
   const restInputs = Object.entries(inputs).filter(([file]) => !replaced.has(groupOf(file)))
   const partInputs = part.bundle.metafile.inputs
   if (restInputs.some(([file]) => Object.hasOwn(partInputs, file))) return undefined

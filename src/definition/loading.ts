@@ -14,6 +14,8 @@ export interface Loading {
   /** Every file that was wanted, in order, also those that are missing. */
   readonly files: Set<string>
   readonly sources: Map<string, Source | Refusal>
+  /** Files of actions that were looked for. */
+  readonly actionFiles: Set<string>
   readonly cache: SourceCache
   /** Files that may differ from what the cache holds; undefined if any may. */
   readonly changed?: ReadonlySet<string> | undefined
@@ -47,6 +49,7 @@ export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' |
     ...given,
     files: new Set(),
     sources: new Map(),
+    actionFiles: new Set(),
     references: [],
     budget: { left: maxValues, characters: maxCharacters, parts: maxParts },
   }
@@ -74,6 +77,13 @@ export function loadSource(loading: Loading, file: string, includedAt: readonly 
   const source = 'text' in content ? parse(loading, { file, text: content.text, includedAt }) : content
   loading.sources.set(file, source)
   return source
+}
+
+/** What this run did not come to may change without being read: it is not known any more. */
+export function forgetUnread({ cache, sources, actionFiles }: Loading): void {
+  for (const file of cache.sources.keys()) if (!sources.has(file)) cache.sources.delete(file)
+  for (const file of cache.linked) if (!sources.has(file)) cache.linked.delete(file)
+  for (const file of cache.actionFiles) if (!actionFiles.has(file)) cache.actionFiles.delete(file)
 }
 
 /** A text that is given counts first, then what is known to be unchanged. */

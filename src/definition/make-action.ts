@@ -67,7 +67,8 @@ function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse 
 }
 
 function checkFile({ loading }: Making, file: string): Refusal | undefined {
-  const { texts, changed, cache } = loading
+  const { texts, changed, cache, actionFiles } = loading
+  actionFiles.add(file)
   if (texts?.has(file) || (changed?.has(file) === false && cache.actionFiles.has(file))) return undefined
   const refusal = checkInside(loading.folder, file)
   if (refusal === undefined) cache.actionFiles.add(file)

@@ -56,13 +56,21 @@ export async function followSaves(
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     onChange: (change, letGo) => {
-      if (change.files.includes('.env')) readVariables()
+      if (change.files.includes('.env')) tryReadVariables()
       return tryLook(change, { isQuiet: !change.files.some(isSource), letGo })
     },
     // From a save on requests wait until it was taken over: none sees code that is already gone.
     onBegin: (file) => (isSource(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Files cannot be watched: ${messageOf(error)}`),
   })
+
+  function tryReadVariables(): void {
+    try {
+      readVariables()
+    } catch (error) {
+      console.warned(`.env cannot be read: ${messageOf(error)}. What it held before counts on.`)
+    }
+  }
 
   function readVariables(): void {
     const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))

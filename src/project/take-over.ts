@@ -67,6 +67,10 @@ class Taking {
   #loaded: LoadedProject | undefined
   /** Changed files that the builder has not been told of; undefined if any file may have changed. */
   #unbuilt: ReadonlySet<string> | undefined
+  /** Changed files that no load has looked at. */
+  #unread: ReadonlySet<string> | undefined
+  /** Something beside the files is new, and not served yet. */
+  #isAllNew = false
   #served: string | undefined
   #migrated: string | undefined
 
@@ -75,9 +79,11 @@ class Taking {
   }
 
   async takeOver({ changed, isAllNew = false, onServed }: Look): Promise<TakenOver> {
-    this.#unbuilt = changed && this.#unbuilt && new Set([...this.#unbuilt, ...changed])
+    this.#unbuilt = join(this.#unbuilt, changed)
+    this.#unread = join(this.#unread, changed)
+    this.#isAllNew ||= isAllNew
     const before = this.#loaded
-    const loaded = await this.#load(changed)
+    const loaded = await this.#load()
     const { definition, plugins } = loaded
     if (definition === undefined) return refuse(loaded.diagnostics)
     const built = await this.#options.builder.build(definition, this.#unbuilt)
@@ -89,7 +95,7 @@ class Taking {
       return refuse(diagnostics)
     }
     const migration = await this.#migrate(release, plugins)
-    const id = await this.#serve(release, isAllNew)
+    const id = await this.#serve(release)
     onServed?.()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
@@ -105,18 +111,21 @@ class Taking {
   }
 
   /** Code alone says nothing of the definition. */
-  async #load(changed: ReadonlySet<string> | undefined): Promise<LoadedProject> {
+  async #load(): Promise<LoadedProject> {
+    const changed = this.#unread
     const loaded = this.#loaded
     if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isCode)) return loaded
     const { project, variables } = this.#options
+    this.#loaded = undefined
     this.#loaded = await loadProject(project, { variables, cache: this.#cache, changed })
+    this.#unread = new Set()
     return this.#loaded
   }
 
-  /** Looks at the databases only when a migration came, went or was edited. */
+  /** Looks at the databases only when a migration came, went or was edited, or a database may be another one. */
   async #migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
-    const wanted = JSON.stringify(release.manifest.migrations)
-    if (wanted === this.#migrated) return { applied: [], written: [] }
+    const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
+    if (wanted === this.#migrated && !this.#isAllNew) return { applied: [], written: [] }
     const { server, project } = this.#options
     const { host } = server
     const report = await makeLock(host.system.database)('migrate', () =>
@@ -127,14 +136,16 @@ class Taking {
   }
 
   /** The next request sees a save before the database does. */
-  async #serve(release: BuiltRelease, isAllNew: boolean): Promise<string> {
+  async #serve(release: BuiltRelease): Promise<string> {
     const { server } = this.#options
     const id = await predictId(server.host.system, release)
+    const isAllNew = this.#isAllNew
     if (id === this.#served && !isAllNew) return id
     const { manifest, artifacts } = release
     const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
     await server.serveRelease(stored, { artifacts, isAllNew })
     this.#served = id
+    this.#isAllNew = false
     return id
   }
 
@@ -143,6 +154,11 @@ class Taking {
     const { activated } = await activateRelease(system, release, { by: 'dev' })
     if (activated) await pruneDevelopmentReleases(system)
   }
+}
+
+/** Undefined stands for every file. */
+function join(some: ReadonlySet<string> | undefined, more: ReadonlySet<string> | undefined) {
+  return some && more && new Set([...some, ...more])
 }
 
 function isCode(file: string): boolean {

@@ -19,7 +19,7 @@ export interface Change {
 
 export interface WatchOptions {
   /**
-   * Called with what changed; never twice at once. Must not throw.
+   * Called with what changed; never twice at once. What it throws goes to `onError`.
    * @param letGo calls the ends that `onBegin` gave earlier than when this is over
    */
   onChange(change: Change, letGo: () => void): Promise<void>
@@ -63,8 +63,13 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     const letGo = () => {
       for (const end of ends) end()
     }
-    if (change.files.length > 0) await options.onChange(change, letGo)
-    letGo()
+    try {
+      if (change.files.length > 0) await options.onChange(change, letGo)
+    } catch (error) {
+      options.onError(error)
+    } finally {
+      letGo()
+    }
   }
   function run(work: () => Promise<void>): Promise<void> {
     running = running.then(() => work())

@@ -70,12 +70,14 @@ function makeRunner({ action, running }: Mounting) {
     }
     running.begin()
     let result: unknown
+    let isLater: boolean
     try {
       result = action.handle(request, context)
+      isLater = isThenable(result)
     } catch (error) {
       return failed(error)
     }
-    if (isThenable(result)) void Promise.resolve(result).then(ended, failed)
+    if (isLater) void Promise.resolve(result).then(ended, failed)
     else ended(result)
   }
 }

@@ -73,11 +73,13 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
     update(next, actionFor) {
       const current = { ...sources, manifest: next }
       const hasSameSchemas = isSame(next.schemas, manifest.schemas)
+      const findAction = (method: ManifestMethod): Action =>
+        slots.find((slot) => hasSameCode(slot.method, method))?.action ?? actionFor(method)
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
         const hasSame = hasSameCode(slot.method, method)
         if (hasSameSchemas && hasSame && isSame(slot.method, method, saidElsewhere)) return { ...slot, method }
-        return makeSlot(current, { route, method, action: hasSame ? slot.action : actionFor(method) })
+        return makeSlot(current, { route, method, action: hasSame ? slot.action : findAction(method) })
       })
       slots.splice(0, slots.length, ...made)
       manifest = next
@@ -99,7 +101,8 @@ function frameOf({ routes, connections, events, rates, config, plugins, variable
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
 }
 
-function hasSameCode({ action: one }: ManifestMethod, { action: other }: ManifestMethod): boolean {
+/** Whether two methods are answered by the same action. */
+export function hasSameCode({ action: one }: ManifestMethod, { action: other }: ManifestMethod): boolean {
   if ('artifact' in one && 'artifact' in other) return one.artifact === other.artifact && one.file === other.file
   return isSame(one, other)
 }

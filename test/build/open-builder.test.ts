@@ -133,6 +133,50 @@ async function runActions({ manifest, artifacts }: BuiltRelease): Promise<unknow
   )
 }
 
+test('a package that is imported when it is needed is never taken for another one', async () => {
+  const lazy = (name: string, more = '') => actionReturning(`(await import('${name}')).name${more}`)
+  await using project = await makeProject({
+    'src/a.ts': lazy('pkga'),
+    'src/b.ts': lazy('pkgb'),
+    'src/c.ts': actionReturning('1'),
+    'src/d.ts': actionReturning('1'),
+    'node_modules/pkga/package.json': '{ "type": "module", "main": "index.js" }',
+    'node_modules/pkga/index.js': 'export const name = "a"\n',
+    'node_modules/pkgb/package.json': '{ "type": "module", "main": "index.js" }',
+    'node_modules/pkgb/index.js': 'export const name = "b"\n',
+  })
+  const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
+  const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts')
+  await builder.build(definition)
+  for (const [file, text, expected] of [
+    ['src/b.ts', lazy('pkgb', ' + 1'), ['a', 'b1', 1, 1]],
+    ['src/a.ts', lazy('pkga', ' + 1'), ['a1', 'b1', 1, 1]],
+  ] as const) {
+    await project.write(file, text)
+    const { release } = await builder.build(definition, new Set([file]))
+    assert.deepEqual(await runActions(release!), expected)
+  }
+  await builder.close()
+})
+
+test('a file that is imported in two ways is bundled anew in both', async () => {
+  const json = (how: string) => actionReturning('data', `import data from './data.json'${how}`)
+  await using project = await makeProject({
+    'src/a.ts': json(''),
+    'src/b.ts': json(" with { type: 'json' }"),
+    'src/data.json': '1',
+    'src/c.ts': actionReturning('1'),
+    'src/d.ts': actionReturning('1'),
+  })
+  const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
+  const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts')
+  await builder.build(definition)
+  await project.write('src/data.json', '2')
+  const { release } = await builder.build(definition, new Set(['src/data.json']))
+  assert.deepEqual(await runActions(release!), [2, 2, 1, 1])
+  await builder.close()
+})
+
 test('an action file that came to be a link out of the project is refused', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
   const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })

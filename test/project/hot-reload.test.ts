@@ -220,6 +220,85 @@ describe('dev', () => {
     assert.deepEqual(await hear(), ['warned', 'reloaded .env mended'])
   })
 
+  test('nothing is lost that was saved while something was broken or named by nothing', async () => {
+    await save(() => write('waypost.yml', `${files['waypost.yml']}broken\n`))
+    await save(() => edit('schema.yml', '} }', '}, extra: { type: string } }'))
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.deepEqual((await ask('/value')).body, { value: 34, extra: 'no' }) // the schema was not read while waypost.yml was broken
+    await save(() =>
+      edit(
+        'waypost.yml',
+        '/value: !include value.yml',
+        '/value: { methods: { GET: { public: true, response: Value, action: src/value.ts } } }',
+      ),
+    )
+    await save(() => edit('value.yml', 'public: true', 'scopes: [secret]'))
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal((await ask('/value')).status, 401) // nor was this file, which nobody included
+    await save(() => write('schema.yml', files['schema.yml']))
+    await save(() => write('value.yml', files['value.yml']))
+    await save(() => write('waypost.yml', 'routes: {}\n'))
+    await save(() => edit('src/base.ts', '= 30', '= 40'))
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal(await valueOf('/value'), 44)
+    await save(() => edit('src/value.ts', 'return {', 'return {{'))
+    await save(() => write('.env', 'DOCS=off\n'))
+    await save(() => edit('src/value.ts', 'return {{', 'return {'))
+    assert.equal((await ask('/openapi.json')).status, 404)
+    await save(() => write('.env', 'DOCS=public\n'))
+    await save(() => write('waypost.yml', `${files['waypost.yml']}plugins: [nosuch]\n`.replace('/slow:', '/slower:')))
+    await save(() => edit('src/value.ts', '+ 4', '+ 3'))
+    assert.deepEqual([(await ask('/slow')).status, (await hear()).at(-1)], [200, 'refused src/value.ts'])
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal(await valueOf('/value'), 43)
+    await hear()
+  })
+
+  test('an action may be a link, and a file that was missing for a moment is found again', async () => {
+    await save(async () => {
+      await rename(path.join(root, 'src/value.ts'), path.join(root, 'src/real.ts'))
+      await symlink('real.ts', path.join(root, 'src/value.ts'))
+    })
+    assert.equal(await valueOf('/value'), 43)
+    await save(() => edit('src/real.ts', '+ 3', '+ 4'))
+    assert.equal(await valueOf('/value'), 44)
+    const text = await readFile(path.join(root, 'src/real.ts'), 'utf8')
+    await rm(path.join(root, 'src/value.ts'))
+    await symlink('nothing.ts', path.join(root, 'src/value.ts'))
+    await hear()
+    await rm(path.join(root, 'src/value.ts'))
+    await save(() => write('src/value.ts', text))
+    await save(() => edit('src/value.ts', '+ 4', '+ 4 '))
+    assert.match((await hear()).at(-1)!, /^reloaded src\/value.ts/)
+    assert.equal(await valueOf('/value'), 44)
+  })
+
+  test('a .env that cannot be read is told, and the saves after it are taken over', async () => {
+    await save(() => rm(path.join(root, '.env')))
+    await save(() => mkdir(path.join(root, '.env')))
+    await hear()
+    await save(async () => {
+      await rm(path.join(root, '.env'), { recursive: true })
+      await write('.env', 'DOCS=public\n')
+    })
+    await save(() => edit('src/base.ts', '= 40', '= 30'))
+    assert.equal(await valueOf('/value'), 34)
+    await hear()
+  })
+
+  test('two actions with the same text can take the place of one another', async () => {
+    for (const name of ['x', 'y']) await write(`src/${name}.ts`, "export { default } from './value.ts'\n")
+    const route = (file: string) =>
+      `  /same: { methods: { GET: { public: true, response: Value, action: ${file} } } }\n`
+    await save(() => write('waypost.yml', files['waypost.yml'] + route('src/x.ts')))
+    assert.equal(await valueOf('/same'), 34)
+    await save(() => write('waypost.yml', files['waypost.yml'] + route('src/y.ts')))
+    assert.equal(await valueOf('/same'), 34)
+    assert.doesNotMatch((await hear()).join('\n'), /refused/)
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    await hear()
+  })
+
   test('types are written only when they change', async () => {
     const types = path.join(root, '.waypost/types.d.ts')
     const changedAt = async () => (await stat(types)).mtimeMs
