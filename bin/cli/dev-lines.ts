@@ -31,11 +31,14 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }
 
-function tailOf({ user, status, id, reason }: Answered, times: number): string {
+const cutWords = { failed: 'cut off', left: 'the caller left' }
+
+function tailOf({ user, status, id, reason, cut }: Answered, times: number): string {
   const parts = [
+    cut && cutWords[cut],
     user === undefined ? undefined : printable(user),
     reason === undefined ? undefined : hideTokens(printable(reason)),
-    status >= 500 ? `request ${id}` : undefined,
+    status >= 500 || cut === 'failed' ? `request ${id}` : undefined,
     times > 1 ? `×${times}` : undefined,
   ]
   return parts.filter((part) => part !== undefined).join('   ')

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, {
-  LogController,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyPluginAsync,
@@ -14,10 +13,12 @@ import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import type { RateCounters } from './rate-counters.ts'
+import { reportAnswers, StreamLog, type Answered } from './report-answers.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
-import type { Dropped } from './send-result.ts'
+
+export type { Answered } from './report-answers.ts'
 
 /** Endpoints that are mounted into each generation. */
 export type Endpoint = FastifyPluginAsync
@@ -51,24 +52,12 @@ export interface GenerationOptions {
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }
 
-/** One answered request, for the console. */
-export interface Answered {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly ms: number
-  readonly user: string | undefined
-  /** Why it was refused, in a few words. */
-  readonly reason: string | undefined
-  /** What the action returned beyond its schema, which was dropped; only where results are checked. */
-  readonly dropped: Dropped | undefined
-}
-
 /** Builds a generation, ready to serve. */
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
+  const onServerError = (error: unknown, request: FastifyRequest) =>
+    options.onServerError?.(error, { id: request.id, method: request.method, path: request.url })
   const app = Fastify({
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new StreamLog(onServerError),
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(),
     serverFactory: (handler) => neverListening(handler),
@@ -83,10 +72,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.decorateRequest('principal', undefined)
   app.decorateRequest('dropped', undefined)
   app.decorateRequest('reason', undefined)
-  speakProblems(app, {
-    onServerError: (error, request) =>
-      options.onServerError?.(error, { id: request.id, method: request.method, path: request.url }),
-  })
+  speakProblems(app, { onServerError })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
   beginRequests(app, options)
   await allowOrigins(app, options)
@@ -116,21 +102,6 @@ const longestActionMs = 5000
 /** Fastify wants a server of its own; this one only carries its handler. */
 function neverListening(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
   return createServer(handler)
-}
-
-function reportAnswers(app: FastifyInstance, report: (answered: Answered) => void): void {
-  app.addHook('onResponse', async (request: FastifyRequest, reply) => {
-    report({
-      id: request.id,
-      method: request.method,
-      path: request.url,
-      status: reply.statusCode,
-      ms: reply.elapsedTime,
-      user: request.principal?.user.name,
-      reason: request.reason,
-      dropped: request.dropped,
-    })
-  })
 }
 
 const idDigits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'

@@ -100,3 +100,11 @@ test('of a stack only the lines of the project are shown, and what the error cam
   )
   assert.equal(describeFailure('words'), 'words')
 })
+
+test('an answer that broke off says so', () => {
+  assert.match(
+    formatAnswered({ ...answered, cut: 'failed' }, { width: 80 })[0]!,
+    /  200 .* {3}cut off {3}request 7Q4F2K$/,
+  )
+  assert.match(formatAnswered({ ...answered, cut: 'left' }, { width: 80 })[0]!, /  200 .* {3}the caller left$/)
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Answered } from '../../src/runtime/index.ts'
+import { until } from '../e2e/serving.ts'
+import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+
+const route = (file: string) => `{ methods: { GET: { public: true, action: src/${file}.ts } } }`
+const files = {
+  'waypost.yml': `routes:
+  /generated: ${route('generated')}
+  /destroyed: ${route('destroyed')}
+  /ended: ${route('ended')}
+  /endless: ${route('endless')}
+  /whole: ${route('whole')}
+`,
+  'src/generated.ts': actionFile(
+    "return (async function* () { yield 'a'; await new Promise(setImmediate); throw new Error('mid') })()",
+  ),
+  'src/destroyed.ts': actionFile(
+    `const stream = new Readable({ read() {} })
+    stream.push('a')
+    setTimeout(() => stream.destroy(new Error('lost')), 20)
+    return stream`,
+    "import { Readable } from 'node:stream'",
+  ),
+  'src/ended.ts': actionFile(
+    `const stream = new Readable({ read() {} })
+    stream.push('a')
+    setTimeout(() => stream.destroy(), 20)
+    return stream`,
+    "import { Readable } from 'node:stream'",
+  ),
+  'src/endless.ts': actionFile(
+    "return (async function* () { for (;;) { yield 'a'; await new Promise((resolve) => setTimeout(resolve, 5)) } })()",
+  ),
+  'src/whole.ts': actionFile("return (async function* () { yield 'a'; yield 'b' })()"),
+}
+
+describe('an answer that is streamed', () => {
+  let server: ProjectServer
+  const answered: Answered[] = []
+  const failed: { error: unknown; id: string }[] = []
+
+  before(async () => {
+    server = await openProjectServer({
+      files,
+      onAnswered: (one) => void answered.push(one),
+      onServerError: (error, { id }) => void failed.push({ error, id }),
+    })
+  })
+  beforeEach(() => {
+    answered.length = 0
+    failed.length = 0
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  async function answeredOnce(): Promise<Answered> {
+    await until('it is reported', () => answered.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    assert.equal(answered.length, 1)
+    return answered[0]!
+  }
+
+  for (const [path, message] of [
+    ['/generated', 'mid'],
+    ['/destroyed', 'lost'],
+    ['/ended', 'Premature close'],
+  ]) {
+    test(`and fails in the middle is reported as cut off, and logged under its id: ${path}`, async () => {
+      const response = await fetch(server.url + path)
+      await assert.rejects(response.text())
+      const { id, status, cut } = await answeredOnce()
+      assert.deepEqual({ status, cut }, { status: 200, cut: 'failed' })
+      assert.deepEqual(
+        failed.map((one) => [one.id, (one.error as Error).message]),
+        [[id, message]],
+      )
+      const line = server.logs.find((one) => one['reqId'] === id && one['level'] === 50)
+      assert.equal(line?.['msg'], 'an answer was cut off')
+      assert.equal((line['err'] as Error).message, message)
+      if (path === '/generated') assert.match((line['err'] as Error).stack!, /waypost:\/\/\/src\/generated\.ts/)
+    })
+  }
+
+  test('and whose caller leaves is no failure', async () => {
+    const abort = new AbortController()
+    const response = await fetch(`${server.url}/endless`, { signal: abort.signal })
+    await response.body!.getReader().read()
+    abort.abort()
+    const { status, cut } = await answeredOnce()
+    assert.deepEqual({ status, cut }, { status: 200, cut: 'left' })
+    assert.deepEqual(failed, [])
+  })
+
+  test('and comes to its end is reported once', async () => {
+    assert.equal(await (await fetch(`${server.url}/whole`)).text(), 'ab')
+    assert.equal((await answeredOnce()).cut, undefined)
+    assert.deepEqual(failed, [])
+  })
+})
