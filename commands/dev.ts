@@ -48,6 +48,7 @@ export default class Dev extends WaypostCommand {
       port: flags.port,
       host: flags.host,
       deliver: flags.deliver,
+      imports: { signal: stop },
       console,
       ...(hasKeys ? { onPortTaken: offerNextPort } : {}),
     })

@@ -1,4 +1,5 @@
 import type { Variables } from '../kit/index.ts'
+import type { ImportLimits } from '../runtime/index.ts'
 import type { Host, Identity, WaypostServer } from '../server/index.ts'
 import type { DevConsole } from './dev-console.ts'
 import type { Project } from './find-project.ts'
@@ -11,6 +12,8 @@ export interface DevOptions {
   /** Deliver events in the background. */
   readonly deliver: boolean
   readonly console: DevConsole
+  /** How long the project's code may take to load, and what ends dev also while it starts. */
+  readonly imports?: ImportLimits
   /** Asked whether to listen on the next free port instead; without an answer the start fails. */
   onPortTaken?(taken: TakenPort): Promise<boolean>
 }

@@ -39,12 +39,16 @@ export interface DevServer {
 export async function dev(options: DevOptions): Promise<DevServer> {
   const began = performance.now()
   const closers: (() => Promise<unknown> | void)[] = []
+  const closing = new AbortController()
+  const signals = [closing.signal, ...(options.imports?.signal === undefined ? [] : [options.imports.signal])]
+  const imports = { ...options.imports, signal: AbortSignal.any(signals) }
   const close = async () => {
+    closing.abort()
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
     const other = await findRunningDev(options.folder)
-    const { session, own } = await openSession(options, closers)
+    const { session, own } = await openSession({ ...options, imports }, closers)
     const { project, server } = session
     const builder = openBuilder({ ...project, version, isDevelopment: true })
     closers.push(() => builder.close())
@@ -76,11 +80,11 @@ async function openSession(
   options: DevOptions,
   closers: (() => Promise<unknown> | void)[],
 ): Promise<{ session: DevSession; own: readonly AppliedMigration[] }> {
-  const { folder, variables, console } = options
+  const { folder, variables, imports, console } = options
   const project = findProject(folder)
   const address = addressOf(options)
   const port = await choosePort(options, address)
-  const host = await openHost({ folder, variables, create: true, unmigrated: true })
+  const host = await openHost({ folder, variables, imports, create: true, unmigrated: true })
   closers.push(() => host.close())
   await assertDevelopment(host)
   const own = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))

@@ -93,6 +93,12 @@ export const errors = defineErrors({
     message: 'There is no artifact "{hash}"',
     hint: 'The release is not complete: deploy again.',
   },
+  WP_RUNTIME_IMPORT_WAITS: {
+    kind: 'user',
+    status: 500,
+    message: 'The import of {file} does not finish',
+    hint: 'A top-level await waits for something that never answers: wait in handle, or open it as a connection.',
+  },
   WP_RUNTIME_ARTIFACT_IMPORT: {
     kind: 'user',
     status: 500,

@@ -100,7 +100,7 @@ async function loadActions(
   toServe: ToServe,
   methods: readonly ManifestMethod[],
 ): Promise<RouteSources['actionFor']> {
-  const modules = await loadModules(options.host.system, toServe, methods)
+  const modules = await loadModules(options.host, toServe, methods)
   return makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
 }
 

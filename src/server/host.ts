@@ -1,4 +1,5 @@
 import type { Clock, Variables } from '../kit/index.ts'
+import type { ImportLimits } from '../runtime/index.ts'
 import type { System } from '../store/index.ts'
 
 /** A folder on a machine, with the System that its environment names. */
@@ -7,6 +8,8 @@ export interface Host {
   readonly variables: Variables
   readonly system: System
   readonly clock: Clock
+  /** How long its project's code may take to load. */
+  readonly imports?: ImportLimits | undefined
   /** System is the SQLite file that stands in the folder by default. */
   readonly isEmbedded: boolean
   close(): Promise<void>

@@ -1,6 +1,6 @@
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
-import { importArtifact, registerArtifacts } from '../runtime/index.ts'
-import type { System } from '../store/index.ts'
+import { importInTime, registerArtifacts } from '../runtime/index.ts'
+import type { Host } from './host.ts'
 
 /** A release and, where they are at hand, its artifacts; else they are loaded from System. */
 export interface ToServe {
@@ -10,21 +10,26 @@ export interface ToServe {
 
 /** Anything that an action stands in. */
 interface UsesAction {
-  readonly action: { readonly artifact: string } | object
+  readonly action: { readonly artifact: string; readonly file: string } | object
 }
 
-/** The default exports of the files of actions, by the hash of their artifacts; each hash is evaluated once a process. */
+/**
+ * The default exports of the files of actions, by the hash of their artifacts; each hash is evaluated once a process.
+ * @throws WP_RUNTIME_IMPORT_WAITS, or what keeps a file from being loaded
+ */
 export async function loadModules(
-  system: System,
+  { system, imports }: Pick<Host, 'system' | 'imports'>,
   { release, artifacts }: ToServe,
   uses: Iterable<UsesAction>,
 ): Promise<ReadonlyMap<string, unknown>> {
-  const hashes = new Set([...uses].flatMap(({ action }) => ('artifact' in action ? [action.artifact] : [])))
+  const files = new Map(
+    [...uses].flatMap(({ action }) => ('artifact' in action ? [[action.artifact, action.file]] : [])),
+  )
   const modules = new Map<string, unknown>()
-  if (hashes.size === 0) return modules
+  if (files.size === 0) return modules
   registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(release.manifest.artifacts))))
-  for (const hash of hashes) {
-    const module = (await importArtifact(hash)) as { default?: unknown }
+  for (const [hash, file] of files) {
+    const module = (await importInTime(hash, file, imports)) as { default?: unknown }
     modules.set(hash, module.default)
   }
   return modules

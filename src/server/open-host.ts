@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock, variable, type Clock, type Variables } from '../kit/index.ts'
+import type { ImportLimits } from '../runtime/index.ts'
 import { assertSystemMigrated, openSystem } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
@@ -9,6 +10,7 @@ export interface OpenHostOptions {
   readonly folder: string
   readonly variables: Variables
   readonly clock?: Clock
+  readonly imports?: ImportLimits | undefined
   /** Make the embedded System where there is none: only `dev` and `migrate` do. */
   readonly create?: boolean
   /** Leave out the check that Waypost's own tables are the ones that this version knows. */
@@ -47,6 +49,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
     variables,
     system,
     clock: options.clock ?? systemClock,
+    imports: options.imports,
     isEmbedded: named === undefined,
     close: () => system.close(),
   }

@@ -37,7 +37,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Pro
   const { manifest, id } = toRun.release
   assertServable(manifest)
   const plan = planCronjobs(toRun.release, host.variables)
-  const modules = await loadModules(host.system, toRun, Object.values(manifest.cronjobs))
+  const modules = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const actionFor = makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
   const actions = new Map(Object.entries(manifest.cronjobs).map(([name, job]) => [name, actionFor(job)]))
   const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections)
