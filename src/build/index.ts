@@ -2,6 +2,7 @@
 // May import kit, contract, definition and release. The only room that loads esbuild, and only when something is built.
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
+export { checkSources } from './check-sources.ts'
 export { makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
 export { writeTypes } from './write-types.ts'

@@ -3,7 +3,15 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
 import type { Definition } from './definition.ts'
-import { loadSource, makeLoading, makeSourceCache, type Loading, type SourceCache, type Texts } from './loading.ts'
+import {
+  forgetUnread,
+  loadSource,
+  makeLoading,
+  makeSourceCache,
+  type Loading,
+  type SourceCache,
+  type Texts,
+} from './loading.ts'
 import { makeDefinition } from './make-definition.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkInside, openFolder } from './read-file.ts'
@@ -28,6 +36,8 @@ export interface LoadOptions {
 export interface LoadedDefinition {
   /** There whenever no diagnostic is an error. */
   readonly definition?: Definition
+  /** What could be made where a diagnostic is an error: the files of its actions are there. Never to be served. */
+  readonly partial?: Definition
   /** Every problem, in the order in which the files were read and from top to bottom in each. */
   readonly diagnostics: Diagnostic[]
   /** Files that were read, or would have been if they were there, relative to the root: what a watcher looks at. */
@@ -58,8 +68,12 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const { cache = makeSourceCache(), changed, texts } = options
   const loading = makeLoading({ folder, report, cache, changed, texts })
   const node = loadRoot(loading)
-  if (node === undefined || loading.budget.left < 0) return finish(loading)
+  if (node === undefined || loading.budget.left < 0) {
+    forgetUnread(loading)
+    return finish(loading)
+  }
   const { making, definition } = makeDefinition(loading, node, options.variables)
+  forgetUnread(loading)
   if (options.classes !== undefined) await checkClassConfigs(making, options.classes)
   return finish(loading, node, definition)
 }
@@ -91,7 +105,8 @@ function finish({ report, files }: Loading, root?: Node, definition?: Definition
   const diagnostics = report.diagnostics([...files])
   const plugins = definition?.plugins.map(({ name }) => name) ?? []
   const result = { diagnostics, files: [...files], counts: count(root), plugins }
-  return definition === undefined || hasErrors(diagnostics) ? result : { definition, ...result }
+  if (definition === undefined) return result
+  return hasErrors(diagnostics) ? { partial: definition, ...result } : { definition, ...result }
 }
 
 function count(root: Node | undefined): Counts {

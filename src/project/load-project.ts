@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { makeTypes, writeTypes, type Builder } from '../build/index.ts'
+import { checkSources, makeTypes, writeTypes, type Builder } from '../build/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import {
   loadDefinition,
@@ -19,6 +19,8 @@ export interface LoadedProject {
   readonly project: Project
   /** Absent when a diagnostic is an error. */
   readonly definition?: Definition
+  /** What could be made where a diagnostic is an error; never to be served. */
+  readonly partial?: Definition
   readonly diagnostics: readonly Diagnostic[]
   /** How much there is, also where it has errors. */
   readonly counts: LoadedDefinition['counts']
@@ -43,8 +45,8 @@ export async function loadProject(
     plugins = await loadPlugins(project.root, loaded.plugins)
     loaded = await load(plugins)
   }
-  const { definition, diagnostics, counts, files } = loaded
-  return { project, diagnostics, counts, files, plugins, ...(definition === undefined ? {} : { definition }) }
+  const { plugins: _, ...rest } = loaded
+  return { project, ...rest, plugins }
 }
 
 /** The definition of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
@@ -73,10 +75,16 @@ export interface BuiltProject extends LoadedProject {
   readonly typesWritten: boolean
 }
 
-/** Loads a project, writes its types, and builds its release; every problem of both is in the diagnostics. */
+/**
+ * Loads a project, writes its types, and builds its release. Every problem of both is in the diagnostics: where the
+ * definition has an error, nothing is written or built, and its sources are checked all the same.
+ */
 export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
   const loaded = await loadProject(project, variables === undefined ? {} : { variables })
-  if (loaded.definition === undefined) return { ...loaded, typesWritten: false }
+  if (loaded.definition === undefined) {
+    const found = loaded.partial === undefined ? [] : await checkSources(project.root, loaded.partial)
+    return { ...loaded, diagnostics: [...loaded.diagnostics, ...found], typesWritten: false }
+  }
   const typesWritten = await writeProjectTypes(loaded, loaded.definition)
   const { release, diagnostics } = await builder.build(loaded.definition)
   return {

@@ -90,6 +90,18 @@ test('warnings are printed and do not fail, but with --strict', async () => {
   })
 })
 
+test('problems of the definition and of the sources are printed in one pass', async () => {
+  await broken(collection, misspelt, async () => {
+    await broken('src/todo/delete.ts', ['export default class', 'export default clas'], async () => {
+      const { code, stdout, stderr } = await project.run('validate')
+      assert.equal(code, 1)
+      assert.match(stdout, /resources\/routes\/todo\/collection\.yml:8:15 .*There is no schema "Todo-Colection"/)
+      assert.match(stdout, /^src\/todo\/delete\.ts:\d+:\d+ .*$[^]*WP_BUILD_SOURCE/m)
+      assert.match(stderr, /^2 errors in 2 files \(2 routes/)
+    })
+  })
+})
+
 test('a sound project is one line, in every format', async () => {
   for (const words of ['validate', 'validate --format=text', 'validate --types --strict', 'validate --format=github']) {
     const { code, stdout, stderr } = await project.run(words)

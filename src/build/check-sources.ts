@@ -1,0 +1,36 @@
+import { realpath } from 'node:fs/promises'
+import type { Definition } from '../definition/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
+import { checkBundle } from './check-bundle.ts'
+import { checkErrors, checkWarnings } from './check-messages.ts'
+import { compareText } from './compare-text.ts'
+import { findEntries } from './find-entries.ts'
+import { sortDiagnostics } from './make-diagnostic.ts'
+import { nameEntries, openBundler } from './open-bundler.ts'
+
+/**
+ * Checks the sources of a project whose definition has errors, as a build would, so that all problems are known in one
+ * pass. Nothing is released.
+ * @param partial what could be made of the definition
+ */
+export async function checkSources(folder: string, partial: Definition): Promise<readonly Diagnostic[]> {
+  const root = await realpath(folder)
+  const entries = await findEntries(root, partial)
+  // The connection may be one of those that could not be made.
+  const diagnostics = entries.diagnostics.filter(({ code }) => code !== 'WP_BUILD_MIGRATION_CONNECTION')
+  const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
+  if (files.length === 0) return sortDiagnostics(diagnostics)
+  const bundler = await openBundler(root, nameEntries(files))
+  try {
+    const { bundle, errors, warnings } = await bundler.bundle()
+    const found = bundle === undefined ? [] : await checkBundle(root, bundle, entries)
+    return sortDiagnostics([
+      ...diagnostics,
+      ...(await checkErrors(root, errors)),
+      ...checkWarnings(root, warnings),
+      ...found,
+    ])
+  } finally {
+    await bundler.close()
+  }
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { validateProject } from '../../src/project/index.ts'
+
+/** The problems of a project of the given files, and whether its types were written. */
+async function validate(files: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-validate-'))
+  try {
+    for (const [file, text] of Object.entries(files)) {
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+      await writeFile(path.join(folder, file), text)
+    }
+    const { diagnostics } = await validateProject(folder)
+    const problems = diagnostics.map(({ file, range, code }) => `${file}:${range.start.line} ${code}`)
+    return { problems, typesWritten: existsSync(path.join(folder, '.waypost/types.d.ts')) }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const sound = 'export default class A { handle() { return 1 } }\n'
+
+test('problems of the definition, of sources and of migrations come in one pass, none of them twice', async () => {
+  const found = await validate({
+    'waypost.yml': `routes:
+  /a: { methods: { GET: { pubic: true, public: true, action: src/a.ts } } }
+  /b: { methods: { GET: { public: true, action: src/bad.ts } } }
+  /c: { methods: { GET: { public: true, action: src/nofile.ts } } }
+  /d: { methods: { GET: { public: true, action: src/d.ts }, DELETE: { scopes: [], action: src/nofile.ts } } }
+`,
+    'src/a.ts': sound,
+    'src/bad.ts': 'export default class {\n',
+    'src/d.ts': `import './gone.ts'\n${sound}`,
+    'migrations/System/1.ts': 'export default {\n',
+  })
+  assert.deepEqual(found, {
+    problems: [
+      'waypost.yml:2 WP_DEFINITION_KEY_UNKNOWN',
+      'waypost.yml:4 WP_BUILD_ACTION_MISSING',
+      'waypost.yml:5 WP_BUILD_ACTION_MISSING',
+      'migrations/System/1.ts:2 WP_BUILD_SOURCE',
+      'src/bad.ts:2 WP_BUILD_SOURCE',
+      'src/d.ts:1 WP_BUILD_IMPORT_MISSING',
+    ],
+    typesWritten: false,
+  })
+})
+
+test('a definition that cannot be read at all is the only problem', async () => {
+  const files = { 'src/bad.ts': 'export default class {\n' }
+  assert.deepEqual((await validate({ 'waypost.yml': 'routes: [\n', ...files })).problems, [
+    'waypost.yml:1 WP_DEFINITION_YAML',
+  ])
+  assert.deepEqual((await validate({ 'waypost.yml': '', ...files })).problems, ['waypost.yml:1 WP_DEFINITION_EMPTY'])
+})
+
+test('a sound project has no problem, and its types are written', async () => {
+  const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: src/a.ts } } }\n'
+  assert.deepEqual(await validate({ 'waypost.yml': yaml, 'src/a.ts': sound }), { problems: [], typesWritten: true })
+})
