@@ -25,15 +25,45 @@ export function readJsonBodies(app: FastifyInstance): void {
       if (bytes === undefined) return done(failure)
       if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
       const text = bytes.toString('utf8')
-      if (!suspicious.test(text)) return parse(request, text, done)
       return parse(request, text, (error, value) => {
-        if (error === null && !isStorable(value)) {
+        if (error !== null) return done(refusalOf(text) ?? error)
+        if (suspicious.test(text) && !isStorable(value)) {
           return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
         }
-        return done(error, value)
+        return done(null, value)
       })
     })
   })
+}
+
+/** Of a text that is JSON, but has a key by which objects of this process could be changed. */
+function refusalOf(text: string) {
+  try {
+    const key = findRefused(JSON.parse(text.replace(/^\uFEFF/, '')))
+    return key && errors.WP_RUNTIME_BODY_JSON({ reason: `it has the key ${key}, which is refused` })
+  } catch {
+    return undefined
+  }
+}
+
+/** The keys that Fastify's parser refuses. Walks without recursion: bodies may be deep. */
+function findRefused(value: unknown): string | undefined {
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Object.hasOwn(next, '__proto__')) return '__proto__'
+    const { constructor: made } = next as { readonly constructor: unknown }
+    if (
+      Object.hasOwn(next, 'constructor') &&
+      typeof made === 'object' &&
+      made !== null &&
+      Object.hasOwn(made, 'prototype')
+    )
+      return 'constructor.prototype'
+    for (const one of Object.values(next)) waiting.push(one)
+  }
+  return undefined
 }
 
 type Collected = (failure: Error | null, bytes?: Buffer) => void

@@ -26,7 +26,11 @@ const cases: readonly [name: string, payload: string | Buffer, status: number, s
   ['a NUL deep inside', `${'['.repeat(5000)}"\\u0000"${']'.repeat(5000)}`, 400, /NUL/],
   ['half of a surrogate pair', '{"a":["\\uD800"]}', 400, /surrogate/],
   ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 400, /UTF-8/],
-  ['a prototype', '{"__proto__":{"a":1}}', 400],
+  ['a prototype', '{"__proto__":{"a":1}}', 400, /: it has the key __proto__, which is refused$/],
+  ['a prototype deep inside', '[{"a":[{"\\u005f_proto__":1}]}]', 400, /: it has the key __proto__, which is refused$/],
+  ['a prototype by its constructor', '{"a":{"constructor":{"prototype":1}}}', 400, /key constructor\.prototype, which/],
+  ['a constructor that is a text', '{"constructor":"Smith"}', 200],
+  ['a prototype in half of a text', '{"__proto__":1', 400, /not valid JSON/],
   ['nothing', '', 400],
   ['half of a text', '{"a":', 400],
 ]
