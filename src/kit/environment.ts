@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
+import { errors } from './environment-errors.ts'
+import { isWaypostError, messageOf } from './errors.ts'
 
 /** Variables by name, as they stand in the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -8,6 +10,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 /**
  * The environment of this process over the `.env` of a folder: what is set outside wins over the file.
  * This is the one place that reads `process.env`.
+ * @throws WP_KIT_ENV_FILE
  */
 export function readEnvironment(folder?: string): Variables {
   return { ...(folder === undefined ? {} : readEnvFile(path.join(folder, '.env'))), ...process.env }
@@ -16,6 +19,7 @@ export function readEnvironment(folder?: string): Variables {
 /**
  * Brings what was read of a folder up to date with its `.env`, for everybody who holds it.
  * @returns the names of the variables whose value is another one now
+ * @throws WP_KIT_ENV_FILE; nothing has changed then
  */
 export function refreshEnvironment(variables: Variables, folder: string): string[] {
   const held = variables as Record<string, string | undefined>
@@ -28,13 +32,34 @@ export function refreshEnvironment(variables: Variables, folder: string): string
   return changed
 }
 
+const maxBytes = 1024 * 1024
+
 function readEnvFile(file: string): Record<string, string | undefined> {
+  let descriptor: number | undefined
   try {
-    return parseEnv(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
+    // Looked at when it is open, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const opened = fstatSync(descriptor)
+    if (opened.isDirectory()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is a folder' })
+    if (!opened.isFile()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is no regular file' })
+    if (opened.size > maxBytes) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is larger than 1 MB' })
+    return parseEnv(readFileSync(descriptor, 'utf8'))
+  } catch (cause) {
+    if (isWaypostError(cause)) throw cause
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    throw errors.WP_KIT_ENV_FILE({ file, reason: reasons[code ?? ''] ?? messageOf(cause) }, { cause })
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links lead in a circle',
+  ENXIO: 'it is no regular file',
 }
 
 /** A variable's value; one that is set to nothing counts as missing. */
