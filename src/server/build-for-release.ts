@@ -3,6 +3,7 @@ import { defaultSettings, resolveReferences, type Settings } from '../kit/index.
 import { assertServable, shortId, type Manifest, type ManifestMethod, type StoredRelease } from '../release/index.ts'
 import {
   buildGeneration,
+  hasSameCode,
   makeActionFinder,
   mountDocs,
   type Endpoint,
@@ -106,12 +107,8 @@ async function loadActions(
 
 /** The methods whose code is another one, in two manifests with the same methods. */
 function findNewCode(before: Manifest, after: Manifest): ManifestMethod[] {
-  const known = methodsOf(before).map(({ action }) => artifactOf(action))
-  return methodsOf(after).filter(({ action }, index) => artifactOf(action) !== known[index])
-}
-
-function artifactOf(action: ManifestMethod['action']): string | undefined {
-  return 'artifact' in action ? action.artifact : undefined
+  const known = methodsOf(before)
+  return methodsOf(after).filter((method, index) => !hasSameCode(method, known[index]!))
 }
 
 function methodsOf({ routes }: Manifest): ManifestMethod[] {
