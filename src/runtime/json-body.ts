@@ -40,7 +40,9 @@ export function readJsonBodies(app: FastifyInstance): void {
 function refusalOf(text: string) {
   try {
     const key = findRefused(JSON.parse(text.replace(/^\uFEFF/, '')))
-    return key && errors.WP_RUNTIME_BODY_JSON({ reason: `it has the key ${key}, which is refused` })
+    return key === undefined
+      ? undefined
+      : errors.WP_RUNTIME_BODY_JSON({ reason: `it has the key ${key}, which is refused` })
   } catch {
     return undefined
   }
