@@ -1,19 +1,48 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync, type Dirent } from 'node:fs'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
-/** Checks each package.json beside or above the files: esbuild reads those too, and would wait for a pipe. */
+/** A folder of data may hold any number of folders, and no source. */
+const maxFolders = 10_000
+
+/**
+ * Checks each package.json of the project, and those beside or above the files: esbuild reads the ones of all folders
+ * that an import leads to, and would wait for a pipe.
+ */
 export function checkManifests(root: string, files: readonly string[]): Diagnostic[] {
   const folders = new Set<string>(['.'])
   for (const file of files) {
     for (let at = path.posix.dirname(file); !folders.has(at) && at !== '/'; at = path.posix.dirname(at)) folders.add(at)
   }
-  return [...folders].flatMap((folder) => {
-    const file = path.posix.join(folder, 'package.json')
+  const beside = [...folders].map((folder) => path.posix.join(folder, 'package.json'))
+  return [...new Set([...beside, ...findIrregular(root)])].flatMap((file) => {
     const there = statSync(path.join(root, file), { throwIfNoEntry: false })
     if (there === undefined || there.isFile() || there.isDirectory()) return []
     const parameters = { name: file, reason: 'it is no regular file' }
     return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters })
   })
+}
+
+/** Each package.json of the project that is a link, a pipe or the like; packages that are installed are left out. */
+function findIrregular(root: string): string[] {
+  const found: string[] = []
+  const folders = ['']
+  for (let index = 0; index < Math.min(folders.length, maxFolders); index++) {
+    const folder = folders[index]!
+    for (const entry of listFolder(path.join(root, folder))) {
+      const name = path.posix.join(folder, entry.name)
+      if (entry.name === 'package.json' && !entry.isFile()) found.push(name)
+      if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) folders.push(name)
+    }
+  }
+  return found
+}
+
+function listFolder(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }

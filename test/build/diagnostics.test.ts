@@ -218,6 +218,24 @@ test('a pipe among the sources is refused and not waited for', async () => {
   ])
 })
 
+test('a package.json that is a pipe is refused also where only an import leads', async () => {
+  await using project = await makeProject({
+    'waypost.yml': '',
+    'src/a.ts': actionReturning('b', `import { b } from '../lib/inner/b.ts'`),
+    'lib/inner/b.ts': 'export const b = 1',
+    'other/package.json': '{}',
+    'packages/real.json': '{}',
+  })
+  assert.equal(spawnSync('mkfifo', [path.join(project.root, 'lib/package.json')]).status, 0)
+  await symlink('../lib/package.json', path.join(project.root, 'src/package.json'))
+  await symlink('real.json', path.join(project.root, 'packages/package.json'))
+  const problems = await diagnose(project.root, defineActions('src/a.ts'))
+  assert.deepEqual(
+    problems.map(({ message }) => message),
+    ['lib', 'src'].map((folder) => `"${folder}/package.json" cannot be read: it is no regular file`),
+  )
+})
+
 test('a package that is a link to a file of the system is not read', async () => {
   await using project = await makeProject({
     'waypost.yml': '',
