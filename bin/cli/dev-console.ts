@@ -4,6 +4,7 @@ import {
   describeFailure,
   formatAnswered,
   formatDelivered,
+  formatLogged,
   formatMs,
   hideSecrets,
   listFiles,
@@ -123,6 +124,11 @@ export class DevConsole implements Console {
 
   warned(message: string): void {
     line(`${paint('yellow', 'warning')}  ${message}`)
+  }
+
+  logged(logged: News<'logged'>): void {
+    line(formatLogged(logged))
+    if (logged.error !== undefined) say(indent(describeFailure(logged.error)))
   }
 
   /** A command with a token in it, to be pasted into another terminal. */

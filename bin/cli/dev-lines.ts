@@ -1,7 +1,9 @@
 import { isWaypostError, messageOf } from '../../src/kit/index.ts'
 import type { DevConsole } from '../../src/project/index.ts'
+import { paint } from './paint.ts'
 
 type Answered = Parameters<DevConsole['answered']>[0]
+type Logged = Parameters<DevConsole['logged']>[0]
 type Attempt = Parameters<DevConsole['delivered']>[0]
 
 export interface LineOptions {
@@ -42,6 +44,19 @@ function tailOf({ user, status, id, reason, cut }: Answered, times: number): str
     times > 1 ? `×${times}` : undefined,
   ]
   return parts.filter((part) => part !== undefined).join('   ')
+}
+
+/** One line that an action wrote to its log. */
+export function formatLogged({ level, message, cronjob, fields }: Logged): string {
+  const word = (level === 'info' ? 'log' : level).padEnd(6)
+  const colour = level === 'warn' ? 'yellow' : 'red'
+  const parts = [
+    cronjob && `cron ${cronjob}`,
+    printable(message),
+    Object.keys(fields).length === 0 ? '' : printable(JSON.stringify(fields)),
+  ]
+  const isLoud = level === 'warn' || level === 'error' || level === 'fatal'
+  return `${isLoud ? paint(colour, word) : word} ${hideTokens(parts.filter(Boolean).join('   '))}`
 }
 
 /** One attempt to deliver an event. */

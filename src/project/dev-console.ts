@@ -18,6 +18,19 @@ export interface DevConsole {
   reloaded(news: DevReloaded): void
   refused(news: DevRefused): void
   warned(message: string): void
+  /** An action wrote to its log. */
+  logged(line: LoggedLine): void
+}
+
+/** One line of `context.log`. */
+export interface LoggedLine {
+  readonly level: string
+  readonly message: string
+  /** Where a cronjob ran the action. */
+  readonly cronjob: string | undefined
+  readonly fields: Readonly<Record<string, unknown>>
+  /** What stands under `err`. */
+  readonly error?: unknown
 }
 
 export interface DevStarted {

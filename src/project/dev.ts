@@ -1,12 +1,10 @@
 import path from 'node:path'
-import pino from 'pino'
 import { openBuilder } from '../build/index.ts'
 import { variable, version } from '../kit/index.ts'
 import {
   catchStrayFailures,
   issueHostToken,
   openHost,
-  readLogLevel,
   startServer,
   type ServerOptions,
   type WaypostServer,
@@ -15,6 +13,7 @@ import { makeLock } from '../store/index.ts'
 import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
 import type { DevStarted } from './dev-console.ts'
+import { makeDevLogger } from './dev-logger.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
 import { announceDev, findRunningDev, followMigrated, type RunningDev } from './dev-server-file.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
@@ -107,7 +106,7 @@ function startDevServer(
   return startServer({
     host,
     identity,
-    logger: pino({ level: readLogLevel(variables, 'silent') }),
+    logger: makeDevLogger(variables, console),
     isDevelopment: true,
     address,
     // Nobody who starts to work wants what was due in the night.

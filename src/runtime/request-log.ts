@@ -1,14 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { markOfAction } from '../kit/index.ts'
 
 /** The log of one request. Few write anything, so that the logger that adds the request's id is made at the first line. */
 export class RequestLog {
   readonly #parent: FastifyBaseLogger
   readonly #request: { readonly id: string }
+  readonly #isOfAction: boolean
   #child: FastifyBaseLogger | undefined
 
-  constructor(parent: FastifyBaseLogger, request: { readonly id: string }) {
+  constructor(parent: FastifyBaseLogger, request: { readonly id: string }, isOfAction = false) {
     this.#parent = parent
     this.#request = request
+    this.#isOfAction = isOfAction
+  }
+
+  /** The same log, for what the action writes. */
+  forAction(): RequestLog {
+    return new RequestLog(this.#parent, this.#request, true)
   }
 
   get level(): string {
@@ -16,8 +24,13 @@ export class RequestLog {
   }
 
   get #own(): FastifyBaseLogger {
-    this.#child ??= this.#parent.child({ reqId: this.#request.id })
+    this.#child ??= this.#open()
     return this.#child
+  }
+
+  #open(): FastifyBaseLogger {
+    const child = this.#parent.child({ reqId: this.#request.id })
+    return this.#isOfAction ? markOfAction(child) : child
   }
 
   trace(...line: Line): void {

@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log, Principal } from '../contract/index.ts'
+import { RequestLog } from './request-log.ts'
 
 /** What the context of one request is made of. The signal is made at its first use, since few actions look at it. */
 export class RequestScope {
   readonly #request: FastifyRequest
   readonly #response: FastifyReply['raw']
   #controller: AbortController | undefined
+  #log: Log | undefined
   #isAborted = false
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
@@ -18,7 +20,9 @@ export class RequestScope {
   }
 
   get log(): Log {
-    return this.#request.log
+    const { log } = this.#request
+    this.#log ??= log instanceof RequestLog ? log.forAction() : log
+    return this.#log
   }
 
   /** Aborts when the caller goes away, or when `abort` is called. */

@@ -14,7 +14,7 @@ export function readPort(variables: Variables, given: number | undefined): numbe
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** How much of the structured log is written: `LOG_LEVEL`. @throws WP_SERVER_LOG_LEVEL */
-export function readLogLevel(variables: Variables, otherwise: 'info' | 'warn' | 'silent'): string {
+export function readLogLevel(variables: Variables, otherwise: 'info' | 'warn'): string {
   const level = variable(variables, 'LOG_LEVEL') ?? otherwise
   if (!levels.includes(level)) throw errors.WP_SERVER_LOG_LEVEL({ value: level, levels: levels.join(', ') })
   return level

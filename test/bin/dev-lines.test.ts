@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeFailure, formatAnswered, formatDelivered, hideSecrets } from '../../bin/cli/dev-lines.ts'
+import { describeFailure, formatAnswered, formatDelivered, formatLogged, hideSecrets } from '../../bin/cli/dev-lines.ts'
 
 const answered = {
   id: '7Q4F2K',
@@ -107,4 +107,12 @@ test('an answer that broke off says so', () => {
     /  200 .* {3}cut off {3}request 7Q4F2K$/,
   )
   assert.match(formatAnswered({ ...answered, cut: 'left' }, { width: 80 })[0]!, /  200 .* {3}the caller left$/)
+})
+
+test('a line of an action has its level, unless it is info, its message and its fields', () => {
+  const line = { level: 'info', message: 'an order', cronjob: undefined, fields: { order: 7, by: ['ann'] } }
+  assert.equal(formatLogged(line), 'log    an order   {"order":7,"by":["ann"]}')
+  assert.equal(formatLogged({ ...line, level: 'warn', fields: {} }), 'warn   an order')
+  assert.equal(formatLogged({ ...line, cronjob: 'nightly', fields: {} }), 'log    cron nightly   an order')
+  assert.equal(formatLogged({ ...line, message: 'a\u001B[2Jb\nc', fields: {} }), 'log    a [2Jb c')
 })

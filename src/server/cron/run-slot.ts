@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/index.ts'
+import { markOfAction, type Clock } from '../../kit/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
@@ -64,7 +64,7 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
   const letGo = keepClaim(claim, { ...sources, onLost: () => stop.abort(errors.WP_SERVER_CRONJOB_LOST({ name })) })
   let failure: { readonly error: unknown } | undefined
   try {
-    const log = logger.child({ cronjob: name, run: claim.id })
+    const log = markOfAction(logger.child({ cronjob: name, run: claim.id }))
     const work = set.run(name, { slot, log, signal: stop.signal })
     await waitFor(work, stop.signal, sources.patienceMs ?? usualPatienceMs)
   } catch (error) {

@@ -1,0 +1,39 @@
+import pino from 'pino'
+import { isOfAction, variable, type Variables } from '../kit/index.ts'
+import { readLogLevel } from '../server/index.ts'
+import type { DevConsole, LoggedLine } from './dev-console.ts'
+
+/**
+ * The log of `dev`: what actions write is shown, from the level info on. What Waypost itself writes the console tells in
+ * its own words; who sets LOG_LEVEL gets it too. @throws WP_SERVER_LOG_LEVEL
+ */
+export function makeDevLogger(variables: Variables, console: Pick<DevConsole, 'logged'>): pino.Logger {
+  const isAllWanted = variable(variables, 'LOG_LEVEL') !== undefined
+  const destination = {
+    [Symbol.for('pino.metadata')]: true, // asks pino for the next two
+    lastLogger: {},
+    lastObj: undefined as { readonly err?: unknown } | undefined,
+    write(text: string): void {
+      if (isOfAction(destination.lastLogger)) console.logged(readLine(text, destination.lastObj?.err))
+      else if (isAllWanted) process.stdout.write(text)
+    },
+  }
+  return pino({ level: readLogLevel(variables, 'info'), redact: ['req.headers.authorization'] }, destination)
+}
+
+/** What every line has. */
+const common: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'run', 'cronjob', 'msg'])
+
+function readLine(text: string, error: unknown): LoggedLine {
+  const line = JSON.parse(text) as Readonly<Record<string, unknown>>
+  const isError = error instanceof Error
+  const fields = Object.entries(line).filter(([name]) => !common.has(name) && !(isError && name === 'err'))
+  const { level, msg = '', run, cronjob } = line
+  return {
+    level: pino.levels.labels[level as number] ?? String(level),
+    message: typeof msg === 'string' ? msg : JSON.stringify(msg),
+    cronjob: run === undefined ? undefined : (cronjob as string),
+    fields: Object.fromEntries(fields),
+    ...(isError ? { error } : {}),
+  }
+}

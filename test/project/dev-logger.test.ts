@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { markOfAction } from '../../src/kit/index.ts'
+import type { LoggedLine } from '../../src/project/dev-console.ts'
+import { makeDevLogger } from '../../src/project/dev-logger.ts'
+
+function open(variables: Record<string, string> = {}) {
+  const lines: LoggedLine[] = []
+  const logger = makeDevLogger(variables, { logged: (line) => void lines.push(line) })
+  return { lines, logger, action: markOfAction(logger.child({ reqId: '7Q4F2K' })) }
+}
+
+test('what an action logs is shown from info on, with its own fields only', () => {
+  const { lines, action } = open()
+  action.debug('not this')
+  action.info({ order: 7 }, 'an order')
+  action.child({ part: 'stock' }).warn('low')
+  assert.deepEqual(lines, [
+    { level: 'info', message: 'an order', cronjob: undefined, fields: { order: 7 } },
+    { level: 'warn', message: 'low', cronjob: undefined, fields: { part: 'stock' } },
+  ])
+})
+
+test('an error is shown as it was thrown, alone and among fields', () => {
+  const { lines, action } = open()
+  const error = new Error('broken')
+  action.error(error)
+  action.error({ err: error, order: 7 }, 'no order')
+  action.error({ err: 'a text' })
+  assert.deepEqual(lines, [
+    { level: 'error', message: 'broken', cronjob: undefined, fields: {}, error },
+    { level: 'error', message: 'no order', cronjob: undefined, fields: { order: 7 }, error },
+    { level: 'error', message: '', cronjob: undefined, fields: { err: 'a text' } },
+  ])
+})
+
+test('what a cronjob logs names it', () => {
+  const { lines, logger } = open()
+  markOfAction(logger.child({ cronjob: 'nightly', run: 'r1' })).info('done')
+  assert.deepEqual(lines, [{ level: 'info', message: 'done', cronjob: 'nightly', fields: {} }])
+})
+
+test('what Waypost itself logs is not shown', () => {
+  const { lines, logger } = open()
+  logger.error('no')
+  logger.child({ reqId: '7Q4F2K' }).error({ err: new Error('no') }, 'a request failed')
+  assert.deepEqual(lines, [])
+})
+
+test('LOG_LEVEL shows less or more', () => {
+  const quiet = open({ LOG_LEVEL: 'error' })
+  quiet.action.warn('no')
+  quiet.action.error('yes')
+  const loud = open({ LOG_LEVEL: 'debug' })
+  loud.action.debug('yes')
+  assert.deepEqual(
+    [...quiet.lines, ...loud.lines].map(({ message }) => message),
+    ['yes', 'yes'],
+  )
+})
