@@ -1,4 +1,4 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ActionUse, Definition, Location } from '../definition/index.ts'
 import { nearest, type Diagnostic } from '../kit/index.ts'
@@ -87,9 +87,19 @@ async function checkActionFile(root: string, file: string, at: Location): Promis
   if (target === 'inside') return undefined
   const place = await loadPlace(root, at, file)
   if (target === 'outside') return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
-  const near = nearest(normalizeFile(file), await listSources(root))
-  const hint = near && `Did you mean ${near}? To make a new one: waypost generate:action ${file}`
-  return makeDiagnostic('WP_BUILD_ACTION_MISSING', place, { parameters: { file }, hint })
+  return makeDiagnostic('WP_BUILD_ACTION_MISSING', place, { parameters: { file }, hint: await suggest(root, file) })
+}
+
+async function suggest(root: string, given: string): Promise<string | undefined> {
+  const file = normalizeFile(given)
+  const there = await lstat(path.join(root, file)).catch(() => undefined)
+  if (there?.isSymbolicLink() === true) return `${file} is a link to nothing; mend the link or remove it`
+  const sources = await listSources(root)
+  const near = nearest(
+    file,
+    sources.filter((source) => source !== file),
+  )
+  return near && `Did you mean ${near}? To make a new one: waypost generate:action ${given}`
 }
 
 async function checkMigration(

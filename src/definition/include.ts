@@ -4,7 +4,7 @@ import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
 import { loadSource, siteOf, type Loading } from './loading.ts'
 import { parsePointer } from './json-pointer.ts'
-import type { Refusal } from './read-file.ts'
+import { isLink, type Refusal } from './read-file.ts'
 import type { Report } from './report.ts'
 import type { Origin, Span } from './source.ts'
 
@@ -147,19 +147,26 @@ function reportRefusal(loading: Loading, { file, text, refusal }: Target & { ref
   if (refusal.problem === 'outside') {
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
   } else if (refusal.problem === 'refused') {
-    loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason: refusal.reason } })
+    const { reason, hint } = refusal
+    loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason }, hint })
   } else {
-    const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
-    const hint = near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
+    const hint = suggestFile(loading, file)
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_MISSING', at, parameters: { file }, hint })
   }
+}
+
+function suggestFile(loading: Loading, file: string): string | undefined {
+  if (isLink(loading.folder, file)) return `${file} is a link to nothing`
+  const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
+  return near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
 }
 
 /** Not looked for before they are asked for. */
 function* filesBeside({ folder }: Loading, file: string): Iterable<string> {
   try {
     const names = readdirSync(path.join(folder.realRoot, path.posix.dirname(file)))
-    yield* names.filter((name) => /\.(ya?ml|json)$/.test(name)).slice(0, 1000)
+    const own = path.posix.basename(file) // there again, perhaps
+    yield* names.filter((name) => /\.(ya?ml|json)$/.test(name) && name !== own).slice(0, 1000)
   } catch {
     // A folder that is not there has no files.
   }

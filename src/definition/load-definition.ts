@@ -90,8 +90,9 @@ export function loadRoot(loading: Loading): Node | undefined {
     const hint = isMisspelt ? 'Rename waypost.yaml to waypost.yml' : undefined
     report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING', hint })
   } else {
-    const reason = source.problem === 'refused' ? source.reason : 'it is a link to a file outside of the project'
-    report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_REFUSED', parameters: { file: rootFile, reason } })
+    const outside = { reason: 'it is a link to a file outside of the project', hint: undefined }
+    const { reason, hint } = source.problem === 'refused' ? source : outside
+    report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_REFUSED', parameters: { file: rootFile, reason }, hint })
   }
   return undefined
 }

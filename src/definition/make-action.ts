@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { ActionUse, ClassUse } from './definition.ts'
 import { locationOf, type Making } from './making.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
-import { checkInside, type Refusal } from './read-file.ts'
+import { checkInside, isLink, type Refusal } from './read-file.ts'
 import { checkName } from './section.ts'
 
 /** What an action place says: a file, the name of an action, or a class in place. */
@@ -77,20 +77,22 @@ function checkFile({ loading }: Making, file: string): Refusal | undefined {
 }
 
 function suggestFile({ loading }: Making, file: string): string {
+  if (isLink(loading.folder, file)) return `${file} is a link to nothing; mend the link or remove it`
   const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
-  const sources = sourcesIn(path.join(loading.folder.realRoot, folder))
-  const near = loading.report.findNearest(path.posix.basename(file), sources)
+  const own = path.posix.basename(file)
+  const sources = sourcesIn(path.join(loading.folder.realRoot, folder), own)
+  const near = loading.report.findNearest(own, sources)
   return near === undefined
     ? `To make it: ${make}`
     : `Did you mean ${path.posix.join(folder, near)}? To make a new one: ${make}`
 }
 
-/** Not looked for before they are asked for. */
-function* sourcesIn(folder: string): Iterable<string> {
+/** Not looked for before they are asked for; the missing one may be there again. */
+function* sourcesIn(folder: string, missing: string): Iterable<string> {
   try {
     yield* readdirSync(folder)
-      .filter((name) => /\.[tj]s$/.test(name))
+      .filter((name) => /\.[tj]s$/.test(name) && name !== missing)
       .slice(0, 1000)
   } catch {
     // A folder that is not there has no files.

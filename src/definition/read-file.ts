@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 /** The project's folder: as it was named, and its real path. */
@@ -11,7 +12,7 @@ export interface Folder {
 export type Refusal =
   | { readonly problem: 'missing' }
   | { readonly problem: 'outside' }
-  | { readonly problem: 'refused'; readonly reason: string }
+  | { readonly problem: 'refused'; readonly reason: string; readonly hint?: string }
 
 export const maxFileBytes = 1024 * 1024
 
@@ -35,13 +36,21 @@ export function readInside(folder: Folder, file: string): FileText | Refusal {
   return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
-    try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-      return { text, isLinked: real !== path.join(folder.realRoot, file) }
-    } catch {
-      return { problem: 'refused', reason: 'it is not UTF-8' }
-    }
+    if (!isUtf8(bytes)) return refuseEncoding(bytes)
+    return { text: new TextDecoder().decode(bytes), isLinked: real !== path.join(folder.realRoot, file) }
   })
+}
+
+/** No character of UTF-8 goes beyond a line. */
+function refuseEncoding(bytes: Uint8Array): Refusal {
+  let line = 1
+  let start = 0
+  for (let end = bytes.indexOf(10); end !== -1 && isUtf8(bytes.subarray(start, end)); end = bytes.indexOf(10, start)) {
+    start = end + 1
+    line += 1
+  }
+  const hint = `Save it as UTF-8; line ${line} is the first that is in another encoding`
+  return { problem: 'refused', reason: 'it is not UTF-8', hint }
 }
 
 /** The content of a file of the project, given relative to its root with forward slashes. */
@@ -60,6 +69,15 @@ export function readBytesInside(
 /** Whether a regular file of the project stands there: undefined, or why not. */
 export function checkInside(folder: Folder, file: string): Refusal | undefined {
   return withFile(folder, file, () => undefined)
+}
+
+/** Whether a link stands there, whatever it leads to. */
+export function isLink(folder: Folder, file: string): boolean {
+  try {
+    return lstatSync(path.resolve(folder.root, file)).isSymbolicLink()
+  } catch {
+    return false
+  }
 }
 
 interface Opened {

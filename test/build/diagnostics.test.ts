@@ -35,6 +35,14 @@ test('a missing action file is shown where it is named, with the file that was m
   )
 })
 
+test('an action file that is a link to nothing is not suggested for itself', async () => {
+  await using project = await makeProject({})
+  await symlink('gone.ts', path.join(project.root, 'a.ts'))
+  const [diagnostic] = await diagnose(project.root, defineActions('a.ts'))
+  assert.equal(diagnostic?.code, 'WP_BUILD_ACTION_MISSING')
+  assert.equal(diagnostic.hint, 'a.ts is a link to nothing; mend the link or remove it')
+})
+
 test('a folder is no action file', async () => {
   await using project = await makeProject({ 'src/a.ts/b.ts': actionReturning('1') })
   const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))

@@ -97,7 +97,12 @@ suite('files that are not what they seem', () => {
     const nothing = await problemsAfter(includesSchema, (root) =>
       symlinkSync('gone.yml', path.join(root, 'schema.yml')),
     )
-    assert.match(nothing.join(), /INCLUDE_MISSING There is no file schema.yml/)
+    assert.deepEqual(nothing, [
+      `${schemaAt} WP_DEFINITION_INCLUDE_MISSING There is no file schema.yml | schema.yml is a link to nothing`,
+    ])
+    const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: a.ts } } }\n'
+    const action = await problemsAfter({ 'waypost.yml': yaml }, (root) => symlinkSync('b.ts', path.join(root, 'a.ts')))
+    assert.match(action.join(), /ACTION_MISSING There is no file a\.ts \| a\.ts is a link to nothing; mend the link/)
   })
 
   test('a file that this user may not read', { skip: isRoot && 'root may read everything' }, async () => {
@@ -125,7 +130,12 @@ suite('files that are not what they seem', () => {
     const latin = await problemsAfter(includesSchema, (root) =>
       writeFileSync(path.join(root, 'schema.yml'), Buffer.from([0x41, 0x3a, 0x20, 0xe4, 0x0a])),
     )
-    assert.deepEqual(latin, [`${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml cannot be read: it is not UTF-8`])
+    const refused = 'cannot be read: it is not UTF-8 | Save it as UTF-8; line'
+    const other = 'is the first that is in another encoding'
+    assert.deepEqual(latin, [`${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml ${refused} 1 ${other}`])
+    const third = Buffer.concat([Buffer.from('# grün\nroutes: {}\n# gr'), Buffer.from([0xfc, 0x6e])])
+    const root = await problemsAfter({}, (folder) => writeFileSync(path.join(folder, 'waypost.yml'), third))
+    assert.deepEqual(root, [`waypost.yml:1:1 «» WP_DEFINITION_FILE_REFUSED waypost.yml ${refused} 3 ${other}`])
     const { diagnostics } = await loadFiles({ 'waypost.yml': '\uFEFFroute: {}\r\nschema:\r\n  A: { type: x }\r\n' })
     assert.deepEqual(diagnostics.map(showProblem), [
       'waypost.yml:1:1 «route» WP_DEFINITION_KEY_UNKNOWN "route" is no key of waypost.yml | Did you mean "routes"?',
