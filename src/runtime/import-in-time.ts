@@ -12,6 +12,9 @@ export interface ImportLimits {
 /** Enough for an import that waits for nothing. */
 const momentMs = 500
 
+/** Artifacts whose import was given up: it still waits, as Node evaluates each once, and is not waited for as long again. */
+const givenUp = new Set<string>()
+
 /**
  * Imports a registered artifact as `importArtifact` does, but does not wait for ever: Node itself never gives up, and
  * keeps the import that waits until the artifact is another one.
@@ -25,15 +28,21 @@ export async function importInTime(
   { timeoutMs = 10_000, signal }: ImportLimits = {},
 ): Promise<unknown> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(errors.WP_RUNTIME_IMPORT_WAITS({ file }))
-  let timer = setTimeout(giveUp, signal?.aborted ? momentMs : timeoutMs)
+  const giveUp = () => {
+    givenUp.add(hash)
+    reject(errors.WP_RUNTIME_IMPORT_WAITS({ file }))
+  }
+  const isBrief = signal?.aborted || givenUp.has(hash)
+  let timer = setTimeout(giveUp, isBrief ? Math.min(momentMs, timeoutMs) : timeoutMs)
   const hurry = () => {
     clearTimeout(timer)
     timer = setTimeout(giveUp, momentMs)
   }
   signal?.addEventListener('abort', hurry)
   try {
-    return await Promise.race([importArtifact(hash), late])
+    const module = await Promise.race([importArtifact(hash), late])
+    givenUp.delete(hash)
+    return module
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', hurry)
