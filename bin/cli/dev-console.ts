@@ -9,11 +9,13 @@ import {
   hideSecrets,
   listFiles,
   margin,
+  printable,
 } from './dev-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
 import { hasColour, paint } from './paint.ts'
 import { plural } from './plural.ts'
+import { PrintedProblems } from './printed-problems.ts'
 import { widthOf } from './print-diagnostics.ts'
 
 type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
@@ -37,6 +39,7 @@ const longestWaitMs = 1000
 export class DevConsole implements Console {
   readonly #options: DevConsoleOptions
   readonly #live = new LiveLine(process.stdout, process.stderr)
+  readonly #problems = new PrintedProblems()
   readonly #failures = new Map<string, { readonly error: unknown; readonly timer: NodeJS.Timeout }>()
 
   constructor(options: DevConsoleOptions = {}) {
@@ -109,17 +112,23 @@ export class DevConsole implements Console {
       ...migration.written.map((file) => `${file} written`),
       ...(isMended ? ['mended'] : []),
     ]
-    line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done].join(', ')}`)
-    this.#list(diagnostics)
+    const { fresh, left } = this.#problems.take({ diagnostics }, files.length === 0)
+    line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(left === undefined ? [] : [left])].join(', ')}`)
+    this.#list(fresh)
   }
 
   refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
+    const { fresh, still, left } = this.#problems.take({ diagnostics, error }, files.length === 0)
+    if (still !== undefined) {
+      line(`reload ${listFiles(files)}: ${printable(still)}`)
+      return this.#list(fresh)
+    }
     const errors = diagnostics.filter((one) => one.severity === 'error').length
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last good state' : 'no route is served before it is mended'
-    line(`reload ${listFiles(files)}: ${what}, ${then}`)
+    line(`reload ${listFiles(files)}: ${what}, ${then}${left === undefined ? '' : `, ${left}`}`)
     if (error !== undefined) say(indent(describeFailure(error)))
-    this.#list(diagnostics)
+    this.#list(fresh)
   }
 
   warned(message: string): void {

@@ -134,7 +134,8 @@ function hideTokens(text: string): string {
   return text.replaceAll(/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)*|\bwhsec_[\w+/=]+/g, '…')
 }
 
-function printable(text: string): string {
+/** Text of somebody else in one line, without what would move a cursor. */
+export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }
 
