@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, systemClock, type Clock, type Diagnostic } from '../kit/index.ts'
+import { unwritten } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
@@ -62,10 +63,10 @@ function template(words: string): string {
 
 export default {
   async up(db, type) {
-    throw new Error('${words} is not written yet')
+    throw new Error('${unwritten(words)}')
   },
   async down(db) {
-    throw new Error('${words} is not written yet')
+    throw new Error('${unwritten(words)}')
   },
 } satisfies Migration
 `

@@ -51,7 +51,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const { project, server } = session
     const builder = openBuilder({ ...project, version, isDevelopment: true })
     closers.push(() => builder.close())
-    const takeOver = makeTakeOver({ project, builder, server, variables: options.variables })
+    const takeOver = makeTakeOver({ ...options, project, builder, server })
     const first = await takeOver()
     const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
     if (options.deliver) closers.push(startDelivering(session))

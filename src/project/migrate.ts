@@ -148,6 +148,8 @@ export interface ConnectionsMigration {
   /** Leave `tables.ts` as it is. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
+  /** Given by `dev`, which tries again with each save: what is not written yet waits, and is said here. */
+  readonly dev?: { warned(message: string): void }
   onApplied?(applied: AppliedMigration): void
 }
 
@@ -164,6 +166,11 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       withLock: alreadyLocked,
       clock: options.host.clock,
       ...(options.to === undefined ? {} : { to: options.to }),
+      nameOf: (one) => fileOf(name, one),
+      ...(options.dev && {
+        again: 'save it: dev runs it again',
+        onUnwritten: ([first, ...behind]) => options.dev?.warned(describeUnwritten(fileOf(name, first!), behind)),
+      }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
         options.onApplied?.({ connection: name, ...one })
@@ -173,6 +180,15 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
     written.push(...(await writeTablesOf(options.folder, name, database)))
   })
   return { applied, written }
+}
+
+function fileOf(connection: string, name: string): string {
+  return `migrations/${connection}/${name}.ts`
+}
+
+function describeUnwritten(file: string, behind: readonly string[]): string {
+  const those = behind.length === 0 ? '' : `, and so does what comes after it: ${behind.join(', ')}`
+  return `${file} is not written yet: it waits${those}`
 }
 
 /** What would run of each connection. Databases that are not there are not made for it. */

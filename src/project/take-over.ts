@@ -5,6 +5,7 @@ import type { PluginSet } from '../plugin/index.ts'
 import { activateRelease, predictId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
+import type { DevConsole } from './dev-console.ts'
 import type { Project } from './find-project.ts'
 import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
@@ -15,6 +16,7 @@ export interface TakeOverOptions {
   readonly variables: Variables
   readonly builder: Builder
   readonly server: WaypostServer
+  readonly console: Pick<DevConsole, 'warned'>
 }
 
 /** What came of one look at the files. */
@@ -126,10 +128,10 @@ class Taking {
   async #migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
     const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
     if (wanted === this.#migrated && !this.#isAllNew) return { applied: [], written: [] }
-    const { server, project } = this.#options
+    const { server, project, console } = this.#options
     const { host } = server
     const report = await makeLock(host.system.database)('migrate', () =>
-      migrateConnections({ host, release, plugins, folder: project.root }),
+      migrateConnections({ host, release, plugins, folder: project.root, dev: console }),
     )
     this.#migrated = wanted
     return report

@@ -164,7 +164,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(
         stderr,
-        /Error: The migration "20261122-half" failed and was rolled back: .*orders.* already exists\n {2}Correct it /,
+        /Error: The migration "migrations\/Orders\/20261122-half\.ts" failed and was rolled back: .*orders.* already exists\n {2}Correct it /,
       )
       assertCalm(stderr)
       assert.deepEqual(await tablesOf(kind, env.ORDERS), ['orders', 'waypost_migration'])

@@ -102,7 +102,9 @@ describe('dev', () => {
     const file = 'migrations/System/20261121-note.ts'
     await project.write(file, migration(`await ${table}; throw new Error('too late')`))
     await dev.waitFor(/reload \S+note\.ts: error, still serving the last good state\n/)
-    await dev.waitFor(/ {10}The migration "20261121-note" failed and was rolled back: too late\n/)
+    await dev.waitFor(
+      / {10}The migration "migrations\/System\/20261121-note\.ts" failed and was rolled back: too late\n +Correct it and save it: dev runs it again\./,
+    )
     assert.equal((await create()).status, 201)
     await project.write(file, migration(`await ${table}`))
     await dev.waitFor(/20261121-note applied, migrations\/System\/tables\.ts written, mended\n/)

@@ -232,3 +232,30 @@ test('dev names an edited migration, and goes on when it was done again with the
     await project.remove()
   }
 })
+
+test('dev leaves out what is not written yet, says so once, and applies it when it is', async () => {
+  const project = await makeProject()
+  const dev = project.start('dev --port 0')
+  try {
+    await dev.waitFor(/Ready in/)
+    const made = /migrations\/\S+/.exec(await project.ok('migrate:create add-due'))![0]
+    await dev.waitFor(new RegExp(`warning {2}${made} is not written yet: it waits\\n`))
+    await dev.waitFor(/reload migrations\/System\/\d+-add-due\.ts {3}\d/)
+    const route = await project.read('src/todo/collection.ts')
+    await project.write('src/todo/collection.ts', `${route}\n// saved\n`)
+    await dev.waitFor(/reload src\/todo\/collection\.ts {3}\d/)
+    await project.write(made, migration('due').replace('await db', `throw new Error('oops')\n  await db`))
+    await dev.waitFor(
+      /"migrations\/System\/\d+-add-due\.ts" failed and was rolled back: oops\n +Correct it and save it/,
+    )
+    await project.write(made, migration('due'))
+    await dev.waitFor(
+      /reload \S+-add-due\.ts {3}.*\d+-add-due applied, migrations\/System\/tables\.ts written, mended\n/,
+    )
+    assert.match(await tables(project), /due: \{/)
+  } finally {
+    const { stdout } = await dev.stop()
+    assert.equal(stdout.split('is not written yet').length, 2, stdout)
+    await project.remove()
+  }
+})

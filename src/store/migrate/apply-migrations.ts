@@ -15,6 +15,12 @@ export interface ApplyMigrationsOptions {
   /** The last one to apply; without it all. */
   readonly to?: string
   readonly onApplied?: (applied: AppliedMigration) => void
+  /** How a migration is called where it fails; by its name by default. */
+  readonly nameOf?: (name: string) => string
+  /** Where things are tried again by themselves, what to do instead of starting it again. */
+  readonly again?: string | undefined
+  /** Called instead of failing when the next one is not written yet, with it and those behind it, which all wait. */
+  readonly onUnwritten?: ((names: readonly string[]) => void) | undefined
 }
 
 export interface AppliedMigration {
@@ -40,11 +46,16 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     const chosen = chooseMigrations(plan, options)
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
-    for (const one of chosen) {
+    for (const [index, one] of chosen.entries()) {
       const began = options.clock.monotonic()
-      await apply(one, options).catch((error: unknown) => {
-        throw failure(one.name, applied, error)
-      })
+      try {
+        await apply(one, options)
+      } catch (error) {
+        if (options.onUnwritten === undefined || !isUnwritten(error))
+          throw failure(one.name, { applied, error }, options)
+        options.onUnwritten(chosen.slice(index).map(({ name }) => name))
+        break
+      }
       const done = { name: one.name, ms: options.clock.monotonic() - began }
       applied.push(done)
       options.onApplied?.(done)
@@ -77,10 +88,30 @@ async function apply({ name, checksum, migration }: ProjectMigration, options: A
   })
 }
 
+/** What `up` throws before somebody wrote it, as the message of an error. */
+export function unwritten(words: string): string {
+  return `${words}${unwrittenEnd}`
+}
+
+const unwrittenEnd = ' is not written yet'
+
+function isUnwritten(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith(unwrittenEnd)
+}
+
+interface Failed {
+  readonly applied: readonly AppliedMigration[]
+  readonly error: unknown
+}
+
 /** A database that is busy or away is not the migration's fault. */
-function failure(name: string, applied: readonly AppliedMigration[], error: unknown): unknown {
+function failure(
+  name: string,
+  { applied, error }: Failed,
+  { nameOf = String, again = 'run the migrations again' }: ApplyMigrationsOptions,
+): unknown {
   if (isWaypostError(error) && error.kind === 'external') return error
   const names = quote(applied.map((one) => one.name))
   const before = names === '' ? 'None ran before it.' : `Those before it stay applied: ${names}.`
-  return errors.WP_MIGRATE_FAILED({ name, reason: messageOf(error), before }, { cause: error })
+  return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: messageOf(error), again, before }, { cause: error })
 }

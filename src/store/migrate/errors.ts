@@ -5,7 +5,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The migration "{name}" failed and was rolled back: {reason}',
-    hint: 'Correct it and run the migrations again. {before}',
+    hint: 'Correct it and {again}. {before}',
   },
   WP_MIGRATE_EDITED: {
     kind: 'user',
