@@ -12,7 +12,7 @@ export const errors = defineErrors({
   WP_DEFINITION_EMPTY: {
     ...user,
     message: 'waypost.yml is empty',
-    hint: 'Write at least "routes:"; then "waypost generate:route METHOD PATH" writes a first one',
+    hint: 'Write at least "routes:", or make a first one: waypost generate:route METHOD PATH',
   },
   WP_DEFINITION_FILE_REFUSED: { ...user, message: '{file} cannot be read: {reason}' },
   WP_DEFINITION_YAML: { ...user, message: '{problem}' },

@@ -5,7 +5,7 @@ import { findKey, type Definition, type HttpMethod, type Texts } from '../../def
 import type { Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
-import { assertDefinition, loadProject } from '../load-project.ts'
+import { assertDefinition, loadProject, type LoadedProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
 import { findServed } from './find-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
@@ -45,7 +45,8 @@ export interface GeneratedRoute {
 export async function generateRoute(options: GenerateRouteOptions): Promise<GeneratedRoute> {
   const project = findProject(options.folder)
   const loaded = await loadProject(project)
-  const definition = assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
+  const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
+  const definition = findEmpty(loaded) ?? assertDefinition(loaded, report)
   assertNew(definition, options)
   const before = await readTexts(project, loaded.files)
   const plan = planRoute(project.root, { definition, texts: before }, options)
@@ -57,6 +58,11 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   await validateProject(project.root) // writes the types that the new class names
   const servedAt = await findServed(project.root, generated.route)
   return servedAt === undefined ? generated : { ...generated, servedAt }
+}
+
+/** The definition of a waypost.yml that says nothing: the first route mends that. */
+function findEmpty({ partial, diagnostics }: LoadedProject): Definition | undefined {
+  return diagnostics.every(({ code }) => code === 'WP_DEFINITION_EMPTY') ? partial : undefined
 }
 
 function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRouteOptions): void {

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-const emptyHint = 'Write at least "routes:"; then "waypost generate:route METHOD PATH" writes a first one'
+const emptyHint = 'Write at least "routes:", or make a first one: waypost generate:route METHOD PATH'
 
 /** What the YAML parser, or what comes right after it, finds. */
 export const yamlCases: readonly Case[] = [
