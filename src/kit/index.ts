@@ -16,4 +16,4 @@ export { hasReferences, parseReferences, resolveReferences } from './references.
 export { isTimezone, parseCronjobTimeout, parseSchedule, type Schedule } from './schedule.ts'
 export { defaultSettings, parseSettings } from './settings.ts'
 export { settingsTable, type SettingRow, type Settings } from './settings-table.ts'
-export { installation, isSourceCheckout, userAgent, version } from './installation.ts'
+export { installation, isProbeAgent, isSourceCheckout, probeAgent, userAgent, version } from './installation.ts'

@@ -10,6 +10,13 @@ export const version: string = readJson('package.json')['version'] ?? '0.0.0'
 /** `waypost/<version>@<build_hash>`: the hash is the commit that was built, `source` where nothing was built. */
 export const userAgent = `waypost/${version}@${readJson('dist/build.json')['commit'] ?? 'source'}`
 
+/** What commands call themselves when they ask a `dev` for something: who works on it did not send that. */
+export const probeAgent = `${userAgent} (probe)`
+
+export function isProbeAgent(agent: string | undefined): boolean {
+  return agent !== undefined && /^waypost\/\S+ \(probe\)$/.test(agent)
+}
+
 /** Whether this is a checkout of the sources rather than the published package. */
 export const isSourceCheckout: boolean = existsSync(path.join(installation, 'src/index.ts'))
 

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, unwatchFile, watchFile, type StatsListener } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { probeAgent } from '../kit/index.ts'
 
 /** A `dev` that runs. */
 export interface RunningDev {
@@ -51,7 +52,10 @@ function isAlive(pid: number): boolean {
 /** The id of a process that ended may be another one's by now. */
 async function answers(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(longestMs) })
+    const answer = await fetch(`${url}/health/live`, {
+      headers: { 'user-agent': probeAgent },
+      signal: AbortSignal.timeout(longestMs),
+    })
     await answer.body?.cancel()
     return answer.ok
   } catch {

@@ -1,4 +1,5 @@
 import { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { isProbeAgent } from '../kit/index.ts'
 import type { Dropped } from './send-result.ts'
 
 /** One answered request, for the console. */
@@ -17,9 +18,10 @@ export interface Answered {
   readonly cut?: 'failed' | 'left' | undefined
 }
 
-/** Calls back for each request whose answer is over, also one that broke off in the middle. */
+/** Calls back for each request whose answer is over, also one that broke off in the middle; not for Waypost's own. */
 export function reportAnswers(app: FastifyInstance, report: (answered: Answered) => void): void {
-  const say = (request: FastifyRequest, reply: FastifyReply, cut?: Answered['cut']) =>
+  const say = (request: FastifyRequest, reply: FastifyReply, cut?: Answered['cut']) => {
+    if (isProbeAgent(request.headers['user-agent']) && reply.statusCode < 500) return
     report({
       id: request.id,
       method: request.method,
@@ -31,6 +33,7 @@ export function reportAnswers(app: FastifyInstance, report: (answered: Answered)
       dropped: request.dropped,
       cut,
     })
+  }
   app.addHook('onResponse', async (request, reply) => say(request, reply))
   app.addHook('onRequest', (request, reply, done) => {
     // Fastify calls no hook for an answer that breaks off.

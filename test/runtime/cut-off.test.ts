@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { probeAgent, userAgent } from '../../src/kit/index.ts'
 import type { Answered } from '../../src/runtime/index.ts'
 import { until } from '../e2e/serving.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
@@ -90,6 +91,12 @@ describe('an answer that is streamed', () => {
     const { status, cut } = await answeredOnce()
     assert.deepEqual({ status, cut }, { status: 200, cut: 'left' })
     assert.deepEqual(failed, [])
+  })
+
+  test('to a command of Waypost is not reported, and to whatever else it calls itself it is', async () => {
+    await fetch(`${server.url}/health/live`, { headers: { 'user-agent': probeAgent } })
+    await fetch(`${server.url}/health/live`, { headers: { 'user-agent': userAgent } })
+    assert.equal((await answeredOnce()).path, '/health/live')
   })
 
   test('and comes to its end is reported once', async () => {

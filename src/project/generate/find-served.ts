@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { probeAgent } from '../../kit/index.ts'
 import { findRunningDev } from '../dev-server-file.ts'
 
 const longestMs = 3000
-const pauseMs = 100 // each look is a line in its console
+const pauseMs = 100
 
 /**
  * Waits until the `dev` that runs in a folder answers a route, which takes as long as a reload.
@@ -22,7 +23,11 @@ export async function findServed(folder: string, route: string): Promise<string 
 
 async function listMethods(url: URL): Promise<readonly string[]> {
   try {
-    const { headers } = await fetch(url, { method: 'OPTIONS', signal: AbortSignal.timeout(longestMs) })
+    const { headers } = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { 'user-agent': probeAgent },
+      signal: AbortSignal.timeout(longestMs),
+    })
     return headers.get('allow')?.split(', ') ?? []
   } catch {
     return []
