@@ -173,6 +173,16 @@ describe('dev', () => {
     assert.deepEqual(await hear(), ['reloaded src/value.ts mended'])
   })
 
+  test('a waypost.yml that a save has emptied for a moment takes nothing out of service', async () => {
+    const before = await valueOf('/value')
+    await save(() => write('waypost.yml', ''))
+    assert.equal(await valueOf('/value'), before)
+    assert.deepEqual(await hear(), ['refused waypost.yml WP_DEFINITION_EMPTY'])
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal(await valueOf('/value'), before)
+    assert.deepEqual(await hear(), ['reloaded waypost.yml mended'])
+  })
+
   test('files that come and go are followed, in the three ways that editors save', async () => {
     await save(() => rm(path.join(root, 'src/base.ts')))
     assert.equal(await valueOf('/value'), 14)
