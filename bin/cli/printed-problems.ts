@@ -46,6 +46,5 @@ export class PrintedProblems {
 function describeStill([first, ...others]: readonly Diagnostic[], error: unknown): string {
   if (first === undefined) return `still an error: ${messageOf(error).split('\n', 1)[0]}`
   const { file, range, message } = first
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  return `still ${plural(others.length + 1, 'error')}: ${file}:${range.start.line}:${range.start.column}  ${message}${more}`
+  return `still ${plural(others.length + 1, 'error')}: ${file}:${range.start.line}:${range.start.column}  ${message}`
 }
