@@ -18,8 +18,6 @@ export interface Claiming {
   readonly leaseMs: number
 }
 
-/** How long a run counts as under way after its process was last heard of. */
-export const leaseMs = 60_000
 const longestError = 1000
 
 /**

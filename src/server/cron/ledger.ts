@@ -25,8 +25,12 @@ export interface Ledger {
   readonly rows: ReadonlyMap<string, LedgerRow>
 }
 
+/** How long a run counts as under way after its process was last heard of. */
+export const leaseMs = 60_000
 /** A slot that lies so far ahead was taken while the database's clock was wrong. */
 const farAheadMs = 3_600_000
+/** So does a lease that ends so far ahead. */
+const farLeaseMs = 2 * leaseMs
 
 export async function loadLedger(system: System): Promise<Ledger> {
   const found = await system.db
@@ -60,7 +64,8 @@ export interface Upkeep {
 
 /**
  * Makes the ledger fit the active release: slots of a cronjob that is new, or has another schedule, count from now on;
- * one that is gone is forgotten once it does not run. Does nothing when another release is active.
+ * one that is gone is forgotten once it does not run; times that lie too far ahead are mended. Does nothing when another
+ * release is active.
  *
  * @returns the ledger as it stands then
  */
@@ -69,7 +74,8 @@ export async function keepLedger(system: System, ledger: Ledger, upkeep: Upkeep)
   const misfits = [...plan.values()].filter((job) => fromNow || !fits(ledger, job))
   const gone = [...ledger.rows.values()].filter(({ name }) => !plan.has(name))
   const ended = gone.filter((row) => !isClaimed(row, ledger.now)).map(({ name }) => name)
-  if (ledger.releaseId !== releaseId || misfits.length + ended.length === 0) return ledger
+  const isStuck = [...ledger.rows.values()].some(({ leaseUntil }) => (leaseUntil ?? 0) > ledger.now + farLeaseMs)
+  if (ledger.releaseId !== releaseId || (misfits.length + ended.length === 0 && !isStuck)) return ledger
   await system.transaction(async (trx) => {
     const active = await trx
       .selectFrom('waypost_active')
@@ -79,6 +85,7 @@ export async function keepLedger(system: System, ledger: Ledger, upkeep: Upkeep)
     if (active?.release_id !== releaseId) return
     for (const job of misfits) await countFromNow(system, trx, { job, fromNow })
     if (ended.length > 0) await forget(system, trx, ended)
+    if (isStuck) await shortenLeases(system, trx)
   })
   return loadLedger(system)
 }
@@ -106,6 +113,16 @@ async function countFromNow(
           ]),
         ),
     )
+    .execute()
+}
+
+/** The server of such a run may still be there: then it prolongs its lease from now on, else that is over soon. */
+async function shortenLeases(system: System, trx: Transaction<SystemTables>): Promise<void> {
+  const now = system.now()
+  await trx
+    .updateTable('waypost_cronjob')
+    .set((row) => ({ lease_until: row(now, '+', leaseMs) }))
+    .where((row) => row('lease_until', '>', row(now, '+', farLeaseMs)))
     .execute()
 }
 

@@ -1,6 +1,6 @@
 import type { ToServe } from '../load-modules.ts'
 import type { Shared } from '../open-shared.ts'
-import { leaseMs } from './claim.ts'
+import { leaseMs } from './ledger.ts'
 import { openCronjobs } from './open-cronjobs.ts'
 import { logReport } from './log-report.ts'
 import { Cron } from './cron.ts'
