@@ -1,4 +1,5 @@
 import { isClaimed, keepLedger, loadLedger, type Ledger } from './ledger.ts'
+import { ConflictFinder } from './find-conflicts.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 import { CronRunner, type RunnerOptions } from './runner.ts'
 import { within } from './within.ts'
@@ -25,6 +26,7 @@ export class Cron {
   readonly #closing = new Set<Promise<void>>()
   readonly #looping: Promise<void>
   readonly #longestWaitMs: number
+  readonly #conflicts = new ConflictFinder()
   #fromNow: boolean
   #set: CronjobSet | undefined
   #errorsInARow = 0
@@ -90,12 +92,18 @@ export class Cron {
   }
 
   async #startDue(set: CronjobSet): Promise<number> {
-    const { system } = this.#options
+    const { system, logger } = this.#options
     const seen = await loadLedger(system)
     // It is about to be activated, or to be replaced.
     if (seen.releaseId !== set.releaseId) return Math.min(shortestWaitMs, this.#longestWaitMs)
     const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
+    for (const conflict of this.#conflicts.find(set, seen)) {
+      logger.warn(
+        conflict,
+        'another server reads another schedule of this cronjob out of the same release: it may not run',
+      )
+    }
     if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)
     return Math.min(this.#longestWaitMs, waitForNext(set, ledger))
   }

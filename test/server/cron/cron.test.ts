@@ -287,6 +287,50 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.equal((await world.row('tick'))?.claim_id, 'run_ANOTHER', 'what the other one does is left alone')
   })
 
+  test('a lease that a wrong clock made far too long is over after the usual time', async () => {
+    await using world = await open()
+    const before = await world.open()
+    const set = await before.follow()
+    await known(world)
+    await before.close()
+    const ahead = 3 * 24 * 60
+    world.clock.forward(ahead)
+    const { now, rows } = await loadLedger(world.host.system)
+    const claiming = { releaseId: set.releaseId, row: rows.get('tick')!, slot: now, leaseMs: 60_000 }
+    assert.ok(await claimSlot(world.host.system, claiming)) // and its server dies
+    world.clock.forward(-ahead)
+    const machine = await world.open()
+    await machine.follow()
+    await until('it is mended', async () => (await world.row('tick'))!.lease_until! < now)
+    world.clock.forward(0.9)
+    await settle()
+    assert.deepEqual(world.runs, [], 'a server that is still there has its time to say so')
+    world.clock.forward(0.2)
+    await until('it runs again', () => machine.reports.length === 1)
+    assert.deepEqual(world.runs, ['tick 2026-11-20T10:01'])
+  })
+
+  test('servers that read other schedules out of one release are named, once', async () => {
+    await using world = await open({ tick: '*/${env.EVERY} * * * *', steady: everyMinute })
+    const machines = [
+      await world.open({}, { variables: { EVERY: '5' } }),
+      await world.open({}, { variables: { EVERY: '10' } }),
+    ]
+    const named = () => machines.map(({ logs }) => logs.filter(({ msg }) => /another schedule/.test(String(msg))))
+    await machines[0]!.follow()
+    await known(world)
+    await settle()
+    assert.deepEqual(named(), [[], []], 'a new release is no conflict')
+    await machines[1]!.follow()
+    await until('both say it', () => named().every((lines) => lines.length > 0))
+    await settle()
+    const seen = named().map((lines) => lines.map(({ cronjob, here, there }) => [cronjob, here, there]))
+    assert.deepEqual(seen, [
+      [['tick', '*/5 * * * * (UTC)', '*/10 * * * * (UTC)']],
+      [['tick', '*/10 * * * * (UTC)', '*/5 * * * * (UTC)']],
+    ])
+  })
+
   test('another release: its cronjobs are followed, a run ends with what it began with, rows that are gone go', async () => {
     await using world = await open({ tick: everyMinute, old: '0 * * * *' })
     const gate = Promise.withResolvers<void>()

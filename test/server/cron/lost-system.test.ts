@@ -14,7 +14,7 @@ describe('cronjobs of a server that System has lost', () => {
         await using world = await openWorld(url)
         await world.deploy({ tick: '* * * * *' })
         const near = await world.open()
-        const far = await world.open({ leaseMs: 1200 }, line.through(url))
+        const far = await world.open({ leaseMs: 1200 }, { url: line.through(url) })
         await far.follow()
         await until('it is known', async () => (await world.row('tick')) !== undefined)
         let endedAt = Infinity

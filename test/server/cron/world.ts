@@ -36,11 +36,17 @@ export interface World extends AsyncDisposable {
   /** The clock of System; `start` lets it go on from a moment. */
   readonly clock: { set(time: string): void; forward(minutes: number): void; start(time: string): void }
   deploy(cronjobs: Readonly<Record<string, Cronjobish>>): Promise<void>
-  /** @param through another way to the same System */
-  open(options?: Partial<FollowOptions>, through?: string): Promise<Machine>
+  open(options?: Partial<FollowOptions>, own?: Own): Promise<Machine>
   row(name: string): Promise<Row | undefined>
   /** Replaces what the action of a cronjob does. */
   readonly work: Record<string, Work>
+}
+
+/** What a machine has of its own. */
+interface Own {
+  /** Another way to the same System. */
+  readonly url?: string
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 type Row = NonNullable<Awaited<ReturnType<typeof loadRow>>>
@@ -54,9 +60,9 @@ export async function openWorld(systemUrl: string): Promise<World> {
   let startedAt: number | undefined
   const passed = () => (startedAt === undefined ? 0 : performance.now() - startedAt)
   const clock = { now: () => now + passed(), monotonic: () => performance.now() }
-  const connect = (url = systemUrl) => {
-    const variables = { WAYPOST_SYSTEM_URL: url }
-    return openHost({ folder, variables, create: true, unmigrated: true, disposable: true, clock })
+  const connect = ({ url = systemUrl, variables = {} }: Own = {}) => {
+    const all = { ...variables, WAYPOST_SYSTEM_URL: url }
+    return openHost({ folder, variables: all, create: true, unmigrated: true, disposable: true, clock })
   }
   const host = await connect()
   closers.push(() => host.close())
@@ -85,9 +91,8 @@ export async function openWorld(systemUrl: string): Promise<World> {
       const manifest = { ...emptyManifest, cronjobs: Object.fromEntries(entries), events: { happened: {} } }
       await activateRelease(host.system, { manifest, artifacts: [] }, { by: 'test' })
     },
-    async open(options = {}, through) {
-      const own = await connect(through)
-      const machine = startMachine(own, plugins, options)
+    async open(options = {}, own = {}) {
+      const machine = startMachine(await connect(own), plugins, options)
       closers.push(() => machine.close())
       return machine
     },
