@@ -68,7 +68,7 @@ export async function followSaves(
     try {
       readVariables()
     } catch (error) {
-      console.warned(`.env cannot be read: ${messageOf(error)}. What it held before counts on.`)
+      console.warned(`${messageOf(error)}. What it held before counts on.`)
     }
   }
 
