@@ -96,10 +96,12 @@ describe('dev', () => {
     })
   }
 
-  /** Saves, waits until the watcher has seen it, and then asks: the answer must be the new one at once. */
+  /** Saves, and waits until all is said of it, or nobody will say anything: a save may come as two events. */
   async function save(work: () => Promise<void>): Promise<void> {
+    const before = said.length
     await work()
-    await pause(30)
+    for (let waited = 0; said.length === before && waited < 600; waited += 10) await pause(10)
+    for (let count = 0; count < said.length; await pause(60)) count = said.length
   }
 
   test('a save of an action, of what it imports, of an included file, a schema or waypost.yml shows in the next request', async () => {
