@@ -1,0 +1,49 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { time } from './time.ts'
+
+const User = defineEntity({
+  name: 'User',
+  tableName: 'waypost_user',
+  properties: {
+    id: p.text().primary(),
+    name: p.text().unique(),
+    email: p.text().nullable(),
+    password_hash: p.text().nullable(),
+    status: p.text().$type<'active' | 'disabled'>(),
+    created_at: time(),
+  },
+})
+
+const UserScope = defineEntity({
+  name: 'UserScope',
+  tableName: 'waypost_user_scope',
+  properties: { user_id: p.text().primary(), scope: p.text().primary() },
+})
+
+const Client = defineEntity({
+  name: 'Client',
+  tableName: 'waypost_client',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    /** Owner, as whom client_credentials acts; null for the built-in login client. */
+    user_id: p.text().nullable(),
+    /** SHA-256 of the secret; null for a public client. */
+    secret_hash: p.text().nullable(),
+    /** Grant types, separated by spaces. */
+    grants: p.text(),
+    /** JSON list. */
+    redirect_uris: p.text(),
+    status: p.text().$type<'active' | 'disabled'>(),
+    created_at: time(),
+  },
+})
+
+const ClientScope = defineEntity({
+  name: 'ClientScope',
+  tableName: 'waypost_client_scope',
+  properties: { client_id: p.text().primary(), scope: p.text().primary() },
+})
+
+/** Users and clients, and what they may do. */
+export const accountEntities = [User, UserScope, Client, ClientScope] as const

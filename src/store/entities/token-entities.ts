@@ -1,0 +1,70 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { time } from './time.ts'
+
+const SigningKey = defineEntity({
+  name: 'SigningKey',
+  tableName: 'waypost_key',
+  properties: {
+    id: p.text().primary(),
+    public_jwk: p.text(),
+    /** Sealed. */
+    private_jwk: p.text(),
+    created_at: time(),
+    retired_at: time().nullable(),
+  },
+})
+
+const AccessToken = defineEntity({
+  name: 'AccessToken',
+  tableName: 'waypost_token',
+  properties: {
+    jti: p.text().primary(),
+    user_id: p.text().index(),
+    client_id: p.text().index(),
+    family_id: p.text().nullable().index(),
+    scope: p.text(),
+    created_at: time(),
+    expires_at: time().index(),
+    revoked_at: time().nullable(),
+  },
+})
+
+/** All tokens that descend from one grant. */
+const TokenFamily = defineEntity({
+  name: 'TokenFamily',
+  tableName: 'waypost_token_family',
+  properties: {
+    id: p.text().primary(),
+    user_id: p.text().index(),
+    client_id: p.text().index(),
+    /** What was granted; a narrowed refresh keeps it for later. */
+    scope: p.text(),
+    created_at: time(),
+    expires_at: time().index(),
+    revoked_at: time().nullable(),
+  },
+})
+
+const RefreshToken = defineEntity({
+  name: 'RefreshToken',
+  tableName: 'waypost_refresh_token',
+  properties: {
+    /** SHA-256 of the token. */
+    hash: p.text().primary(),
+    family_id: p.text().index(),
+    created_at: time(),
+    expires_at: time(),
+    used_at: time().nullable(),
+    /** The scope asked for when it was used: a retry must ask for the same. */
+    used_scope: p.text().nullable(),
+  },
+})
+
+const Throttle = defineEntity({
+  name: 'Throttle',
+  tableName: 'waypost_throttle',
+  properties: { bucket: p.text().primary(), count: p.integer(), expires_at: time().index() },
+})
+
+/** Keys and tokens, and who guesses too often. */
+export const tokenEntities = [SigningKey, AccessToken, TokenFamily, RefreshToken, Throttle] as const
