@@ -1,8 +1,8 @@
 import type { Principal } from '../contract/index.ts'
 import { storeErrors, type Feed, type System } from '../store/index.ts'
-import { verifyAccessToken, type TokenSigner } from './access-token.ts'
+import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
 import { errors } from './errors.ts'
-import { intersect, splitScopes } from './scopes.ts'
+import { intersect, splitScopes } from './account/scopes.ts'
 
 /** Decides who calls and whether he may. */
 export interface Guard {

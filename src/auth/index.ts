@@ -1,15 +1,15 @@
 // auth: users, scopes, clients, tokens, keys, grants and the endpoints of OAuth2; the guard that protects routes.
 // May import kit, contract and store. Access tokens are JWTs after RFC 9068; refresh tokens rotate in families.
-export { readTokenId } from './access-token.ts'
-export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './clients.ts'
+export { readTokenId } from './token/access-token.ts'
+export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './account/clients.ts'
 export { errors as authErrors, OAuthError } from './errors.ts'
 export { makeGuard, type Guard } from './guard.ts'
-export { openKeyRing, type KeyRing } from './keys.ts'
-export { makeLogin, type Login } from './login.ts'
-export { backendScopes, checkScopes, consumerScope } from './scopes.ts'
-export { mountAuthorization, tokenAnswer } from './token-endpoint.ts'
-export { revokeTokens, type Revocation } from './revoke.ts'
-export { issueTokens, type TokenIssuer } from './tokens.ts'
+export { openKeyRing, type KeyRing } from './token/keys.ts'
+export { makeLogin, type Login } from './account/login.ts'
+export { backendScopes, checkScopes, consumerScope } from './account/scopes.ts'
+export { mountAuthorization, tokenAnswer } from './endpoint/token-endpoint.ts'
+export { revokeTokens, type Revocation } from './token/revoke.ts'
+export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
   addUser,
   addUserScopes,
@@ -18,4 +18,4 @@ export {
   removeUserScopes,
   type NewUser,
   type UserRecord,
-} from './users.ts'
+} from './account/users.ts'

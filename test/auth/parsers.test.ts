@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { authenticateClient, parseBasic, readForm } from '../../src/auth/client-authentication.ts'
+import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoint/client-authentication.ts'
 import { OAuthError } from '../../src/auth/errors.ts'
-import { checkScopes, parseScopes } from '../../src/auth/scopes.ts'
+import { checkScopes, parseScopes } from '../../src/auth/account/scopes.ts'
 import { assertDiscreet } from './world.ts'
 import { basic, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 

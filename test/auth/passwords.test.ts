@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { argon2Sync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { hashPassword, isPassword } from '../../src/auth/passwords.ts'
+import { hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
 
 test('a password is kept as argon2id in PHC form, with the parameters of OWASP and a salt of its own', async () => {
   const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { countAttempt, network, takeBackAttempt, type Attempt } from '../../src/auth/throttle.ts'
+import { countAttempt, network, takeBackAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 
 for (const kind of systemKinds) {

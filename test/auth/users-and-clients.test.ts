@@ -12,7 +12,7 @@ import {
   type NewClient,
   type NewUser,
 } from '../../src/auth/index.ts'
-import { signAccessToken, verifyAccessToken } from '../../src/auth/access-token.ts'
+import { signAccessToken, verifyAccessToken } from '../../src/auth/token/access-token.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
 import { issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
-import { isPassword } from '../../src/auth/passwords.ts'
+import { isPassword } from '../../src/auth/account/passwords.ts'
 import { bearer, systemKinds, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
 

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto'
 import { promisify } from 'node:util'
-import { errors } from './errors.ts'
+import { errors } from '../errors.ts'
 
 const derive = promisify(argon2)
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { sha256 } from '../kit/index.ts'
-import type { SystemTables } from '../store/index.ts'
+import { sha256 } from '../../kit/index.ts'
+import type { SystemTables } from '../../store/index.ts'
 import { signAccessToken, type SignedToken } from './access-token.ts'
-import { loadSharedScopes } from './clients.ts'
-import { OAuthError } from './errors.ts'
+import { loadSharedScopes } from '../account/clients.ts'
+import { OAuthError } from '../errors.ts'
 import { revokeWithin } from './revoke.ts'
-import { intersect, splitScopes } from './scopes.ts'
+import { intersect, splitScopes } from '../account/scopes.ts'
 import { storeAccessToken, storeRefreshToken, type IssuedTokens, type TokenIssuer } from './tokens.ts'
 
 export interface RefreshRequest {

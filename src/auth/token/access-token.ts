@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
-import { makeUuid, type Clock } from '../kit/index.ts'
-import { isUuid } from './is-uuid.ts'
+import { makeUuid, type Clock } from '../../kit/index.ts'
+import { isUuid } from '../account/is-uuid.ts'
 import type { KeyRing } from './keys.ts'
 
 /** Who signs access tokens, and for whom: `issuer` is their `iss` and their `aud`. */

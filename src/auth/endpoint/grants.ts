@@ -1,9 +1,9 @@
 import type { Form } from './client-authentication.ts'
-import { loadSharedScopes, type ClientRecord } from './clients.ts'
-import { OAuthError } from './errors.ts'
-import { refreshTokens } from './refresh.ts'
-import { intersect, type RequestedScopes } from './scopes.ts'
-import { issueTokens, type IssuedTokens, type TokenIssuer } from './tokens.ts'
+import { loadSharedScopes, type ClientRecord } from '../account/clients.ts'
+import { OAuthError } from '../errors.ts'
+import { refreshTokens } from '../token/refresh.ts'
+import { intersect, type RequestedScopes } from '../account/scopes.ts'
+import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 
 /** A token request whose client has authenticated and may use the grant. */
 export interface GrantRequest {

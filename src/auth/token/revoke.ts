@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import { sha256 } from '../kit/index.ts'
-import { recordChanges, type Change, type System, type SystemTables } from '../store/index.ts'
+import { sha256 } from '../../kit/index.ts'
+import { recordChanges, type Change, type System, type SystemTables } from '../../store/index.ts'
 import { verifyAccessToken } from './access-token.ts'
-import type { ClientRecord } from './clients.ts'
+import type { ClientRecord } from '../account/clients.ts'
 import type { TokenIssuer } from './tokens.ts'
 
 /** Which tokens to revoke: exactly one of them is given. */

@@ -1,12 +1,12 @@
 import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import { authenticateClient, readForm, type Form } from './client-authentication.ts'
-import { OAuthError } from './errors.ts'
+import { OAuthError } from '../errors.ts'
 import { grants } from './grants.ts'
-import { revokeByValue } from './revoke.ts'
-import { parseScopes, type RequestedScopes } from './scopes.ts'
+import { revokeByValue } from '../token/revoke.ts'
+import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
 import { speakOAuth } from './speak-oauth.ts'
-import type { IssuedTokens, TokenIssuer } from './tokens.ts'
+import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 
 /** `/authorization/token` (RFC 6749 §3.2) and `/authorization/revoke` (RFC 7009). */
 export function mountAuthorization(issuer: TokenIssuer): FastifyPluginAsync {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { isWaypostError } from '../kit/index.ts'
-import { OAuthError } from './errors.ts'
+import { isWaypostError } from '../../kit/index.ts'
+import { OAuthError } from '../errors.ts'
 
 /** Answers of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
 export function speakOAuth(app: FastifyInstance): void {

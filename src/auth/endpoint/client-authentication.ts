@@ -1,6 +1,6 @@
-import { isClientSecret, findClient, type ClientRecord } from './clients.ts'
-import { OAuthError } from './errors.ts'
-import type { System } from '../store/index.ts'
+import { isClientSecret, findClient, type ClientRecord } from '../account/clients.ts'
+import { OAuthError } from '../errors.ts'
+import type { System } from '../../store/index.ts'
 
 /** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
 export type Form = Readonly<Record<string, string>>

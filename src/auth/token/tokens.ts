@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { makeSecret, makeUuid, sha256, type Settings } from '../kit/index.ts'
-import type { System, SystemTables } from '../store/index.ts'
+import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
 
 /** What issuing tokens needs of its server. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { makeUuid, nearest } from '../kit/index.ts'
-import { recordChanges, type System, type SystemTables } from '../store/index.ts'
-import { errors } from './errors.ts'
+import { makeUuid, nearest } from '../../kit/index.ts'
+import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
+import { errors } from '../errors.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { checkScopes } from './scopes.ts'
 

@@ -1,8 +1,8 @@
-import { isWaypostError } from '../kit/index.ts'
+import { isWaypostError } from '../../kit/index.ts'
 import { loginClientId } from './clients.ts'
-import { refreshTokens } from './refresh.ts'
+import { refreshTokens } from '../token/refresh.ts'
 import { countAttempt, takeBackAttempt, type Attempt } from './throttle.ts'
-import { issueTokens, type IssuedTokens, type TokenIssuer } from './tokens.ts'
+import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { loadUserScopes, verifyLogin, type UserRecord } from './users.ts'
 
 /** What another room needs to let somebody in. */

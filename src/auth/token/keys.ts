@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { makeId } from '../kit/index.ts'
-import { recordChanges, type Secrets, type System } from '../store/index.ts'
+import { makeId } from '../../kit/index.ts'
+import { recordChanges, type Secrets, type System } from '../../store/index.ts'
 
 /** The keys that sign and verify access tokens (ES256). */
 export interface KeyRing {

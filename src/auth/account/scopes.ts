@@ -1,4 +1,4 @@
-import { errors } from './errors.ts'
+import { errors } from '../errors.ts'
 
 /** Scope of the consumer endpoints. */
 export const consumerScope = 'consumer'

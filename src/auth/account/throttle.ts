@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { sql, type Transaction } from 'kysely'
-import type { Clock } from '../kit/index.ts'
-import type { System, SystemTables } from '../store/index.ts'
-import { errors } from './errors.ts'
+import type { Clock } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
+import { errors } from '../errors.ts'
 
 export interface Attempt {
   readonly name: string
