@@ -1,4 +1,5 @@
 import { accountEntities } from './entities/account-entities.ts'
+import { authorizationEntities } from './entities/authorization-entities.ts'
 import { cronjobEntities } from './entities/cronjob-entities.ts'
 import { eventEntities } from './entities/event-entities.ts'
 import { releaseEntities } from './entities/release-entities.ts'
@@ -10,6 +11,7 @@ export const entities = [
   ...systemEntities,
   ...accountEntities,
   ...tokenEntities,
+  ...authorizationEntities,
   ...releaseEntities,
   ...eventEntities,
   ...cronjobEntities,

@@ -43,7 +43,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('is migrated once, and stays usable', async () => {
-      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables'])
+      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables', '0002-authorization-code'])
       assert.deepEqual(await migrateSystem(system), [])
       assert.deepEqual(await pendingSystemMigrations(system), [])
       await assertSystemMigrated(system)

@@ -38,6 +38,7 @@ export async function storeAccessToken(
       created_at: options.now,
       expires_at: token.expiresAt,
       revoked_at: null,
+      used_at: null,
     })
     .execute()
 }

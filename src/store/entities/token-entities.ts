@@ -26,6 +26,8 @@ const AccessToken = defineEntity({
     created_at: time(),
     expires_at: time().index(),
     revoked_at: time().nullable(),
+    /** When a server last saw it used; written now and then. */
+    used_at: time().nullable(),
   },
 })
 
