@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
@@ -43,44 +43,79 @@ export async function storeAccessToken(
     .execute()
 }
 
-/** Issues the tokens of a new grant; with a refresh token they begin a family. */
+/** Tokens that are signed; they do not count before they are stored. */
+export interface PreparedTokens {
+  readonly issued: IssuedTokens & { readonly jti: string }
+  /** The family that they begin, by which all of them are revoked at once. */
+  readonly familyId: string
+  store(trx: Transaction<SystemTables>): Promise<void>
+}
+
+/** Issues an access token; with a refresh token the two begin a family. */
 export async function issueTokens(
   issuer: TokenIssuer,
   grantee: Grantee,
   options: { refresh: boolean; lifetimeMs?: number },
 ): Promise<IssuedTokens & { jti: string }> {
-  const token = await signAccessToken(issuer, grantee, options.lifetimeMs ?? issuer.settings().token_lifetime)
-  const now = issuer.clock.now()
-  const answer = { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
-  if (!options.refresh) {
-    await storeAccessToken(issuer.system.db, token, { grantee, familyId: null, now })
-    return answer
+  if (options.refresh) {
+    const prepared = await prepareFamily(issuer, grantee, { refresh: true })
+    await issuer.system.transaction((trx) => prepared.store(trx))
+    return prepared.issued
   }
-  const familyId = makeUuid()
-  const refreshToken = makeSecret()
+  const token = await signAccessToken(issuer, grantee, options.lifetimeMs ?? issuer.settings().token_lifetime)
+  await storeAccessToken(issuer.system.db, token, { grantee, familyId: null, now: issuer.clock.now() })
+  return { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
+}
+
+/** Signs the first tokens of a family, for a transaction that does more than storing them. */
+export async function prepareFamily(
+  issuer: TokenIssuer,
+  grantee: Grantee,
+  { refresh }: { refresh: boolean },
+): Promise<PreparedTokens> {
   const settings = issuer.settings()
+  const token = await signAccessToken(issuer, grantee, settings.token_lifetime)
+  const refreshToken = refresh ? makeSecret() : undefined
+  const familyId = makeUuid()
+  const now = issuer.clock.now()
   const familyEnds = now + settings.refresh_family_lifetime
-  await issuer.system.transaction(async (trx) => {
-    await trx
-      .insertInto('waypost_token_family')
-      .values({
-        id: familyId,
-        user_id: grantee.userId,
-        client_id: grantee.clientId,
-        scope: grantee.scopes.join(' '),
-        created_at: now,
-        expires_at: familyEnds,
-        revoked_at: null,
-      })
-      .execute()
-    await storeRefreshToken(trx, refreshToken, {
-      familyId,
-      now,
-      expiresAt: Math.min(familyEnds, now + settings.refresh_lifetime),
+  return {
+    familyId,
+    issued: {
+      accessToken: token.jwt,
+      jti: token.jti,
+      expiresIn: token.expiresIn,
+      scopes: grantee.scopes,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+    },
+    async store(trx) {
+      await storeFamily(trx, grantee, { id: familyId, now, expiresAt: familyEnds })
+      if (refreshToken !== undefined) {
+        const expiresAt = Math.min(familyEnds, now + settings.refresh_lifetime)
+        await storeRefreshToken(trx, refreshToken, { familyId, now, expiresAt })
+      }
+      await storeAccessToken(trx, token, { grantee, familyId, now })
+    },
+  }
+}
+
+async function storeFamily(
+  trx: Transaction<SystemTables>,
+  grantee: Grantee,
+  family: { id: string; now: number; expiresAt: number },
+): Promise<void> {
+  await trx
+    .insertInto('waypost_token_family')
+    .values({
+      id: family.id,
+      user_id: grantee.userId,
+      client_id: grantee.clientId,
+      scope: grantee.scopes.join(' '),
+      created_at: family.now,
+      expires_at: family.expiresAt,
+      revoked_at: null,
     })
-    await storeAccessToken(trx, token, { grantee, familyId, now })
-  })
-  return { ...answer, refreshToken }
+    .execute()
 }
 
 export async function storeRefreshToken(
