@@ -2,6 +2,7 @@
 // May import kit, contract and store. Access tokens are JWTs after RFC 9068; refresh tokens rotate in families.
 export { readTokenId } from './token/access-token.ts'
 export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './account/clients.ts'
+export { docsClientId, docsRedirectPath } from './account/docs-client.ts'
 export { errors as authErrors, OAuthError } from './errors.ts'
 export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'
