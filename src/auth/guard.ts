@@ -1,7 +1,7 @@
 import type { Principal } from '../contract/index.ts'
-import { storeErrors, type Feed, type System } from '../store/index.ts'
+import { makeFeedCache, storeErrors, type Change, type Feed, type System } from '../store/index.ts'
 import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
-import { errors } from './errors.ts'
+import { makeRefusals, type Refusals } from './refusals.ts'
 import { intersect, splitScopes } from './account/scopes.ts'
 
 /** Decides who calls and whether he may. */
@@ -12,6 +12,8 @@ export interface Guard {
    * @throws WP_AUTH_NO_TOKEN, WP_AUTH_TOKEN_FORM, WP_AUTH_TOKEN, WP_AUTH_SCOPE, WP_AUTH_USER_SCOPE, WP_STORE_FEED_STALE
    */
   authorize(header: string | undefined, needed: readonly string[]): Principal | Promise<Principal>
+  /** Which tokens were used since this was last asked, by their id, and when: milliseconds since 1970. */
+  takeUses(): ReadonlyMap<string, number>
   close(): void
 }
 
@@ -30,110 +32,81 @@ interface Verified {
 }
 
 const cacheLimit = 10_000
+/** Tokens whose last use is remembered until it is taken; that of more is not written. */
+const usesLimit = 50_000
 const answerLimitMs = 3000
 
 /** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
 export function makeGuard(options: GuardOptions): Guard {
   const { feed, keys, clock } = options
-  const cache = new Map<string, Verified>()
-  let epoch = 0
-
   const stop = feed.listen((changes) => {
-    epoch++
-    if (changes === 'reset' || changes.some((change) => change.kind === 'key')) {
-      cache.clear()
-      return keys.markChanged()
-    }
-    const touched = new Set(changes.map((change) => `${change.kind} ${change.subject}`))
-    for (const [token, verified] of cache) {
-      if (subjectsOf(verified).some((subject) => touched.has(subject))) cache.delete(token)
-    }
+    if (changes === 'reset' || changes.some(({ kind }) => kind === 'key')) keys.markChanged()
   })
+  // A key may have been withdrawn, and with it whatever it signed.
+  const cache = makeFeedCache<Verified>({ feed, limit: cacheLimit, subjectsOf, clearOn: ['key'] })
+  const refusals = makeRefusals(options.issuer)
+  let uses = new Map<string, number>()
 
-  async function verify(token: string): Promise<Verified> {
-    const epochBefore = epoch
-    const freshBefore = feed.isFresh()
-    const verified = await loadVerified(options, token)
-    if (freshBefore && epoch === epochBefore && verified.expiresAt > clock.now()) {
-      if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value!)
-      cache.set(token, verified)
-    }
-    return verified
+  function admit({ principal, carried, jti }: Verified, now: number, needed: readonly string[]): Principal {
+    if (uses.size < usesLimit) uses.set(jti, now)
+    if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
+    throw refusals.scopeLacked(principal, carried, needed)
   }
 
   return {
     authorize(header, needed) {
-      const token = readBearer(header, needed)
-      const cached = feed.isFresh() ? cache.get(token) : undefined
-      if (cached === undefined) return verify(token).then((verified) => checkScopes(verified, needed))
-      if (cached.expiresAt > clock.now()) return checkScopes(cached, needed)
+      const token = readBearer(header, needed, refusals)
+      const cached = cache.get(token)
+      if (cached === undefined) {
+        return cache
+          .load(token, () => loadVerified(options, token, refusals))
+          .then((verified) => admit(verified, clock.now(), needed))
+      }
+      const now = clock.now()
+      if (cached.expiresAt > now) return admit(cached, now, needed)
       cache.delete(token)
-      throw refuse('has expired')
+      throw refusals.invalid('has expired')
     },
-    close: stop,
+    takeUses() {
+      const taken = uses
+      uses = new Map()
+      return taken
+    },
+    close() {
+      stop()
+      cache.close()
+    },
   }
 }
 
-function subjectsOf(verified: Verified): string[] {
-  const { principal, jti, familyId } = verified
-  return [`user ${principal.user.id}`, `client ${principal.client.id}`, `token ${jti}`, `family ${familyId}`]
+function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
+  return [
+    { kind: 'user', subject: principal.user.id },
+    { kind: 'client', subject: principal.client.id },
+    { kind: 'token', subject: jti },
+    ...(familyId === null ? [] : [{ kind: 'family', subject: familyId } as const]),
+  ]
 }
 
-function readBearer(header: string | undefined, needed: readonly string[]): string {
-  // Whoever uses another scheme has not tried yet, and is told no error code (RFC 6750 §3.1).
-  if (header === undefined || !/^Bearer(?![^ ])/i.test(header)) {
-    const list = needed.join(' or ')
-    throw errors.WP_AUTH_NO_TOKEN(
-      { need: list === '' ? '' : ` with the scope ${list}` },
-      {
-        brief: `no token; ${list === '' ? 'any that is valid' : `scope ${list}`} is needed`,
-        headers: { 'www-authenticate': 'Bearer realm="waypost"' },
-      },
-    )
-  }
+function readBearer(header: string | undefined, needed: readonly string[], refusals: Refusals): string {
+  // Whoever uses another scheme has not tried yet.
+  if (header === undefined || !/^Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
-  if (match !== null) return match[1]!
-  const challenge = 'Bearer realm="waypost", error="invalid_request"'
-  throw errors.WP_AUTH_TOKEN_FORM({}, { headers: { 'www-authenticate': challenge } })
-}
-
-function checkScopes(verified: Verified, needed: readonly string[]): Principal {
-  const { principal, carried } = verified
-  if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
-  const list = needed.join(' or ')
-  const headers = {
-    'www-authenticate': `Bearer realm="waypost", error="insufficient_scope", scope="${needed.join(' ')}"`,
-  }
-  if (needed.some((scope) => carried.includes(scope))) {
-    const { name } = principal.user
-    throw errors.WP_AUTH_USER_SCOPE({ user: name, needed: list }, { headers, brief: `${name} lacks the scope ${list}` })
-  }
-  const brief = `scope ${list} is missing in the token`
-  throw errors.WP_AUTH_SCOPE({ carried: carried.join(', ') || 'no scope', needed: list }, { headers, brief })
-}
-
-function refuse(reason: string, cause?: unknown): Error {
-  return errors.WP_AUTH_TOKEN(
-    { reason },
-    {
-      cause,
-      brief: `token ${reason}`,
-      headers: { 'www-authenticate': 'Bearer realm="waypost", error="invalid_token"' },
-    },
-  )
+  if (match === null) throw refusals.malformed()
+  return match[1]!
 }
 
 /** Checks the signature, then reads what System says of the token now. */
-async function loadVerified(options: GuardOptions, token: string): Promise<Verified> {
+async function loadVerified(options: GuardOptions, token: string, refusals: Refusals): Promise<Verified> {
   const verification = await answered(verifyAccessToken(options, token))
-  if (!('jti' in verification)) throw refuse(verification.reason, verification.cause)
+  if (!('jti' in verification)) throw refusals.invalid(verification.reason, verification.cause)
   const { jti } = verification
   const found = await answered(readToken(options.system, jti))
-  if (found === undefined) throw refuse('is not known here')
+  if (found === undefined) throw refusals.invalid('is not known here')
   const { row, userScopes } = found
-  if (row.revoked_at !== null) throw refuse('was revoked')
-  if (row.user_status !== 'active') throw refuse('belongs to a user that is disabled')
-  if (row.client_status !== 'active') throw refuse('belongs to a client that is disabled')
+  if (row.revoked_at !== null) throw refusals.invalid('was revoked')
+  if (row.user_status !== 'active') throw refusals.invalid('belongs to a user that is disabled')
+  if (row.client_status !== 'active') throw refusals.invalid('belongs to a client that is disabled')
   const carried = splitScopes(row.scope)
   return {
     principal: {

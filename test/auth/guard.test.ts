@@ -8,6 +8,8 @@ import { openIdentity } from '../../src/server/index.ts'
 import { basic, bearer, issuer, systemKinds, type TestAnswer } from '../support/server.ts'
 import { change, openWorld, setStatus, timeUntil, type World } from './world.ts'
 
+/** Where a client that was refused finds out how to get a token (RFC 9728 §5.1). */
+const metadata = `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`
 const hour = 3_600_000
 
 interface Forgery {
@@ -128,13 +130,17 @@ for (const kind of systemKinds) {
     })
 
     const headers: readonly { header: string; status: number; challenge: string }[] = [
-      { header: '', status: 401, challenge: 'Bearer realm="waypost"' },
-      { header: 'Basic eDp5', status: 401, challenge: 'Bearer realm="waypost"' },
-      { header: 'BearerX', status: 401, challenge: 'Bearer realm="waypost"' },
-      { header: 'Bearer', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
-      { header: 'Bearer a b', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
-      { header: 'Bearer "x"', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
-      { header: 'Bearer x, Bearer y', status: 400, challenge: 'Bearer realm="waypost", error="invalid_request"' },
+      { header: '', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
+      { header: 'Basic eDp5', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
+      { header: 'BearerX', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
+      { header: 'Bearer', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
+      { header: 'Bearer a b', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
+      { header: 'Bearer "x"', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
+      {
+        header: 'Bearer x, Bearer y',
+        status: 400,
+        challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}`,
+      },
     ]
     for (const { header, status, challenge } of headers) {
       test(`answers the header "${header}" with ${status}`, async () => {
@@ -152,7 +158,7 @@ for (const kind of systemKinds) {
       assert.equal(answer.status, 403)
       assert.equal(
         answer.headers.get('www-authenticate'),
-        'Bearer realm="waypost", error="insufficient_scope", scope="todo"',
+        `Bearer realm="waypost", error="insufficient_scope", scope="todo", ${metadata}`,
       )
       assert.equal(answer.body.detail, 'This token carries note; the route needs todo')
     })
@@ -309,7 +315,7 @@ for (const kind of systemKinds) {
 
 function assertInvalidToken(answer: TestAnswer, reason = ''): void {
   assert.equal(answer.status, 401, answer.text)
-  assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="waypost", error="invalid_token"')
+  assert.equal(answer.headers.get('www-authenticate'), `Bearer realm="waypost", error="invalid_token", ${metadata}`)
   assert.equal(answer.body.status, 401)
   assert.ok(answer.body.detail.includes(reason), answer.body.detail)
 }
