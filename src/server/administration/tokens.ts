@@ -1,8 +1,5 @@
 import {
-  addClient,
-  addUser,
-  addUserScopes,
-  backendScopes,
+  authErrors,
   checkScopes,
   findUser,
   issueTokens,
@@ -10,65 +7,13 @@ import {
   loginClientId,
   openKeyRing,
   readTokenId,
-  removeUserScopes,
   revokeTokens,
-  authErrors,
-  type NewClient,
-} from '../auth/index.ts'
-import { parseDuration } from '../kit/index.ts'
-import { loadTerms } from './active-release.ts'
-import { errors } from './errors.ts'
-import type { Host } from './host.ts'
-import { openIdentity } from './open-identity.ts'
-
-export interface UserRequest {
-  readonly name: string
-  readonly email?: string | undefined
-  readonly password?: string | undefined
-  /** Beside those that every new user gets. */
-  readonly scopes: readonly string[]
-  /** Gives every scope of administration. */
-  readonly admin: boolean
-}
-
-/** Adds a user with the default scopes and those given. */
-export async function addHostUser(
-  host: Host,
-  request: UserRequest,
-): Promise<{ id: string; name: string; scopes: readonly string[] }> {
-  const { settings } = await loadTerms(host.system, host.variables)
-  const scopes = checkScopes([...settings.scopes_default, ...request.scopes, ...(request.admin ? backendScopes : [])])
-  const user = await addUser(host.system, {
-    name: request.name,
-    scopes,
-    ...(request.email === undefined ? {} : { email: request.email }),
-    ...(request.password === undefined ? {} : { password: request.password }),
-  })
-  return { id: user.id, name: user.name, scopes }
-}
-
-/** Adds a client. Without scopes it gets all that its owner has, but those of administration. */
-export async function addHostClient(
-  host: Host,
-  request: Omit<NewClient, 'scopes'> & { scopes: readonly string[] | undefined },
-): Promise<{ client_id: string; client_secret?: string; scopes: readonly string[] }> {
-  const owner = await findUser(host.system, request.user)
-  const owned = await loadUserScopes(host.system.db, owner.id)
-  const scopes = request.scopes ?? owned.filter((scope) => !(backendScopes as readonly string[]).includes(scope))
-  const { id, secret } = await addClient(host.system, { ...request, scopes })
-  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), scopes }
-}
-
-/** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */
-export async function changeHostUserScopes(
-  host: Host,
-  request: { name: string; add: readonly string[]; remove: readonly string[] },
-): Promise<{ name: string; scopes: readonly string[] }> {
-  const user = await findUser(host.system, request.name)
-  await addUserScopes(host.system, user.id, checkScopes(request.add))
-  await removeUserScopes(host.system, user.id, request.remove)
-  return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
-}
+} from '../../auth/index.ts'
+import { parseDuration } from '../../kit/index.ts'
+import { loadTerms } from '../active-release.ts'
+import { errors } from '../errors.ts'
+import type { Host } from '../host.ts'
+import { openIdentity } from '../open-identity.ts'
 
 const longestLifetimeMs = 365 * 86_400_000
 
