@@ -5,8 +5,8 @@ import type { Feed } from './feed.ts'
 export interface FeedCache<Value> {
   /** What is known under a key; undefined while it has to be read, and always while the feed is not fresh. */
   get(key: string): Value | undefined
-  /** Reads a value; it is kept unless anything changed since before the read began. */
-  load(key: string, read: () => Promise<Value>): Promise<Value>
+  /** Reads a value; it is kept unless anything changed since before the read began. What is not there is never kept. */
+  load<Read extends Value | undefined>(key: string, read: () => Promise<Read>): Promise<Read>
   delete(key: string): void
   close(): void
 }
@@ -41,7 +41,7 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
       const epochBefore = epoch
       const wasFresh = feed.isFresh()
       const value = await read()
-      if (!wasFresh || epoch !== epochBefore) return value
+      if (value === undefined || !wasFresh || epoch !== epochBefore) return value
       if (values.size >= limit) values.delete(values.keys().next().value!)
       values.set(key, value)
       return value

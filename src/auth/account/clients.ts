@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { makeSecret, makeUuid, sha256 } from '../../kit/index.ts'
-import type { System } from '../../store/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { isUuid } from './is-uuid.ts'
 import { checkScopes, intersect, splitScopes } from './scopes.ts'
@@ -18,6 +18,7 @@ export interface ClientRecord {
   readonly userId: string | null
   readonly secretHash: string | null
   readonly grants: readonly string[]
+  readonly redirectUris: readonly string[]
   readonly status: 'active' | 'disabled'
 }
 
@@ -78,9 +79,13 @@ export async function addClient(
 export async function findClient(system: System, id: string): Promise<ClientRecord | undefined> {
   if (!isUuid(id)) return undefined
   const row = await system.db.selectFrom('waypost_client').selectAll().where('id', '=', id).executeTakeFirst()
-  if (row === undefined) return undefined
-  const { name, status, user_id: userId, secret_hash: secretHash } = row
-  return { id, name, userId, secretHash, status, grants: splitScopes(row.grants) }
+  return row && toClientRecord(row)
+}
+
+export function toClientRecord(row: SystemTables['waypost_client']): ClientRecord {
+  const { id, name, status, user_id: userId, secret_hash: secretHash } = row
+  const redirectUris = JSON.parse(row.redirect_uris) as string[]
+  return { id, name, userId, secretHash, status, grants: splitScopes(row.grants), redirectUris }
 }
 
 /** What a client and a user share; the login client passes on all that its user has. */

@@ -1,0 +1,58 @@
+import { makeFeedCache, type Change, type Feed, type System } from '../../store/index.ts'
+import { toClientRecord, type ClientRecord } from './clients.ts'
+import { isUuid } from './is-uuid.ts'
+
+/** A client, and what it may do as its owner. */
+export interface KnownClient extends ClientRecord {
+  readonly isOwnerActive: boolean
+  /** What the client and its owner share; nothing for a client that nobody owns. */
+  readonly ownScopes: readonly string[]
+}
+
+/** Finds clients for whoever has to at each request. */
+export interface ClientLookup {
+  find(id: string): Promise<KnownClient | undefined>
+  close(): void
+}
+
+const cacheLimit = 10_000
+
+/** @param feed keeps what is remembered in step with System; without it every look is a query */
+export function openClients(system: System, feed?: Feed): ClientLookup {
+  if (feed === undefined) return { find: (id) => readClient(system, id), close: () => undefined }
+  const cache = makeFeedCache<KnownClient>({ feed, limit: cacheLimit, subjectsOf })
+  return {
+    find: async (id) => cache.get(id) ?? cache.load(id, () => readClient(system, id)),
+    close: () => cache.close(),
+  }
+}
+
+function subjectsOf({ id, userId }: KnownClient): Change[] {
+  return [
+    { kind: 'client', subject: id },
+    { kind: 'user', subject: userId ?? '' },
+  ]
+}
+
+async function readClient(system: System, id: string): Promise<KnownClient | undefined> {
+  if (!isUuid(id)) return undefined
+  const rows = await system.db
+    .selectFrom('waypost_client as client')
+    .leftJoin('waypost_user as owner', 'owner.id', 'client.user_id')
+    .leftJoin('waypost_client_scope as given', 'given.client_id', 'client.id')
+    .leftJoin('waypost_user_scope as owned', (join) =>
+      join.onRef('owned.user_id', '=', 'client.user_id').onRef('owned.scope', '=', 'given.scope'),
+    )
+    .selectAll('client')
+    .select(['owner.status as owner_status', 'owned.scope as shared'])
+    .where('client.id', '=', id)
+    .orderBy('owned.scope')
+    .execute()
+  const row = rows[0]
+  if (row === undefined) return undefined
+  return {
+    ...toClientRecord(row),
+    isOwnerActive: row.owner_status === 'active',
+    ownScopes: rows.flatMap(({ shared }) => shared ?? []),
+  }
+}
