@@ -23,6 +23,7 @@ export async function reportServer({ system }: Host): Promise<ServerReport> {
       release_id: null,
       state: 'starting',
       error: null,
+      secret_ids: null,
       started_at: system.now(),
       heartbeat_at: system.now(),
     })

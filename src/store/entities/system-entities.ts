@@ -37,6 +37,8 @@ const Server = defineEntity({
     release_id: p.text().nullable(),
     state: p.text().$type<'starting' | 'serving' | 'failed' | 'stopping'>(),
     error: p.text().nullable(),
+    /** Which secrets it can open values with: their key ids, separated by spaces. */
+    secret_ids: p.text().nullable(),
     started_at: time(),
     heartbeat_at: time().index(),
   },

@@ -55,7 +55,7 @@ const RefreshToken = defineEntity({
     hash: p.text().primary(),
     family_id: p.text().index(),
     created_at: time(),
-    expires_at: time(),
+    expires_at: time().index(),
     used_at: time().nullable(),
     /** The scope asked for when it was used: a retry must ask for the same. */
     used_scope: p.text().nullable(),
