@@ -35,6 +35,8 @@ const Client = defineEntity({
     /** JSON list. */
     redirect_uris: p.text(),
     status: p.text().$type<'active' | 'disabled'>(),
+    /** `owner` when its owner disabled it, who may enable it again; null when whoever administers did. */
+    disabled_by: p.text().$type<'owner'>().nullable(),
     created_at: time(),
   },
 })

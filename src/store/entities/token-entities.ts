@@ -44,6 +44,8 @@ const TokenFamily = defineEntity({
     created_at: time(),
     expires_at: time().index(),
     revoked_at: time().nullable(),
+    /** When a server last saw a token of it used; written now and then. */
+    used_at: time().nullable(),
   },
 })
 
