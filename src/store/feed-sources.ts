@@ -4,12 +4,17 @@ import type { System } from './system.ts'
 import type { PostgresDatabase } from './sql/postgres-dialect.ts'
 import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
 
+/** A change where it stands; `mark` tells it from another one that stood at the same position in another history. */
+export type PositionedChange = Change & { readonly position: number; readonly mark: string }
+
 /** One look at the change feed. */
 export interface FeedRead {
   /** The last position that was given out. */
   readonly head: number
-  /** What stands behind the position that was asked for, in order, a batch at most. */
-  readonly changes: readonly (Change & { readonly position: number })[]
+  /** What stands at the position that was asked for; undefined where nothing does, or not any more. */
+  readonly here: PositionedChange | undefined
+  /** What stands behind it, in order, a batch at most. */
+  readonly changes: readonly PositionedChange[]
   /** The first look through a new connection: who knows which database answers now. */
   readonly isReconnected: boolean
 }
@@ -34,21 +39,23 @@ interface Row {
   readonly position: number | string | null
   readonly kind: ChangeKind
   readonly subject: string
+  readonly created_at: number | string
 }
 
 /** One statement, so that head and changes are of the same moment. */
 function readSql(parameter: string): string {
-  return `select h.position as head, f.position, f.kind, f.subject from waypost_feed_head h
-    left join (select position, kind, subject from waypost_feed where position > ${parameter} order by position limit ${batch}) f
+  return `select h.position as head, f.position, f.kind, f.subject, f.created_at from waypost_feed_head h
+    left join (select * from waypost_feed where position >= ${parameter} order by position limit ${batch + 1}) f
       on f.position <= h.position
     order by f.position`
 }
 
-function readRows(rows: readonly Row[]): Omit<FeedRead, 'isReconnected'> {
-  const changes = rows.flatMap(({ position, kind, subject }) =>
-    position === null ? [] : [{ position: Number(position), kind, subject }],
+function readRows(rows: readonly Row[], after: number): Omit<FeedRead, 'isReconnected'> {
+  const found = rows.flatMap(({ position, kind, subject, created_at }) =>
+    position === null ? [] : [{ position: Number(position), kind, subject, mark: `${kind} ${subject} ${created_at}` }],
   )
-  return { head: Number(rows[0]!.head), changes }
+  const here = found[0]?.position === after ? found[0] : undefined
+  return { head: Number(rows[0]!.head), here, changes: here === undefined ? found : found.slice(1) }
 }
 
 /** @param wake called when PostgreSQL says that something changed, before the next poll is due */
@@ -70,7 +77,7 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
     async read(after) {
       const before = version.get()?.['data_version']
       const rows = handle.prepare(query).all(after) as never as readonly Row[]
-      const read = { ...readRows(rows), isReconnected: false }
+      const read = { ...readRows(rows, after), isReconnected: false }
       if ((read.changes.at(-1)?.position ?? after) >= read.head) seen = before // else there is more, whoever else commits
       return read
     },
@@ -105,7 +112,7 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
       try {
         const client = await connecting
         const { rows } = await client.query<Row>({ ...limited(readSql('$1')), values: [after] })
-        return { ...readRows(rows), isReconnected }
+        return { ...readRows(rows, after), isReconnected }
       } catch (error) {
         // A connection that failed once may be half open: nothing would ever answer on it again.
         current = undefined

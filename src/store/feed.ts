@@ -49,6 +49,8 @@ class PolledFeed implements Feed {
   readonly #listeners = new Set<FeedListener>()
   #timer: NodeJS.Timeout | undefined
   #position = 0
+  /** Of the change at the position; unknown at first, and kept when that one is pruned. */
+  #mark: string | undefined
   #lastBegan = -Infinity
   #running: Promise<void> | undefined
   #again: Promise<void> | undefined
@@ -62,10 +64,8 @@ class PolledFeed implements Feed {
   }
 
   async start(): Promise<void> {
-    const began = this.#clock.monotonic()
-    const { head } = await this.#source.read(Number.MAX_SAFE_INTEGER)
-    this.#position = head
-    this.#lastBegan = began
+    this.#position = (await this.#source.read(Number.MAX_SAFE_INTEGER)).head
+    await this.#poll()
     this.#timer = setInterval(() => this.#tick(), this.#source.pollMs).unref()
   }
 
@@ -93,6 +93,7 @@ class PolledFeed implements Feed {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#lastBegan = -Infinity // nobody hears of changes any more
     clearInterval(this.#timer)
     this.#listeners.clear()
     await this.#source.close()
@@ -101,20 +102,29 @@ class PolledFeed implements Feed {
 
   async #poll(): Promise<void> {
     const began = this.#clock.monotonic()
-    let read: FeedRead
+    let isBehind: boolean
     do {
-      read = await this.#source.read(this.#position)
+      const read = await this.#source.read(this.#position)
       if (this.#isClosed) return
-      if (read.isReconnected || !follows(read, this.#position)) {
-        this.#position = read.head
-        this.#tell('reset')
-      } else if (read.changes.length > 0) {
-        this.#position += read.changes.length
-        this.#tell(read.changes)
-      }
-    } while (this.#position < read.head)
+      const isReset = read.isReconnected || !this.#follows(read)
+      const last = read.changes.at(-1)
+      this.#position = isReset ? read.head : (last?.position ?? this.#position)
+      this.#mark = isReset ? undefined : ((last ?? read.here)?.mark ?? this.#mark)
+      if (isReset || last !== undefined) this.#tell(isReset ? 'reset' : read.changes)
+      isBehind = isReset || this.#position < read.head // after a reset what stands at the head has to be read
+    } while (isBehind)
     this.#lastBegan = began
     this.#isFailing = false
+  }
+
+  /**
+   * Whether what was read goes on where the last read ended. A lower head or a gap means that changes were missed; so
+   * does another change at the same place: a backup was restored, and positions have grown past ours since.
+   */
+  #follows({ head, here, changes }: FeedRead): boolean {
+    if (here !== undefined && this.#mark !== undefined && here.mark !== this.#mark) return false
+    if (changes.length === 0) return head === this.#position
+    return changes.every((change, index) => change.position === this.#position + 1 + index)
   }
 
   #tell(news: Parameters<FeedListener>[0]): void {
@@ -162,10 +172,4 @@ class PolledFeed implements Feed {
     if (!this.#isFailing && !this.#isClosed) this.#onError(error)
     this.#isFailing = true
   }
-}
-
-/** Whether what was read goes on where the last read ended: a lower head or a gap means that changes were missed. */
-function follows({ head, changes }: FeedRead, position: number): boolean {
-  if (changes.length === 0) return head === position
-  return changes.every((change, index) => change.position === position + 1 + index)
 }

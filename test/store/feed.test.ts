@@ -169,6 +169,38 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), ['RESET', 'anew'])
     })
 
+    test('says reset when a backup was restored and positions have grown past where it was since', async () => {
+      await record('before the backup')
+      const { feed, told } = await follow()
+      const start = feed.position()
+      await record('lost')
+      await feed.catchUp()
+      await system.transaction(async (trx) => {
+        await trx.updateTable('waypost_feed_head').set({ position: start }).execute()
+        await trx.deleteFrom('waypost_feed').where('position', '>', start).execute()
+        await recordChanges(system, trx, [{ kind: 'token', subject: 'in its place, and missed' }])
+        await recordChanges(system, trx, [{ kind: 'token', subject: 'seen' }])
+      })
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['lost', 'RESET'])
+      assert.equal(feed.position(), start + 2)
+      await record('anew')
+      await feed.catchUp()
+      assert.deepEqual(subjects(told), ['lost', 'RESET', 'anew'])
+    })
+
+    test('says reset when a backup was restored whose history ends where it was', async () => {
+      await record('one')
+      const { feed, told } = await follow()
+      await system.db
+        .updateTable('waypost_feed')
+        .set({ subject: 'another' })
+        .where('position', '=', feed.position())
+        .execute()
+      await feed.catchUp()
+      assert.deepEqual(told, ['reset'])
+    })
+
     for (const [name, removed] of [
       ['what comes next', [1]],
       ['something between', [2]],
