@@ -124,7 +124,7 @@ function assertId(id: string): void {
 
 /** Where the sealed secret of a subscription stands. */
 export function secretPlace(id: string) {
-  return { table: 'waypost_subscription', row: id, column: 'secret' }
+  return { table: 'waypost_subscription', row: id, column: 'secret' } as const
 }
 
 function findSame(db: Pick<System['db'], 'selectFrom'>, userId: string, request: { event: string; endpoint: string }) {

@@ -1,13 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { sha256 } from '../kit/index.ts'
 import { errors } from './errors.ts'
+import type { SealedColumn } from './sealed-columns.ts'
 
-/** The column that a sealed value stands in: a value that is moved to another place does not open. */
-export interface SealedPlace {
-  readonly table: string
-  readonly row: string
-  readonly column: string
-}
+/** Where a sealed value stands: one that is moved to another place does not open. */
+export type SealedPlace = SealedColumn & { readonly row: string }
 
 /** What is derived from `WAYPOST_SECRET`: seals for values at rest, and keys for other purposes. */
 export interface Secrets {
@@ -15,6 +12,10 @@ export interface Secrets {
   seal(text: string, place: SealedPlace): string
   /** Decrypts under whichever of the secrets sealed it. @throws WP_STORE_SEALED */
   unseal(sealed: string, place: SealedPlace): string
+  /** Whether a value is sealed under the newest secret. */
+  isNewest(sealed: string): boolean
+  /** By which a sealed value says which secret sealed it; the newest first. They reveal nothing of the secrets. */
+  readonly keyIds: readonly string[]
   /** 32 bytes for a purpose under each secret, the newest first. */
   deriveKeys(purpose: string): readonly Buffer[]
   /** A value to store, by which a different secret is told; it reveals nothing of the secret. */
@@ -39,6 +40,8 @@ export function makeSecrets(text: string): Secrets {
       if (version !== 'v1' || candidate === undefined) throw errors.WP_STORE_SEALED()
       return unseal(candidate.key, sealed, place)
     },
+    isNewest: (sealed) => sealed.split('.')[1] === sealing[0]!.id,
+    keyIds: sealing.map(({ id }) => id),
     deriveKeys,
     checkValue: checkValues[0]!,
     matches: (value) => checkValues.includes(value),

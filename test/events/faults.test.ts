@@ -14,7 +14,7 @@ onEachDatabase('what fails', (world) => {
     const foreign = await world().subscribe(user, 'note', `${receiver.url}/foreign`)
     await world().subscribe(user, 'note', `${receiver.url}/good`)
     await setSecret(world(), broken.id, 'v1.nonsense')
-    const place = { table: 'waypost_subscription', row: foreign.id, column: 'secret' }
+    const place = { table: 'waypost_subscription', row: foreign.id, column: 'secret' } as const
     await setSecret(world(), foreign.id, makeSecrets('another secret that is long enough').seal('whsec_AAAA', place))
     for (let n = 0; n < 3; n++) await world().dispatch('note', n)
     assert.deepEqual(await world().execute(), { attempted: 9, delivered: 3, retrying: 6, dead: 0 })

@@ -186,7 +186,7 @@ async function addSubscriptions(
 ): Promise<readonly string[]> {
   const rows = endpoints.map((endpoint, index) => {
     const id = `sub_${String(index).padStart(6, '0')}_${makeUuid()}`
-    const place = { table: 'waypost_subscription', row: id, column: 'secret' }
+    const place = { table: 'waypost_subscription', row: id, column: 'secret' } as const
     const secret = secrets.seal(`whsec_${Buffer.from(id).toString('base64')}`, place)
     return {
       id,

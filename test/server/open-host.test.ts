@@ -254,7 +254,7 @@ for (const text of [
     assert.throws(() => readBaseUrl(text), tellsUser('WP_SERVER_BASE_URL', [text])))
 }
 
-const place = { table: 'waypost_key', row: '1', column: 'private_jwk' }
+const place = { table: 'waypost_key', row: '1', column: 'private_jwk' } as const
 
 async function openEmbedded(folder: string, variables: Variables = {}): Promise<Host> {
   const host = await openHost({ folder, variables, create: true, unmigrated: true, disposable: true })

@@ -23,14 +23,15 @@ test('what was sealed comes out again, and never looks the same twice', () => {
 test('a sealed value does not open in another table, row or column', () => {
   const secrets = makeSecrets(old)
   const sealed = secrets.seal('text', place)
-  const elsewhere: Partial<SealedPlace>[] = [
+  const elsewhere = [
     { table: 'waypost_subscription' },
     { row: 'key_2' },
     { column: 'public_jwk' },
     { table: 'waypost_key","key_1', row: '' },
   ]
   for (const change of elsewhere) {
-    assert.throws(() => secrets.unseal(sealed, { ...place, ...change }), { code: 'WP_STORE_SEALED' })
+    const there = { ...place, ...change } as SealedPlace
+    assert.throws(() => secrets.unseal(sealed, there), { code: 'WP_STORE_SEALED' })
   }
 })
 
@@ -88,6 +89,15 @@ test('a check value tells another secret apart, and says nothing of this one', (
   assert.equal(during.checkValue, afterwards.checkValue)
   assert.deepEqual([during.matches(before.checkValue), during.matches(afterwards.checkValue)], [true, true])
   assert.deepEqual([before.matches(afterwards.checkValue), afterwards.matches(before.checkValue)], [false, false])
+})
+
+test('a value says which secret sealed it, and whether that is the newest', () => {
+  const [before, during, afterwards] = [makeSecrets(old), makeSecrets(`${fresh},${old}`), makeSecrets(fresh)]
+  assert.deepEqual(during.keyIds, [...afterwards.keyIds, ...before.keyIds])
+  const sealed = before.seal('text', place)
+  assert.ok(sealed.startsWith(`v1.${before.keyIds[0]}.`))
+  assert.deepEqual([before.isNewest(sealed), during.isNewest(sealed)], [true, false])
+  assert.ok(during.isNewest(during.seal('text', place)))
 })
 
 test('each purpose has keys of its own, the newest first', () => {
