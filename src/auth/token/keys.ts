@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { makeId } from '../../kit/index.ts'
-import { recordChanges, type Secrets, type System } from '../../store/index.ts'
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import type { Secrets, System } from '../../store/index.ts'
+import { addKey, privateKeyPlace } from './rotate-key.ts'
 
 /** The keys that sign and verify access tokens (ES256). */
 export interface KeyRing {
@@ -12,7 +12,6 @@ export interface KeyRing {
   markChanged(): void
 }
 
-const place = (row: string) => ({ table: 'waypost_key', row, column: 'private_jwk' })
 const keyId = /^key_[0-9A-Z]{1,32}$/
 
 /** Loads the signing keys of System, and makes the first one. @throws WP_STORE_SEALED */
@@ -29,7 +28,7 @@ export async function openKeyRing(system: System, secrets: Secrets): Promise<Key
     const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
     const active = rows.find((row) => row.retired_at === null)
     if (active !== undefined && active.id !== signer?.kid) {
-      const jwk = JSON.parse(secrets.unseal(active.private_jwk, place(active.id))) as JsonWebKey
+      const jwk = JSON.parse(secrets.unseal(active.private_jwk, privateKeyPlace(active.id))) as JsonWebKey
       signer = { kid: active.id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
     }
     verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
@@ -44,7 +43,7 @@ export async function openKeyRing(system: System, secrets: Secrets): Promise<Key
 
   await load()
   if (signer === undefined) {
-    await addKey(system, secrets)
+    await system.transaction((trx) => addKey(system, trx, secrets))
     await load()
   }
   return {
@@ -68,22 +67,4 @@ export async function openKeyRing(system: System, secrets: Secrets): Promise<Key
 
 function parsePublicKey(jwk: string): KeyObject {
   return createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
-}
-
-async function addKey(system: System, secrets: Secrets): Promise<void> {
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const id = makeId('key_', 12)
-  await system.transaction(async (trx) => {
-    await trx
-      .insertInto('waypost_key')
-      .values({
-        id,
-        public_jwk: JSON.stringify({ ...pair.publicKey.export({ format: 'jwk' }), kid: id, alg: 'ES256', use: 'sig' }),
-        private_jwk: secrets.seal(JSON.stringify(pair.privateKey.export({ format: 'jwk' })), place(id)),
-        created_at: system.now(),
-        retired_at: null,
-      })
-      .execute()
-    await recordChanges(system, trx, [{ kind: 'key', subject: id }])
-  })
 }

@@ -1,0 +1,74 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { makeId } from '../../kit/index.ts'
+import { recordChanges, type Secrets, type System, type SystemTables } from '../../store/index.ts'
+import { findSpentKeys } from './spent-keys.ts'
+
+/** What a rotation did, by the ids of keys. */
+export interface KeyRotation {
+  /** Signs from now on. */
+  readonly key: string
+  /** Sign no more; each verifies until its last token has expired. */
+  readonly retired: readonly string[]
+  /** Retired before, and gone now: no token of theirs is valid any more. */
+  readonly removed: readonly string[]
+}
+
+/** Where a private key is sealed for. */
+export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, column: 'private_jwk' }) as const
+
+/** Makes a new signing key and retires those before it; every server signs with it within a second. */
+export async function rotateKey(system: System, secrets: Secrets, now: number): Promise<KeyRotation> {
+  const spent = await findSpentKeys(system.db, now)
+  return system.transaction(async (trx) => {
+    // Locked, so that of two rotations at once the second sees the key of the first, and retires it.
+    const signing = trx.selectFrom('waypost_key').select('id').where('retired_at', 'is', null)
+    await signing.$if(system.kind === 'postgresql', (query) => query.forUpdate()).execute()
+    const retired = await trx
+      .updateTable('waypost_key')
+      .set({ retired_at: system.now() })
+      .where('retired_at', 'is', null)
+      .returning('id')
+      .execute()
+    await deleteKeys(trx, spent)
+    const key = await addKey(system, trx, secrets)
+    return { key, retired: retired.map(({ id }) => id), removed: spent }
+  })
+}
+
+/** Deletes retired keys whose last token has expired. @returns how many */
+export async function pruneKeys(system: System, now: number): Promise<number> {
+  const spent = await findSpentKeys(system.db, now)
+  if (spent.length === 0) return 0
+  await system.transaction(async (trx) => {
+    await deleteKeys(trx, spent)
+    await recordChanges(
+      system,
+      trx,
+      spent.map((subject) => ({ kind: 'key', subject })),
+    )
+  })
+  return spent.length
+}
+
+async function deleteKeys(trx: Transaction<SystemTables>, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await trx.deleteFrom('waypost_key').where('id', 'in', ids).execute()
+}
+
+/** Stores a new signing key, as the last thing that a transaction does. @returns its id */
+export async function addKey(system: System, trx: Transaction<SystemTables>, secrets: Secrets): Promise<string> {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const id = makeId('key_', 12)
+  await trx
+    .insertInto('waypost_key')
+    .values({
+      id,
+      public_jwk: JSON.stringify({ ...pair.publicKey.export({ format: 'jwk' }), kid: id, alg: 'ES256', use: 'sig' }),
+      private_jwk: secrets.seal(JSON.stringify(pair.privateKey.export({ format: 'jwk' })), privateKeyPlace(id)),
+      created_at: system.now(),
+      retired_at: null,
+    })
+    .execute()
+  await recordChanges(system, trx, [{ kind: 'key', subject: id }])
+  return id
+}
