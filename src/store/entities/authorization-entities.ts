@@ -9,6 +9,8 @@ const Session = defineEntity({
     /** SHA-256 of the cookie's value. */
     hash: p.text().primary(),
     user_id: p.text().index(),
+    /** SHA-256 of the user's password hash: with another password the session is over. */
+    password_check: p.text(),
     created_at: time(),
     /** When the password was last entered. */
     password_at: time(),
@@ -25,7 +27,7 @@ const Code = defineEntity({
     hash: p.text().primary(),
     client_id: p.text(),
     user_id: p.text(),
-    /** As the request sent it. */
+    /** As the request sent it; empty if it sent none. */
     redirect_uri: p.text(),
     scope: p.text(),
     /** What separated the scopes of the request. */

@@ -16,6 +16,7 @@ const statements = [
   `create table "waypost_session" (
     "hash" text not null,
     "user_id" text not null,
+    "password_check" text not null,
     "created_at" bigint not null,
     "password_at" bigint not null,
     "expires_at" bigint not null,
