@@ -37,6 +37,8 @@ export interface OpenSystemOptions {
   readonly disposable?: boolean
 }
 
+const guardTimeoutMs = 3000
+
 /** Opens System. @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE */
 export async function openSystem(options: OpenSystemOptions): Promise<System> {
   if (options.url.startsWith('sqlite:')) return openSqliteSystem(options)
@@ -70,7 +72,12 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
 
 async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   const database = openPostgres({ url: options.url, max: options.poolSize ?? 10, applicationName: 'waypost' })
-  const guard = openPostgres({ url: options.url, max: 2, applicationName: 'waypost guard' })
+  const guard = openPostgres({
+    url: options.url,
+    max: 2,
+    applicationName: 'waypost guard',
+    queryTimeoutMs: guardTimeoutMs, // over a line that is half open it would wait for as long as TCP tries
+  })
   const db = new Kysely<SystemTables>({ dialect: database.dialect() })
   const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect() })
   const close = async () => {

@@ -186,7 +186,7 @@ for (const how of ['cut', 'freeze'] as const) {
       assert.equal((await world.send('GET /todo')).status, 401, 'who has no token is told so all the same')
       await line.mend()
       await timeUntil(async () => world.server.feed.isFresh(), 6000)
-      if (how === 'cut') assert.equal(await status(), 200)
+      assert.ok((await timeUntil(async () => (await status()) === 200, 10_000)) < 10_000)
     })
   })
 }

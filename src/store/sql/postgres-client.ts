@@ -2,6 +2,7 @@ import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'ky
 import type { PoolClient } from 'pg'
 import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
+import { queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
 
 /** A cursor whose values are bound as those of other statements. */
@@ -15,6 +16,7 @@ export class BoundCursor<Row> extends Cursor<Row> {
 export class BoundClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #explain: (error: unknown) => unknown
+  #isStuck = false
 
   constructor(client: PoolClient, explain: (error: unknown) => unknown) {
     this.#client = client
@@ -36,7 +38,7 @@ export class BoundClient implements PostgresPoolClient {
   }
 
   release(): void {
-    this.#client.release()
+    this.#client.release(this.#isStuck) // true throws it away: whoever came next would wait behind what nobody answers
   }
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
@@ -45,6 +47,7 @@ export class BoundClient implements PostgresPoolClient {
     try {
       result = (await this.#client.query(sql, bound)) as never
     } catch (error) {
+      this.#isStuck ||= (error as Error).message === queryTimedOut
       throw this.#explain(error)
     }
     // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and with no error.

@@ -1,5 +1,5 @@
 import { PostgresDialect, type Dialect, type PostgresPool } from 'kysely'
-import { Client, Pool, type ClientBase, type ClientConfig } from 'pg'
+import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
 import { errors } from './errors.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
@@ -14,6 +14,8 @@ export interface OpenPostgresOptions {
   readonly max?: number
   /** What `pg_stat_activity` shows. */
   readonly applicationName?: string
+  /** How long a statement may go unanswered until its connection is given up; without it, as long as it takes. */
+  readonly queryTimeoutMs?: number
 }
 
 /** A pool of connections to one PostgreSQL database. */
@@ -35,7 +37,8 @@ export interface PostgresDatabase {
 const connectLimitMs = 5000
 
 /** Opens a pool; the first connection is made by the first query. @throws WP_STORE_URL_INVALID */
-export function openPostgres({ url, max = 10, applicationName = 'waypost' }: OpenPostgresOptions): PostgresDatabase {
+export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
+  const { url, max = 10, applicationName = 'waypost', queryTimeoutMs } = options
   const target = parsePostgresUrl(url)
   if (target === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
   const config: ClientConfig = {
@@ -46,7 +49,7 @@ export function openPostgres({ url, max = 10, applicationName = 'waypost' }: Ope
     keepAlive: true,
   }
   // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
-  const pool = new Pool({ ...config, max, onConnect: setUp })
+  const pool = new Pool({ ...config, max, onConnect: setUp, query_timeout: queryTimeoutMs })
   // A connection that is dropped while it is idle or checked out emits an error, which without a listener ends the
   // process. The pool throws such a connection away, and the query in flight fails, without help.
   pool.on('error', ignore)
@@ -94,7 +97,8 @@ function borrow(pool: Pool, target: PostgresTarget): PostgresPool {
 
 /** Texts without a zone mean UTC, as on SQLite. A statement, since poolers refuse it as a start-up option. */
 async function setUp(client: ClientBase): Promise<void> {
-  await client.query(`set time zone 'UTC'; set datestyle to 'ISO, YMD'`)
+  const text = `set time zone 'UTC'; set datestyle to 'ISO, YMD'`
+  await client.query({ text, query_timeout: connectLimitMs } as QueryConfig) // which pg knows and its types do not
 }
 
 function ignore(): void {}
