@@ -10,6 +10,7 @@ export { makeLogin, type Login } from './account/login.ts'
 export { backendScopes, checkScopes, consumerScope } from './account/scopes.ts'
 export { mountAuthorization, tokenAnswer } from './endpoint/token-endpoint.ts'
 export { revokeTokens, type Revocation } from './token/revoke.ts'
+export { openTokenIssuer } from './token/open-token-issuer.ts'
 export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
   addUser,

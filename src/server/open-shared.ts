@@ -4,7 +4,7 @@ import {
   makeLogin,
   mountAuthorization,
   openKeyRing,
-  type TokenIssuer,
+  openTokenIssuer,
 } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
@@ -51,15 +51,15 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
   const { host, identity } = options
   const { system, clock } = host
   const keys = await openKeyRing(system, identity.secrets)
-  const issuer: TokenIssuer = {
+  const issuer = openTokenIssuer({
     system,
     keys,
     clock,
+    secrets: identity.secrets,
     issuer: identity.issuer,
     settings: () => terms().settings,
-    refreshKeys: identity.secrets.deriveKeys('refresh'),
-    noticeChanges: () => feed.catchUp().catch(() => undefined), // nothing cached counts while it cannot be read
-  }
+    feed,
+  })
   const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
   const plugins = options.plugins ?? (await loadPlugins(host.folder))
   const subscriptions = makeSubscriptions({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { openClients } from '../../src/auth/account/client-lookup.ts'
 import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoint/client-authentication.ts'
 import { OAuthError } from '../../src/auth/errors.ts'
 import { checkScopes, parseScopes } from '../../src/auth/account/scopes.ts'
@@ -196,7 +197,7 @@ for (const kind of systemKinds) {
       await fc.assert(
         fc.asyncProperty(fc.option(anyText, { nil: undefined }), anyText, anyText, async (header, clientId, secret) => {
           const form = readForm({ client_id: clientId, client_secret: secret })
-          await assert.rejects(authenticateClient(server.host.system, header, form), OAuthError)
+          await assert.rejects(authenticateClient(openClients(server.host.system), header, form), OAuthError)
         }),
         { numRuns: 150 },
       )

@@ -164,8 +164,10 @@ for (const kind of systemKinds) {
       assertInvalidGrant(await refresh(token, {}, client))
       await setStatus(world.system, 'user', { id: world.annId, status: 'active' })
       await setStatus(world.system, 'client', { id: client.id, status: 'disabled' })
+      await world.server.feed.catchUp()
       assert.equal((await refresh(token, {}, client)).body.error, 'invalid_client')
       await setStatus(world.system, 'client', { id: client.id, status: 'active' })
+      await world.server.feed.catchUp()
       assert.equal((await refresh(token, {}, client)).status, 200)
     })
 

@@ -336,6 +336,7 @@ for (const kind of systemKinds) {
       const { body } = await world.token(client, { grant_type: grant })
       assert.equal(body.scope, 'note')
       await setStatus(world.system, 'user', { id: bob.id, status: 'disabled' })
+      await world.server.feed.catchUp()
       assertOAuthError(await world.token(client, { grant_type: grant }), { status: 400, error: 'unauthorized_client' })
     })
 

@@ -1,6 +1,6 @@
-import { isClientSecret, findClient, type ClientRecord } from '../account/clients.ts'
+import type { ClientLookup, KnownClient } from '../account/client-lookup.ts'
+import { isClientSecret } from '../account/clients.ts'
 import { OAuthError } from '../errors.ts'
-import type { System } from '../../store/index.ts'
 
 /** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
 export type Form = Readonly<Record<string, string>>
@@ -23,12 +23,12 @@ export function readForm(body: unknown): Form {
  * @throws OAuthError invalid_client, invalid_request
  */
 export async function authenticateClient(
-  system: System,
+  clients: ClientLookup,
   authorization: string | undefined,
   form: Form,
-): Promise<ClientRecord> {
+): Promise<KnownClient> {
   const { id, secret } = authorization === undefined ? readBody(form) : readHeader(authorization, form)
-  const client = await findClient(system, id)
+  const client = await clients.find(id)
   const isPublic = client !== undefined && client.secretHash === null
   const isProven = isPublic ? secret === undefined : isClientSecret(client, secret ?? '')
   if (client === undefined || !isProven || client.status !== 'active')

@@ -1,5 +1,5 @@
 import type { Form } from './client-authentication.ts'
-import { loadSharedScopes, type ClientRecord } from '../account/clients.ts'
+import type { KnownClient } from '../account/client-lookup.ts'
 import { OAuthError } from '../errors.ts'
 import { refreshTokens } from '../token/refresh.ts'
 import { intersect, type RequestedScopes } from '../account/scopes.ts'
@@ -7,7 +7,7 @@ import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/token
 
 /** A token request whose client has authenticated and may use the grant. */
 export interface GrantRequest {
-  readonly client: ClientRecord
+  readonly client: KnownClient
   readonly form: Form
   readonly requested: RequestedScopes | undefined
 }
@@ -26,13 +26,8 @@ async function grantClientCredentials(issuer: TokenIssuer, { client, requested }
   if (client.secretHash === null || client.userId === null) {
     throw new OAuthError('unauthorized_client', 'client_credentials is for clients with a secret')
   }
-  const owner = await issuer.system.db
-    .selectFrom('waypost_user')
-    .select('status')
-    .where('id', '=', client.userId)
-    .executeTakeFirst()
-  if (owner?.status !== 'active') throw new OAuthError('unauthorized_client', "The client's owner is disabled")
-  const shared = await loadSharedScopes(issuer.system, client.id, client.userId)
+  if (!client.isOwnerActive) throw new OAuthError('unauthorized_client', "The client's owner is disabled")
+  const shared = client.ownScopes
   const scopes = requested === undefined ? shared : intersect(requested.scopes, shared)
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and its owner')

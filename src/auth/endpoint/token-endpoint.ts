@@ -21,7 +21,7 @@ export function mountAuthorization(issuer: TokenIssuer): FastifyPluginAsync {
       if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing')
       const grant = grants.get(grantType)
       if (grant === undefined) throw new OAuthError('unsupported_grant_type', `There is no grant "${grantType}"`)
-      const client = await authenticateClient(issuer.system, request.headers.authorization, form)
+      const client = await authenticateClient(issuer.clients, request.headers.authorization, form)
       if (!client.grants.includes(grantType)) {
         throw new OAuthError('unauthorized_client', `This client may not use ${grantType}`)
       }
@@ -32,7 +32,7 @@ export function mountAuthorization(issuer: TokenIssuer): FastifyPluginAsync {
     app.post('/authorization/revoke', async (request) => {
       assertNoCredentials(request.query)
       const form = readForm(request.body)
-      const client = await authenticateClient(issuer.system, request.headers.authorization, form)
+      const client = await authenticateClient(issuer.clients, request.headers.authorization, form)
       if (form['token'] === undefined) throw new OAuthError('invalid_request', 'token is missing')
       await revokeByValue(issuer, client, form['token'])
       return {}

@@ -37,7 +37,7 @@ export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest
   const token = await signAccessToken(issuer, grantee, issuer.settings().token_lifetime)
   const refreshToken = await issuer.system.transaction((trx) => rotate(issuer, trx, { request, family, token, scopes }))
   if (refreshToken === undefined) {
-    await issuer.noticeChanges?.()
+    await issuer.noticeChanges()
     throw new OAuthError(
       'invalid_grant',
       'This refresh token was used before; every token of this grant is now revoked',

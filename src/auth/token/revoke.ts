@@ -57,7 +57,7 @@ export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, t
   const which = (await findFamily(system, client, token)) ?? (await findAccessToken(issuer, client, token))
   if (which === undefined) return
   await revokeTokens(system, which, clock.now())
-  await issuer.noticeChanges?.()
+  await issuer.noticeChanges()
 }
 
 async function findFamily(system: System, client: ClientRecord, token: string): Promise<Revocation | undefined> {

@@ -1,7 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
+import type { ClientLookup } from '../account/client-lookup.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
+import type { NewToken, TokenWriter } from './token-writer.ts'
 
 /** What issuing tokens needs of its server. */
 export interface TokenIssuer extends TokenSigner {
@@ -10,8 +12,10 @@ export interface TokenIssuer extends TokenSigner {
   settings(): Settings
   /** 32 bytes from which successors of refresh tokens are derived, the newest first. */
   readonly refreshKeys: readonly Buffer[]
-  /** Makes this process notice at once what it changed; a command, which caches nothing, has no need of it. */
-  noticeChanges?(): Promise<void>
+  readonly clients: ClientLookup
+  readonly writer: TokenWriter
+  /** Makes this process notice at once what it changed. */
+  noticeChanges(): Promise<void>
 }
 
 /** A token answer, before the separator of its scopes is chosen. */
@@ -22,24 +26,28 @@ export interface IssuedTokens {
   readonly scopes: readonly string[]
 }
 
+/** A signed token as a row. */
+function toRow(token: SignedToken, options: { grantee: Grantee; familyId: string | null; now: number }): NewToken {
+  return {
+    jti: token.jti,
+    user_id: options.grantee.userId,
+    client_id: options.grantee.clientId,
+    family_id: options.familyId,
+    scope: options.grantee.scopes.join(' '),
+    created_at: options.now,
+    expires_at: token.expiresAt,
+  }
+}
+
+/** Stores a token within a transaction that does more. */
 export async function storeAccessToken(
-  db: Kysely<SystemTables>,
+  trx: Transaction<SystemTables>,
   token: SignedToken,
   options: { grantee: Grantee; familyId: string | null; now: number },
 ): Promise<void> {
-  await db
+  await trx
     .insertInto('waypost_token')
-    .values({
-      jti: token.jti,
-      user_id: options.grantee.userId,
-      client_id: options.grantee.clientId,
-      family_id: options.familyId,
-      scope: options.grantee.scopes.join(' '),
-      created_at: options.now,
-      expires_at: token.expiresAt,
-      revoked_at: null,
-      used_at: null,
-    })
+    .values({ ...toRow(token, options), revoked_at: null, used_at: null })
     .execute()
 }
 
@@ -63,7 +71,7 @@ export async function issueTokens(
     return prepared.issued
   }
   const token = await signAccessToken(issuer, grantee, options.lifetimeMs ?? issuer.settings().token_lifetime)
-  await storeAccessToken(issuer.system.db, token, { grantee, familyId: null, now: issuer.clock.now() })
+  await issuer.writer.store(toRow(token, { grantee, familyId: null, now: issuer.clock.now() }))
   return { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
 }
 

@@ -6,6 +6,7 @@ import {
   loadUserScopes,
   loginClientId,
   openKeyRing,
+  openTokenIssuer,
   readTokenId,
   revokeTokens,
 } from '../../auth/index.ts'
@@ -39,14 +40,14 @@ export async function issueHostToken(
   const { secrets, issuer } = await openIdentity(host)
   const { settings } = await loadTerms(host.system, host.variables)
   const issued = await issueTokens(
-    {
+    openTokenIssuer({
       system: host.system,
       keys: await openKeyRing(host.system, secrets),
       clock: host.clock,
+      secrets,
       issuer,
       settings: () => settings,
-      refreshKeys: secrets.deriveKeys('refresh'),
-    },
+    }),
     { userId: user.id, clientId: loginClientId, scopes },
     { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
   )
