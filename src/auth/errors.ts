@@ -85,6 +85,18 @@ export const errors = defineErrors({
     message: 'There is no grant "{grant}"',
     hint: 'Grants are client_credentials, refresh_token, authorization_code and password.',
   },
+  WP_AUTH_REDIRECT_URI: {
+    kind: 'user',
+    status: 400,
+    message: '"{uri}" cannot be a redirect URI: {reason}',
+    hint: 'Use https://…, http://127.0.0.1/… or a scheme of your app with a dot (com.example.app:/…), without a fragment.',
+  },
+  WP_AUTH_REDIRECT_URIS: {
+    kind: 'user',
+    status: 400,
+    message: '{count} redirect URIs are too many for one client',
+    hint: 'Give it {limit} at most, or add another client.',
+  },
   WP_AUTH_CLIENT_UNKNOWN: { kind: 'user', status: 404, message: 'There is no client "{client}"' },
   WP_AUTH_TOKEN_UNKNOWN: { kind: 'user', status: 404, message: 'There is no token "{jti}"' },
   WP_AUTH_LIFETIME: {

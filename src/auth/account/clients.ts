@@ -1,9 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256 } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import { docsClientId } from './docs-client.ts'
 import { isUuid } from './is-uuid.ts'
-import { checkScopes, intersect, splitScopes } from './scopes.ts'
+import { checkRedirectUris } from './redirect-uris.ts'
+import { checkScopes, intersect, isBackendScope, splitScopes } from './scopes.ts'
 import { findUser, loadUserScopes } from './users.ts'
 
 /** Every login token belongs to this public client; it stands in System from the start. */
@@ -36,7 +39,8 @@ export interface NewClient {
 /**
  * Adds an OAuth2 client.
  * @returns its id and, this once, its secret
- * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_NAME
+ * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_NAME, WP_AUTH_REDIRECT_URI,
+ * WP_AUTH_REDIRECT_URIS
  */
 export async function addClient(
   system: System,
@@ -45,6 +49,7 @@ export async function addClient(
   if (!/^[^\p{Cc}]{1,64}$/u.test(client.name)) throw errors.WP_AUTH_NAME({ name: client.name })
   const unknown = client.grants.find((grant) => !(grantTypes as readonly string[]).includes(grant))
   if (unknown !== undefined) throw errors.WP_AUTH_GRANT_UNKNOWN({ grant: unknown })
+  const redirectUris = checkRedirectUris(client.redirectUris)
   const owner = await findUser(system, client.user)
   const scopes = checkScopes(client.scopes)
   const owned = await loadUserScopes(system.db, owner.id)
@@ -52,28 +57,46 @@ export async function addClient(
   if (lacked.length > 0) throw errors.WP_AUTH_SCOPE_LACKED({ user: owner.name, scopes: lacked.join(',') })
   const id = makeUuid()
   const secret = client.public ? undefined : makeSecret()
-  await system.transaction(async (trx) => {
-    await trx
-      .insertInto('waypost_client')
-      .values({
-        id,
-        name: client.name,
-        user_id: owner.id,
-        secret_hash: secret === undefined ? null : sha256(secret),
-        grants: [...new Set(client.grants)].join(' '),
-        redirect_uris: JSON.stringify(client.redirectUris),
-        status: 'active',
-        created_at: system.now(),
-      })
-      .execute()
-    if (scopes.length > 0) {
-      await trx
-        .insertInto('waypost_client_scope')
-        .values(scopes.map((scope) => ({ client_id: id, scope })))
-        .execute()
-    }
-  })
+  const { name, grants } = client
+  await system.transaction((trx) =>
+    insertClient(system, trx, { id, userId: owner.id, secret, name, scopes, grants, redirectUris }),
+  )
   return { id, secret }
+}
+
+/** Stores a client that was checked. */
+export async function insertClient(
+  system: System,
+  trx: Transaction<SystemTables>,
+  client: Omit<NewClient, 'user' | 'public'> & { id: string; userId: string; secret: string | undefined },
+): Promise<void> {
+  const { id, secret } = client
+  await trx
+    .insertInto('waypost_client')
+    .values({
+      id,
+      name: client.name,
+      user_id: client.userId,
+      secret_hash: secret === undefined ? null : sha256(secret),
+      grants: [...new Set(client.grants)].join(' '),
+      redirect_uris: JSON.stringify(client.redirectUris),
+      status: 'active',
+      created_at: system.now(),
+    })
+    .execute()
+  await insertClientScopes(trx, id, client.scopes)
+}
+
+export async function insertClientScopes(
+  trx: Transaction<SystemTables>,
+  id: string,
+  scopes: readonly string[],
+): Promise<void> {
+  if (scopes.length === 0) return
+  await trx
+    .insertInto('waypost_client_scope')
+    .values(scopes.map((scope) => ({ client_id: id, scope })))
+    .execute()
 }
 
 export async function findClient(system: System, id: string): Promise<ClientRecord | undefined> {
@@ -88,10 +111,11 @@ export function toClientRecord(row: SystemTables['waypost_client']): ClientRecor
   return { id, name, userId, secretHash, status, grants: splitScopes(row.grants), redirectUris }
 }
 
-/** What a client and a user share; the login client passes on all that its user has. */
+/** What a client and a user share; the login client passes on all that its user has, the reference all but administration. */
 export async function loadSharedScopes(system: System, clientId: string, userId: string): Promise<readonly string[]> {
   const owned = await loadUserScopes(system.db, userId)
   if (clientId === loginClientId) return owned
+  if (clientId === docsClientId) return owned.filter((scope) => !isBackendScope(scope))
   const rows = await system.db
     .selectFrom('waypost_client_scope')
     .select('scope')

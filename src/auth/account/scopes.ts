@@ -5,6 +5,11 @@ export const consumerScope = 'consumer'
 /** Scopes of administration; `user:add --admin` gives them all. */
 export const backendScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
 
+/** Whether a scope is one of administration, of now or of a later version. */
+export function isBackendScope(scope: string): boolean {
+  return scope.startsWith('backend.')
+}
+
 // RFC 6749 §3.3 allows NQCHAR without space, quote and backslash; a comma separates scopes here.
 const scopeToken = /^[\x21\x23-\x2B\x2D-\x5B\x5D-\x7E]{1,128}$/
 

@@ -1,0 +1,57 @@
+import { errors } from '../errors.ts'
+
+export const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'] as const
+
+const longest = 2048
+const mostOfAClient = 20
+
+// RFC 3986's characters without "#". A backslash, a space or a control character is read in one way here and in another
+// one by a browser.
+const allowedText = /^[\w\-.~:/?[\]@!$&'()*+,;=%]+$/
+const scheme = /^([a-z][a-z0-9+\-.]*):/
+const host = /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+
+/**
+ * Reads the redirect URIs that a client is to have, each once: https, http to this machine, or a scheme of an app's own
+ * (RFC 8252 §7).
+ * @throws WP_AUTH_REDIRECT_URI, WP_AUTH_REDIRECT_URIS
+ */
+export function checkRedirectUris(uris: readonly string[]): readonly string[] {
+  const each = [...new Set(uris)]
+  if (each.length > mostOfAClient) throw errors.WP_AUTH_REDIRECT_URIS({ count: each.length, limit: mostOfAClient })
+  for (const uri of each) {
+    const reason = findFlaw(uri)
+    if (reason !== undefined) throw errors.WP_AUTH_REDIRECT_URI({ uri: uri.slice(0, 200), reason })
+  }
+  return each
+}
+
+/** Whether a browser may be sent to a redirect URI: one that got into System by another way is used by nobody. */
+export function isRedirectUri(uri: string): boolean {
+  return findFlaw(uri) === undefined
+}
+
+function findFlaw(uri: string): string | undefined {
+  if (uri.length > longest) return `it is longer than ${longest} characters`
+  if (uri.includes('#')) return 'it has a fragment'
+  if (!allowedText.test(uri)) return 'it has a character that no URI may have'
+  const named = scheme.exec(uri)?.[1]
+  if (named === undefined || !URL.canParse(uri)) return 'it is not absolute'
+  const rest = uri.slice(named.length + 1)
+  const authority = rest.startsWith('//') ? rest.slice(2).split(/[/?]/, 1)[0]! : undefined
+  if (authority?.includes('@') === true) return 'it has a user name'
+  if (named === 'http' || named === 'https') return findWebFlaw(named, authority)
+  // RFC 8252 §7.1: a domain that the app's maker has, reversed; so no javascript:, data: or file: either
+  return named.includes('.') ? undefined : `the scheme "${named}" is nobody's own`
+}
+
+function findWebFlaw(named: 'http' | 'https', authority: string | undefined): string | undefined {
+  const found = host.exec(authority ?? '')?.[1]
+  if (found === undefined) return 'its host is none'
+  if (named === 'http' && !isLoopbackHost(found)) return 'http is only for this machine'
+  return undefined
+}
+
+export function isLoopbackHost(name: string): boolean {
+  return (loopbackHosts as readonly string[]).includes(name)
+}

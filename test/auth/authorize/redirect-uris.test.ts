@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { systemKinds } from '../../support/server.ts'
+import { openWorld, type World } from '../world.ts'
+
+const good = [
+  'https://app.example.com',
+  'https://app.example.com/callback?tenant=1',
+  'https://app.example.com:8443/callback',
+  'http://localhost:8080/callback',
+  'http://127.0.0.1/callback',
+  'http://[::1]:5000/callback',
+  'com.example.app:/callback',
+  'com.example.app://callback',
+]
+
+const bad: readonly (readonly [uri: string, reason: RegExp])[] = [
+  ['', /character/],
+  ['/callback', /not absolute/],
+  ['//app.example.com/callback', /not absolute/],
+  ['app.example.com/callback', /not absolute/],
+  ['https://app.example.com/callback#top', /fragment/],
+  ['https://app.example.com/callback#', /fragment/],
+  ['http://app.example.com/callback', /only for this machine/],
+  ['http://127.0.0.2/callback', /only for this machine/],
+  ['http://localhost.example.com/callback', /only for this machine/],
+  ['http://127.0.0.1.example.com/', /only for this machine/],
+  ['http://127.1/callback', /only for this machine/],
+  ['http://localhost@example.com/', /user name/],
+  ['https://ann:secret@app.example.com/', /user name/],
+  ['https://@app.example.com/', /user name/],
+  ['https:/app.example.com/callback', /host/],
+  ['https:app.example.com', /host/],
+  ['https:///callback', /host/],
+  ['https://*.example.com/callback', /host/],
+  ["https://a;script-src'unsafe-inline'/", /host/],
+  ['https://app.example.com:99999/', /not absolute/],
+  ['javascript:alert(1)', /nobody's own/],
+  ['data:text/html,hello', /nobody's own/],
+  ['file:///etc/passwd', /nobody's own/],
+  ['myapp:/callback', /nobody's own/],
+  ['JAVASCRIPT:alert(1)', /not absolute/],
+  ['com.example.app://ann@callback', /user name/],
+  ['https://app.example.com\\@example.com/', /character/],
+  ['https://app.example.com/a b', /character/],
+  ['https://app.example.com/\r\nset-cookie:a=b', /character/],
+  ['https://app.example.com/\0', /character/],
+  ['https://äpp.example.com/', /character/],
+  [' https://app.example.com/', /character/],
+  [`https://app.example.com/${'a'.repeat(2048)}`, /longer than 2048/],
+]
+
+for (const kind of systemKinds) {
+  describe(`redirect URIs of a client on ${kind}`, () => {
+    let world: World
+    before(async () => {
+      world = await openWorld(kind)
+    })
+    after(() => world.close())
+
+    test('are https, http to this machine or a scheme of an app of its own', async () => {
+      const { id } = await world.addClient({ redirectUris: [...good, good[0]!] })
+      const row = await world.system.db
+        .selectFrom('waypost_client')
+        .select('redirect_uris')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      assert.deepEqual(JSON.parse(row.redirect_uris), good)
+    })
+
+    for (const [uri, reason] of bad) {
+      test(`are not ${JSON.stringify(uri.slice(0, 60))}`, async () => {
+        await assert.rejects(world.addClient({ redirectUris: [good[0]!, uri] }), (error: Error) => {
+          assert.equal((error as { code?: string }).code, 'WP_AUTH_REDIRECT_URI')
+          assert.match(error.message, reason)
+          assert.ok(error.message.length < 300)
+          return true
+        })
+      })
+    }
+
+    test('are 20 at most', async () => {
+      const many = Array.from({ length: 21 }, (_, index) => `https://app.example.com/${index}`)
+      await world.addClient({ redirectUris: many.slice(1) })
+      await assert.rejects(world.addClient({ redirectUris: many }), { code: 'WP_AUTH_REDIRECT_URIS', kind: 'user' })
+    })
+  })
+}
