@@ -1,0 +1,77 @@
+import { html, type Html } from './html.ts'
+import { renderMark, renderName, renderPage } from './page.ts'
+
+export interface ConsentPage {
+  /** What stands before the paths of forms: the issuer's path, or nothing. */
+  readonly base: string
+  readonly clientName: string
+  readonly userName: string
+  readonly scopes: readonly ConsentScope[]
+  /** Where the browser goes next: the redirect URI's host with its port, or its scheme, with the colon, where it has none. */
+  readonly redirectHost: string
+  /** The client has no secret. */
+  readonly isPublic: boolean
+  readonly csrf: string
+  /** The authorization request's query string. */
+  readonly request: string
+}
+
+interface ConsentScope {
+  readonly name: string
+  readonly description?: string | undefined
+}
+
+/** The page that asks whether a client may do what it wants to do. */
+export function renderConsent(page: ConsentPage): string {
+  const { base, clientName, scopes } = page
+  return renderPage(
+    'Allow access to your account',
+    html`${renderMark(clientName)}
+      <h1>Allow ${renderName(clientName)} to use your account?</h1>
+      ${renderUser(page)}
+      <h2 id="scopes">It asks for</h2>
+      <ul role="list" aria-labelledby="scopes">
+        ${scopes.map(renderScope)}
+      </ul>
+      ${renderRedirect(page)}
+      <form method="post" action="${base}/authorization/consent">
+        ${renderHidden(page)}
+        <div class="actions">
+          <button class="strong" name="decision" value="allow">Allow</button>
+          <button class="plain" name="decision" value="deny">Deny</button>
+        </div>
+      </form>`,
+  )
+}
+
+function renderUser(page: ConsentPage): Html {
+  return html`<form class="who" method="post" action="${page.base}/authorization/logout">
+    ${renderHidden(page)}
+    <p>Signed in as ${renderName(page.userName)}</p>
+    <button class="link small">Use another account</button>
+  </form>`
+}
+
+function renderHidden({ csrf, request }: ConsentPage): Html {
+  return html`<input type="hidden" name="csrf" value="${csrf}" />
+    <input type="hidden" name="request" value="${request}" />`
+}
+
+function renderScope({ name, description }: ConsentScope): Html {
+  if (description === undefined) return html`<li><code>${name}</code></li> `
+  return html`<li class="described">${description} <code>${name}</code></li> `
+}
+
+const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+
+/** A web site is known by its address; what runs on the device itself is whatever was started there (RFC 8252 §8.6). */
+function renderRedirect({ clientName, redirectHost, isPublic }: ConsentPage): Html {
+  const isOnDevice = loopback.test(redirectHost) || redirectHost.endsWith(':')
+  const hint = html`<p class="box note">
+    Any program on this device can say that it is ${renderName(clientName)}. Allow it only if you have just started it
+    yourself.
+  </p>`
+  const where = isOnDevice ? 'a program on this device, ' : undefined
+  return html`${isPublic && isOnDevice ? hint : undefined}
+    <p class="next soft small">Then you go on to ${where}${renderName(redirectHost)}.</p>`
+}
