@@ -98,6 +98,30 @@ export const errors = defineErrors({
     hint: 'Give it {limit} at most, or add another client.',
   },
   WP_AUTH_CLIENT_UNKNOWN: { kind: 'user', status: 404, message: 'There is no client "{client}"' },
+  WP_AUTH_CLIENT_NO_MATCH: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no client with the id or the name "{client}"',
+    hint: '{hint}',
+  },
+  WP_AUTH_CLIENT_AMBIGUOUS: {
+    kind: 'user',
+    status: 409,
+    message: 'Several clients have the name "{client}"',
+    hint: 'Say which by its id: {ids}',
+  },
+  WP_AUTH_CLIENT_BUILT_IN: {
+    kind: 'user',
+    status: 409,
+    message: 'The client {client} is built in: every login belongs to it',
+    hint: 'To keep somebody from logging in, disable the user: waypost user:disable NAME',
+  },
+  WP_AUTH_CLIENT_PUBLIC: {
+    kind: 'user',
+    status: 409,
+    message: 'The client "{client}" is public: it has no secret',
+    hint: 'Add another one that can keep a secret.',
+  },
   WP_AUTH_TOKEN_UNKNOWN: { kind: 'user', status: 404, message: 'There is no token "{jti}"' },
   WP_AUTH_LIFETIME: {
     kind: 'user',
