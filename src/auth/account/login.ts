@@ -3,7 +3,7 @@ import { loginClientId } from './clients.ts'
 import { refreshTokens } from '../token/refresh.ts'
 import { countAttempt, takeBackAttempt, type Attempt } from './throttle.ts'
 import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
-import { loadUserScopes, verifyLogin, type UserRecord } from './users.ts'
+import { loadUserScopes, verifyLogin, type VerifiedUser } from './users.ts'
 
 /** What another room needs to let somebody in. */
 export interface Login {
@@ -27,10 +27,14 @@ export function makeLogin(issuer: TokenIssuer): Login {
   }
 }
 
-async function verifyAttempt(
-  { system, clock }: TokenIssuer,
+/**
+ * Whoever has this name and password, for every way to log in: the attempt is counted before the password is hashed.
+ * @throws WP_AUTH_LOGIN, WP_AUTH_THROTTLED, WP_AUTH_BUSY
+ */
+export async function verifyAttempt(
+  { system, clock }: Pick<TokenIssuer, 'system' | 'clock'>,
   attempt: Attempt & { password: string },
-): Promise<UserRecord> {
+): Promise<VerifiedUser> {
   const { name, address, password } = attempt
   await countAttempt(system, clock, { name, address })
   try {

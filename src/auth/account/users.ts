@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { makeUuid, nearest } from '../../kit/index.ts'
+import { makeUuid, nearest, sha256 } from '../../kit/index.ts'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { hashPassword, isPassword } from './passwords.ts'
@@ -95,8 +95,14 @@ export async function removeUserScopes(system: System, userId: string, scopes: r
   })
 }
 
+/** Somebody whose password was right. */
+export interface VerifiedUser extends UserRecord {
+  /** SHA-256 of the password's hash: another one means another password. */
+  readonly passwordCheck: string
+}
+
 /** The active user with this name and password. @throws WP_AUTH_LOGIN, WP_AUTH_BUSY */
-export async function verifyLogin(system: System, name: string, password: string): Promise<UserRecord> {
+export async function verifyLogin(system: System, name: string, password: string): Promise<VerifiedUser> {
   const user = await system.db
     .selectFrom('waypost_user')
     .select(['id', 'name', 'status', 'password_hash'])
@@ -104,5 +110,5 @@ export async function verifyLogin(system: System, name: string, password: string
     .executeTakeFirst()
   const matches = await isPassword(password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
-  return { id: user.id, name: user.name, status: user.status }
+  return { id: user.id, name: user.name, status: user.status, passwordCheck: sha256(user.password_hash ?? '') }
 }
