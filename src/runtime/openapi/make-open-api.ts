@@ -4,6 +4,7 @@ import { makeComponents } from './components.ts'
 import { makeOperation, tagOf, type OperationSources } from './operation.ts'
 import { makeOperationIds } from './operation-ids.ts'
 import { makeProblemResponse, problemName, problemSchema } from './problem-responses.ts'
+import { makeSecuritySchemes } from './security-schemes.ts'
 
 export interface OpenApiOptions {
   /** What the API is called; the project's name by default. */
@@ -25,7 +26,9 @@ export interface OpenApi {
 const howToCall =
   'An operation that needs a scope takes an access token in the header `Authorization: Bearer TOKEN`. ' +
   'A person gets one from `POST /consumer/login` with `{"username", "password"}`, ' +
-  'a client from `POST /authorization/token` with `grant_type=client_credentials`, its id and its secret.'
+  'a client from `POST /authorization/token` with `grant_type=client_credentials`, its id and its secret, ' +
+  'and an application that a person allows to act for them by the authorization code flow with PKCE, ' +
+  'which begins at `/authorization/authorize`.'
 
 /** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
 export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
@@ -39,7 +42,7 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
     paths,
     components: {
       ...components,
-      ...(isPrivate ? { securitySchemes: makeSecuritySchemes(api, serverUrl ?? '') } : {}),
+      ...(isPrivate ? { securitySchemes: makeSecuritySchemes(api, serverUrl) } : {}),
     },
   }
   const { title = api.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
@@ -76,22 +79,4 @@ function makeTags({ routes }: Api): object[] {
   return names
     .toSorted()
     .map((name) => ({ name, description: name === '/' ? 'The top level' : `What is below /${name}` }))
-}
-
-function makeSecuritySchemes({ scopes }: Api, serverUrl: string): object {
-  const tokenUrl = `${serverUrl}/authorization/token`
-  const described = Object.entries(scopes).map(([name, { description }]) => [name, description ?? `The scope ${name}`])
-  return {
-    oauth2: {
-      type: 'oauth2',
-      description: 'A client asks for a token with its id and secret',
-      flows: { clientCredentials: { tokenUrl, refreshUrl: tokenUrl, scopes: Object.fromEntries(described) } },
-    },
-    bearer: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'JWT',
-      description: 'An access token of a person or of a client',
-    },
-  }
 }

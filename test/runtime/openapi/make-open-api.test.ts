@@ -80,10 +80,14 @@ describe('an operation', () => {
       { oauth2: ['admin'] },
       { bearer: [] },
     ])
-    assert.deepEqual(document.components.securitySchemes.oauth2.flows.clientCredentials, {
+    const shared = {
       tokenUrl: '/authorization/token',
       refreshUrl: '/authorization/token',
       scopes: { todo: 'To change to-dos', admin: 'The scope admin' },
+    }
+    assert.deepEqual(document.components.securitySchemes.oauth2.flows, {
+      authorizationCode: { authorizationUrl: '/authorization/authorize', ...shared },
+      clientCredentials: shared,
     })
   })
 
@@ -139,8 +143,12 @@ describe('a document', () => {
     const document = await describeYaml(todo, { serverUrl: 'https://api.acme.test', title: 'Acme', version: '7' })
     assert.deepEqual([document.info.title, document.info.version], ['Acme', '7'])
     assert.deepEqual(document.servers, [{ url: 'https://api.acme.test' }])
-    const { tokenUrl } = document.components.securitySchemes.oauth2.flows.clientCredentials
-    assert.equal(tokenUrl, 'https://api.acme.test/authorization/token')
+    const { authorizationCode, clientCredentials } = document.components.securitySchemes.oauth2.flows
+    assert.equal(authorizationCode.authorizationUrl, 'https://api.acme.test/authorization/authorize')
+    for (const { tokenUrl, refreshUrl } of [authorizationCode, clientCredentials]) {
+      assert.equal(tokenUrl, 'https://api.acme.test/authorization/token')
+      assert.equal(refreshUrl, tokenUrl)
+    }
   })
 
   test('has no security schemes where everything is public', async () => {
