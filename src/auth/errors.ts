@@ -129,12 +129,6 @@ export const errors = defineErrors({
     hint: 'Delete one that is not needed.',
   },
   WP_AUTH_CLIENT_PARTS: { kind: 'user', status: 400, message: 'This client could not work: {reason}' },
-  WP_AUTH_CLIENT_PUBLIC: {
-    kind: 'user',
-    status: 409,
-    message: 'The client "{client}" is public: it has no secret',
-    hint: 'Add a client that is not public.',
-  },
   WP_AUTH_CLIENT_BARRED: {
     kind: 'user',
     status: 403,
