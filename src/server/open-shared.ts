@@ -87,7 +87,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
     }),
     endpoints: [
       mountHealth(() => checkSystem(system)),
-      mountAuthorization(issuer),
+      mountAuthorization(issuer, guard),
       mountLogin(makeLogin(issuer)),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
       ...plugins.plugins.flatMap((plugin) => plugin.routes ?? []),

@@ -53,6 +53,10 @@ function readHeader(authorization: string, form: Form): Credentials {
       'The client authenticates twice: in the Authorization header and in the body',
     )
   }
+  // Neither Basic nor anything else of ours has a comma: it is where two headers were joined.
+  if (authorization.includes(',')) {
+    throw new OAuthError('invalid_request', 'The Authorization header stands more than once')
+  }
   const credentials = parseBasic(authorization)
   if (credentials === undefined) {
     throw invalidClient('The Authorization header is not of the form Basic BASE64(ID:SECRET), each half form-encoded')
@@ -80,7 +84,8 @@ function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
 }
 
-function invalidClient(description: string): OAuthError {
+/** 401 with the challenge that RFC 6749 §5.2 asks for. */
+export function invalidClient(description: string): OAuthError {
   return new OAuthError('invalid_client', description, {
     status: 401,
     headers: { 'www-authenticate': 'Basic realm="waypost", charset="UTF-8"' },

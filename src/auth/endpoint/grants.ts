@@ -1,24 +1,16 @@
-import type { Form } from './client-authentication.ts'
-import type { KnownClient } from '../account/client-lookup.ts'
 import { OAuthError } from '../errors.ts'
+import type { Grant, GrantRequest } from './grant.ts'
+import { grantPassword } from './grant-password.ts'
+import { requireParameter } from './oauth-request.ts'
 import { refreshTokens } from '../token/refresh.ts'
-import { intersect, type RequestedScopes } from '../account/scopes.ts'
+import { intersect } from '../account/scopes.ts'
 import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
-
-/** A token request whose client has authenticated and may use the grant. */
-export interface GrantRequest {
-  readonly client: KnownClient
-  readonly form: Form
-  readonly requested: RequestedScopes | undefined
-}
-
-/** Turns a token request into tokens. @throws OAuthError */
-export type Grant = (issuer: TokenIssuer, request: GrantRequest) => Promise<IssuedTokens>
 
 /** The grants that the token endpoint knows, by `grant_type`. */
 export const grants: ReadonlyMap<string, Grant> = new Map([
   ['client_credentials', grantClientCredentials],
   ['refresh_token', grantRefreshToken],
+  ['password', grantPassword],
 ])
 
 /** RFC 6749 §4.4; acts as the client's owner. */
@@ -40,7 +32,6 @@ async function grantRefreshToken(
   issuer: TokenIssuer,
   { client, form, requested }: GrantRequest,
 ): Promise<IssuedTokens> {
-  const refreshToken = form['refresh_token']
-  if (refreshToken === undefined) throw new OAuthError('invalid_request', 'refresh_token is missing')
+  const refreshToken = requireParameter(form, 'refresh_token')
   return refreshTokens(issuer, { refreshToken, clientId: client.id, scopes: requested?.scopes })
 }

@@ -10,14 +10,34 @@ export function speakOAuth(app: FastifyInstance): void {
   app.setErrorHandler((error: unknown, request, reply) => {
     if (error instanceof OAuthError) return send(reply, error)
     const status = statusOf(error)
+    if (status === 429) return send(reply, unavailable(error, (error as Error).message))
     if (status < 500) return send(reply, new OAuthError('invalid_request', describe(error, status), { cause: error }))
     request.log.error({ err: error }, 'an authorization request failed')
     const description = `The server could not answer; request ${request.id}`
     if (status !== 503) return send(reply, new OAuthError('server_error', description, { status: 500 }))
-    const seconds = isWaypostError(error) ? error.retryAfterSeconds : undefined
-    const headers = { 'retry-after': String(seconds ?? 1) }
-    return send(reply, new OAuthError('temporarily_unavailable', description, { status, headers }))
+    return send(reply, unavailable(error, description))
   })
+}
+
+/** 405 in the form of RFC 6749, for an endpoint that takes forms. */
+export function refuseOtherMethods(app: FastifyInstance, url: string): void {
+  app.route({
+    method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+    url,
+    exposeHeadRoute: false,
+    config: { refusesMethod: true },
+    onRequest: async () => {
+      throw new OAuthError('invalid_request', 'Send a POST', { status: 405, headers: { allow: 'POST' } })
+    },
+    handler: async () => undefined,
+  })
+}
+
+/** RFC 6749 has no code for the token endpoint that says "later"; this one it has for the authorization endpoint. */
+function unavailable(error: unknown, description: string): OAuthError {
+  const seconds = isWaypostError(error) ? error.retryAfterSeconds : undefined
+  const headers = { 'retry-after': String(seconds ?? 1) }
+  return new OAuthError('temporarily_unavailable', description, { status: statusOf(error), headers })
 }
 
 function send(reply: FastifyReply, { status, headers, error, message }: OAuthError) {

@@ -1,0 +1,36 @@
+import { isWaypostError } from '../../kit/index.ts'
+import type { KnownClient } from '../account/client-lookup.ts'
+import { loadSharedScopes } from '../account/clients.ts'
+import { verifyAttempt } from '../account/login.ts'
+import { intersect, isBackendScope } from '../account/scopes.ts'
+import { OAuthError } from '../errors.ts'
+import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import type { GrantRequest } from './grant.ts'
+import { requireParameter } from './oauth-request.ts'
+
+/** RFC 6749 §4.3, for clients that were given this grant: a name and password, throttled as every other login. */
+export async function grantPassword(
+  issuer: TokenIssuer,
+  { client, form, requested, address }: GrantRequest,
+): Promise<IssuedTokens> {
+  const name = requireParameter(form, 'username')
+  const password = requireParameter(form, 'password')
+  const user = await verifyAttempt(issuer, { name, password, address }).catch(refuseWrong)
+  const grantable = await loadGrantable(issuer, client, user.id)
+  const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
+  if (scopes.length === 0)
+    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
+  const grantee = { userId: user.id, clientId: client.id, scopes }
+  return issueTokens(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
+}
+
+function refuseWrong(error: unknown): never {
+  if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
+  throw new OAuthError('invalid_grant', error.message, { cause: error })
+}
+
+/** Administration is never lent to a client of somebody else. */
+async function loadGrantable({ system }: TokenIssuer, client: KnownClient, userId: string): Promise<readonly string[]> {
+  const shared = await loadSharedScopes(system, client.id, userId)
+  return client.userId === userId ? shared : shared.filter((scope) => !isBackendScope(scope))
+}

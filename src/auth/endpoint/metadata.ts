@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import { grants } from './grants.ts'
+import { mountForPages } from './mount-for-pages.ts'
+import { wellKnown } from '../refusals.ts'
+import { makePublishedKeys } from '../token/published-keys.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+
+/** How every client may authenticate; one without a secret by `none`. */
+const withSecret = ['client_secret_basic', 'client_secret_post']
+
+/** What a client has to know of the authorization server (RFC 8414 §2). */
+export function describeAuthorizationServer(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorization/authorize`,
+    token_endpoint: `${issuer}/authorization/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    revocation_endpoint: `${issuer}/authorization/revoke`,
+    introspection_endpoint: `${issuer}/authorization/introspect`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: [...grants.keys()],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true, // RFC 9207
+    token_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    introspection_endpoint_auth_methods_supported: withSecret,
+  }
+}
+
+/** What a client has to know of the routes (RFC 9728 §2): they are one resource, the `aud` of every token. */
+export function describeProtectedResource(issuer: string) {
+  return { resource: issuer, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
+}
+
+/** A rotated key signs at once, so nobody may go by the keys of an hour ago; the rest changes with a new version. */
+const keepSeconds = { keys: 10, metadata: 300 }
+
+/** Metadata and keys, at their well-known places: nothing in them comes from the request. */
+export function mountMetadata(app: FastifyInstance, { issuer, system, clock }: TokenIssuer): void {
+  const publishedKeys = makePublishedKeys(system, clock)
+  const documents = {
+    'oauth-authorization-server': describeAuthorizationServer(issuer),
+    'oauth-protected-resource': describeProtectedResource(issuer),
+  }
+  for (const [name, document] of Object.entries(documents)) {
+    // With the issuer's path, where clients look for it, and without, for a proxy that takes the path away.
+    const places = new Set([new URL(wellKnown(issuer, name)).pathname, `/.well-known/${name}`])
+    for (const url of places) {
+      mountForPages(app, {
+        method: 'GET',
+        url,
+        handler: async (_request, reply) =>
+          reply.header('cache-control', `public, max-age=${keepSeconds.metadata}`).send(document),
+      })
+    }
+  }
+  mountForPages(app, {
+    method: 'GET',
+    url: '/.well-known/jwks.json',
+    handler: async (_request, reply) => {
+      const keys = await publishedKeys()
+      return reply.header('cache-control', `public, max-age=${keepSeconds.keys}`).send({ keys })
+    },
+  })
+}

@@ -1,0 +1,28 @@
+import formbody from '@fastify/formbody'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Guard } from '../guard.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+import { mountIntrospection } from './introspection-endpoint.ts'
+import { mountMetadata } from './metadata.ts'
+import { mountRevocation } from './revocation-endpoint.ts'
+import { speakOAuth } from './speak-oauth.ts'
+import { mountToken } from './token-endpoint.ts'
+import { mountWhoami } from './whoami.ts'
+
+const bodyLimit = 16 * 1024
+
+/** The endpoints of OAuth2 that programs call: tokens, what becomes of them, who one is, and where all of it stands. */
+export function mountAuthorization(issuer: TokenIssuer, guard: Guard): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(async (forms) => {
+      forms.removeAllContentTypeParsers() // a JSON body is no token request
+      await forms.register(formbody, { bodyLimit })
+      speakOAuth(forms)
+      mountToken(forms, issuer)
+      mountRevocation(forms, issuer)
+      mountIntrospection(forms, issuer)
+    })
+    mountWhoami(app, issuer, guard)
+    mountMetadata(app, issuer)
+  }
+}

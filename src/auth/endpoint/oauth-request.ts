@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import type { KnownClient } from '../account/client-lookup.ts'
+import { OAuthError } from '../errors.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+import { authenticateClient, readForm, type Form } from './client-authentication.ts'
+
+/** A form that a client sent to an endpoint of OAuth2. */
+export interface OAuthRequest {
+  readonly form: Form
+  /** @throws OAuthError invalid_client, invalid_request */
+  authenticate(): Promise<KnownClient>
+}
+
+/** @throws OAuthError invalid_request for a parameter that is repeated, or stands in the query and does not belong there */
+export function readOAuthRequest(issuer: TokenIssuer, request: FastifyRequest): OAuthRequest {
+  assertNoCredentials(request.query)
+  const form = readForm(request.body)
+  return { form, authenticate: () => authenticateClient(issuer.clients, request.headers.authorization, form) }
+}
+
+/** @throws OAuthError invalid_request */
+export function requireParameter(form: Form, name: string): string {
+  const value = form[name]
+  if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`)
+  return value
+}
+
+const onlyInBody = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'refresh_token',
+  'token',
+  'username',
+  'password',
+  'code',
+  'code_verifier',
+]
+
+/** What stands in a query ends up in logs (RFC 6749 §2.3.1). */
+function assertNoCredentials(query: unknown): void {
+  const misplaced = onlyInBody.find((name) => Object.hasOwn(query as object, name))
+  if (misplaced !== undefined) throw new OAuthError('invalid_request', `${misplaced} does not belong into the query`)
+}
