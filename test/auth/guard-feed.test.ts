@@ -172,6 +172,8 @@ for (const how of ['cut', 'freeze'] as const) {
       const headers = bearer(body.token)
       const status = async (path = '/todo') => (await world.send(`GET ${path}`, { headers })).status
       assert.equal(await status(), 200)
+      // The guard's connections are there, both of them, and stay as they are when the line freezes.
+      await Promise.all([1, 2].map(() => sql`select pg_sleep(0.1)`.execute(world.system.guardDb)))
       await line[how]()
       assert.equal(await status(), 200)
       const ms = await timeUntil(async () => !world.server.feed.isFresh())
@@ -182,6 +184,7 @@ for (const how of ['cut', 'freeze'] as const) {
       assert.equal(answer.headers.get('retry-after'), '1')
       assert.equal(answer.headers.get('content-type'), 'application/problem+json')
       assert.ok(performance.now() - began < 4000)
+      await Promise.all([1, 2, 3].map(() => status())) // the other one of the guard's connections is stuck now too
       assert.equal((await world.send('GET /open')).status, 200)
       assert.equal((await world.send('GET /todo')).status, 401, 'who has no token is told so all the same')
       await line.mend()
