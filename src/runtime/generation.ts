@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import cors from '@fastify/cors'
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, {
   type FastifyBaseLogger,
@@ -159,13 +159,25 @@ async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }:
     if (isAsking) reply.callNotFound()
     else done()
   })
-  await app.register(cors, {
+  const forPages: FastifyCorsOptions = {
     origin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: '*', // no cookie is ever sent, so it means all of them, those of actions too
     maxAge: 600,
     strictPreflight: false,
+  }
+  await app.register(cors, {
+    delegator: (request: FastifyRequest, decide: (error: null, options: FastifyCorsOptions) => void) =>
+      decide(null, isAuthorization(request) ? { origin: false } : forPages),
   })
+}
+
+/**
+ * OAuth2's own endpoints say themselves which pages may call them: a page that may use the API may not therefore read
+ * the pages for login and consent.
+ */
+function isAuthorization({ url, routeOptions }: FastifyRequest): boolean {
+  return [url, routeOptions.url].some((path) => path !== undefined && /^\/(authorization|\.well-known)\//.test(path))
 }
 
 function isPreflight({ headers }: FastifyRequest): boolean {

@@ -27,6 +27,7 @@ const serverOptions: ServerOptions = {
   requestTimeout: 60_000,
   headersTimeout: 20_000,
   keepAliveTimeout: 72_000, // longer than load balancers keep theirs, or they would send into a closed one
+  joinDuplicateHeaders: true, // of two Authorization headers Node would drop one, and nobody would know which counted
   optimizeEmptyRequests: true, // since Node 24.12: a GET has no stream to be read and closed
 }
 
