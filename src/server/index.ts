@@ -12,6 +12,7 @@ import type { WaypostServer } from './start-server.ts'
 
 export { loadTerms, type ReleaseTerms } from './active-release.ts'
 export { addHostClient } from './administration/clients.ts'
+export { rotateHostKey } from './administration/keys.ts'
 export { issueHostToken, revokeHostTokens } from './administration/tokens.ts'
 export { addHostUser, changeHostUserScopes } from './administration/users.ts'
 export { failure, look, type Finding } from './doctor/finding.ts'
