@@ -1,8 +1,9 @@
 import { isWaypostError } from '../../kit/index.ts'
 import { loginClientId } from './clients.ts'
+import { issueForPassword } from './password-stands.ts'
 import { refreshTokens } from '../token/refresh.ts'
 import { countAttempt, takeBackAttempt, type Attempt } from './throttle.ts'
-import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import { loadUserScopes, verifyLogin, type VerifiedUser } from './users.ts'
 
 /** What another room needs to let somebody in. */
@@ -21,7 +22,7 @@ export function makeLogin(issuer: TokenIssuer): Login {
     async logIn(attempt) {
       const user = await verifyAttempt(issuer, attempt)
       const scopes = await loadUserScopes(issuer.system.db, user.id)
-      return issueTokens(issuer, { userId: user.id, clientId: loginClientId, scopes }, { refresh: true })
+      return issueForPassword(issuer, user, { clientId: loginClientId, scopes, refresh: true })
     },
     renew: (refreshToken) => refreshTokens(issuer, { refreshToken, clientId: loginClientId }),
   }

@@ -13,9 +13,14 @@ const queueLimit = 64
 let running = 0
 const waiting: (() => void)[] = []
 
+/** @throws WP_AUTH_PASSWORD_WEAK */
+export function assertPasswordForm(password: string): void {
+  if (password.length < 8 || password.length > 1024) throw errors.WP_AUTH_PASSWORD_WEAK()
+}
+
 /** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
 export async function hashPassword(password: string): Promise<string> {
-  if (password.length < 8 || password.length > 1024) throw errors.WP_AUTH_PASSWORD_WEAK()
+  assertPasswordForm(password)
   const nonce = randomBytes(16)
   const tag = await hash({ ...cost, message: password, nonce })
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`

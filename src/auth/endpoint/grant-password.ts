@@ -2,9 +2,10 @@ import { isWaypostError } from '../../kit/index.ts'
 import type { KnownClient } from '../account/client-lookup.ts'
 import { loadSharedScopes } from '../account/clients.ts'
 import { verifyAttempt } from '../account/login.ts'
+import { issueForPassword } from '../account/password-stands.ts'
 import { intersect, isBackendScope } from '../account/scopes.ts'
 import { OAuthError } from '../errors.ts'
-import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { GrantRequest } from './grant.ts'
 import { requireParameter } from './oauth-request.ts'
 
@@ -20,8 +21,8 @@ export async function grantPassword(
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
-  const grantee = { userId: user.id, clientId: client.id, scopes }
-  return issueTokens(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
+  const refresh = client.grants.includes('refresh_token')
+  return issueForPassword(issuer, user, { clientId: client.id, scopes, refresh }).catch(refuseWrong)
 }
 
 function refuseWrong(error: unknown): never {
