@@ -1,5 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Action, Log } from './action.ts'
+import type { Action, Log, Principal } from './action.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Everybody may call the route; a valid token only tells who it is. */
+    readonly public?: boolean
+    /** Scopes of which a token has to carry one to call the route; with none named, any valid token does. */
+    readonly scopes?: readonly string[]
+  }
+  interface FastifyRequest {
+    /** Who calls: on a private route, and on a public one that was called with a valid token. */
+    principal: Principal | undefined
+  }
+}
 
 /** A JSON Schema (2020-12) as data, for example made with TypeBox. `writeOnly: true` marks a secret. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -61,7 +74,10 @@ export interface Plugin {
   readonly connections?: Readonly<Record<string, ConnectionClass<any, any>>>
   // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
   readonly actions?: Readonly<Record<string, ActionClass<any>>>
-  /** Routes of the plugin's own, mounted into each generation. */
+  /**
+   * Routes of the plugin's own, mounted into each generation. Each says in its `config` who may call it: `{ scopes }` or
+   * `{ public: true }`. The guard has answered whoever may not before a hook or handler of the plugin runs.
+   */
   readonly routes?: FastifyPluginAsync
   readonly hooks?: PluginHooks
 }

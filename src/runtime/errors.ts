@@ -73,6 +73,12 @@ export const errors = defineErrors({
     message: 'The config of an action does not fit its class "{class}": {problem}',
     hint: 'Check the variables that it names.',
   },
+  WP_RUNTIME_PLUGIN_ROUTE: {
+    kind: 'user',
+    status: 500,
+    message: 'The plugin "{plugin}" does not say who may call {method} {path}',
+    hint: 'Say it in the config of the route: scopes, a list of names, or public: true where everybody may.',
+  },
   WP_RUNTIME_PORT: {
     kind: 'user',
     status: 500,

@@ -1,8 +1,9 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Guard } from '../auth/index.ts'
-import type { Action, Principal } from '../contract/index.ts'
+import type { Action } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { ContextSources } from './action-context.ts'
+import { makeAuthorization } from './authorization.ts'
 import { findHidden, type HiddenMethods } from './find-hidden.ts'
 import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type Mounting } from './make-handler.ts'
@@ -10,13 +11,6 @@ import { pathOf, refuseMethod } from './problem.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { WriteSources } from './write-result.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the guard on a private route, and on a public one that was called with a valid token. */
-    principal: Principal | undefined
-  }
-}
 
 export interface RouteSources extends ContextSources, WriteSources {
   readonly guard: Guard
@@ -119,38 +113,6 @@ function isSame(one: object, other: object, except: ReadonlySet<string> = new Se
     const [value, there] = [one[key as never], other[key as never]] as [unknown, unknown]
     return value === there || (there !== undefined && JSON.stringify(value) === JSON.stringify(there))
   })
-}
-
-/** The guard of a method. A public route answers whoever calls; a valid token only tells who it is. */
-function makeAuthorization(guard: Guard, method: ManifestMethod): onRequestHookHandler {
-  if (method.public) return recognize(guard)
-  return (request, _reply, done) => {
-    const settle = (principal: Principal) => {
-      request.principal = principal
-      done()
-    }
-    // Callbacks, because a token that was seen before is judged at once: a promise would cost more than the judgement.
-    try {
-      const found = guard.authorize(request.headers.authorization, method.scopes)
-      if (found instanceof Promise) found.then(settle, done)
-      else settle(found)
-    } catch (error) {
-      done(error as Error)
-    }
-  }
-}
-
-function recognize(guard: Guard): onRequestHookHandler {
-  return (request, _reply, done) => {
-    const { authorization } = request.headers
-    if (authorization === undefined) return done()
-    const authorize = async () => guard.authorize(authorization, [])
-    const end = (principal?: Principal) => {
-      request.principal = principal
-      done()
-    }
-    authorize().then(end, () => end())
-  }
 }
 
 /** 405 where the router would hand a method that a path does not have to the route of another path. */

@@ -16,6 +16,7 @@ import {
   makeRateCounters,
   makeSchemaCache,
   mountHealth,
+  mountPluginRoutes,
   type Endpoint,
   type RateCounters,
   type SchemaCache,
@@ -90,7 +91,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
       mountAuthorization(issuer, guard),
       mountLogin(makeLogin(issuer)),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
-      ...plugins.plugins.flatMap((plugin) => plugin.routes ?? []),
+      ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),
     ],
   }
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
 import { sha256, version, type Clock } from '../../src/kit/index.ts'
+import type { Plugin } from '../../src/contract/index.ts'
+import { joinPlugins, loadPlugins } from '../../src/plugin/index.ts'
 import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
 import { openHost, openIdentity, startServer, type Host, type WaypostServer } from '../../src/server/index.ts'
 import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
@@ -57,6 +59,8 @@ export interface TestServerOptions {
   /** The release's settings, as under `config:`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly events?: Manifest['events']
+  /** Beside those that ship with Waypost. */
+  readonly plugins?: readonly Plugin[]
   /** Stands between the server and PostgreSQL, to break the line for example. */
   readonly rewriteUrl?: (url: string) => Promise<string>
 }
@@ -134,6 +138,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     logger: pino({ level: 'warn' }, { write: (line: string) => void log.push(line) }),
     isDevelopment: false,
     address: { host: '127.0.0.1', port: 0 },
+    plugins: joinPlugins([...(await loadPlugins(folder)).plugins, ...(options.plugins ?? [])]),
   })
   closers.push(() => server.close())
   await server.serveRelease(makeTestRelease(options), { artifacts: [action] })
