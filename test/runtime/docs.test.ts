@@ -55,6 +55,19 @@ describe('/openapi.json and /docs', () => {
     assert.doesNotMatch(text, /<script>|<style>| on[a-z]+=/)
   })
 
+  test('the window in which somebody authorizes the reference keeps to the one that opened it, up to its end', async () => {
+    const page = await send(server.port, { path: '/docs', headers: html })
+    assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin-allow-popups')
+    const { status, headers, text } = await send(server.port, { path: '/docs/signed-in?code=secret&state=x' })
+    assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'])
+    assert.deepEqual(
+      [headers['cross-origin-opener-policy'], headers['cache-control'], headers['referrer-policy']],
+      ['unsafe-none', 'no-store', 'no-referrer'],
+    )
+    assert.match(String(headers['content-security-policy']), /^default-src 'none';.* frame-ancestors 'none'/)
+    assert.doesNotMatch(text, /secret|<script|https?:/)
+  })
+
   test('the viewer comes packed to who can unpack it, and once', async () => {
     const path = '/docs/viewer.js'
     const plain = await send(server.port, { path })
@@ -68,7 +81,14 @@ describe('/openapi.json and /docs', () => {
     assert.equal((await send(server.port, { path, headers })).status, 304)
   })
 
-  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js', '/docs/page.js', '/docs/page.css']) {
+  for (const path of [
+    '/openapi.json',
+    '/docs',
+    '/docs/viewer.js',
+    '/docs/page.js',
+    '/docs/page.css',
+    '/docs/signed-in',
+  ]) {
     test(`HEAD ${path} has the headers of GET and no body`, async () => {
       const { status, headers, text } = await send(server.port, { method: 'HEAD', path })
       assert.deepEqual([status, text], [200, ''])
@@ -97,7 +117,7 @@ test('private ones are for who has any valid token; a browser gets the page that
 
 test('where they are off there is nothing', async () => {
   await using server = await openProjectServer({ files: files('off') })
-  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js']) {
+  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js', '/docs/signed-in']) {
     assert.equal((await send(server.port, { path })).status, 404, path)
   }
 })

@@ -1,3 +1,5 @@
+import { docsClientId, docsRedirectPath } from '../../auth/index.ts'
+
 // What /docs consists of beside its viewer. Addresses are relative, so that the page works below any prefix.
 
 /** The page: a place for the viewer, and a form for the token where the reference is private. */
@@ -23,6 +25,26 @@ export const pageHtml = `<!doctype html>
 <button>Show the reference</button>
 </form>
 <noscript><p>This page needs JavaScript. The reference as data is <a href="openapi.json">openapi.json</a>.</p></noscript>
+</body>
+</html>
+`
+
+/** Where a window that was opened to authorize ends. The one that opened it reads the address and closes it. */
+export const signedInHtml = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Back to the API reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="page.css">
+</head>
+<body>
+<main id="signed-in">
+<h1>Back to the API reference</h1>
+<p>This window closes by itself. If it stays, close it and authorize once more.</p>
+</main>
 </body>
 </html>
 `
@@ -53,12 +75,22 @@ function loadViewer() {
   })
 }
 
+// The reference authorizes as a client that every server knows. Without https there is no SHA-256 in a browser, so no PKCE.
+function prepareFlow(content) {
+  const flow = content.components?.securitySchemes?.oauth2?.flows.authorizationCode
+  if (flow === undefined || !isSecureContext) return
+  flow['x-scalar-client-id'] = '${docsClientId}'
+  flow['x-scalar-redirect-uri'] = new URL('${docsRedirectPath.slice(1)}', location).href
+  flow['x-usePkce'] = 'SHA-256'
+}
+
 async function draw(content, token) {
   await loadViewer()
   form.hidden = true
   document.title = content.info.title + ': API reference'
   // That nobody stated a licence is for tools.
   delete content.info.license
+  prepareFlow(content)
   Scalar.createApiReference('#reference', {
     content,
     theme: 'default',
@@ -93,9 +125,9 @@ load().catch(fail)
 `
 
 export const pageCss = `body { margin: 0; font-family: system-ui, sans-serif; }
-#sign-in, noscript p { box-sizing: border-box; width: min(24rem, 100% - 3rem); margin: 18vh auto 0; line-height: 1.5; }
+#sign-in, #signed-in, noscript p { box-sizing: border-box; width: min(24rem, 100% - 3rem); margin: 18vh auto 0; line-height: 1.5; }
 #sign-in[hidden] { display: none; }
-#sign-in h1 { margin: 0; font-size: 1.5rem; }
+#sign-in h1, #signed-in h1 { margin: 0; font-size: 1.5rem; }
 #sign-in label { display: block; margin-top: 1.5rem; font-weight: 600; }
 #sign-in input, #sign-in button { box-sizing: border-box; width: 100%; padding: .6rem .75rem; font: inherit; border-radius: .4rem; }
 #sign-in input { margin-top: .3rem; color: inherit; background: Field; border: 1px solid GrayText; }

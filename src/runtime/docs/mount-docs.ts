@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Guard } from '../../auth/index.ts'
+import { docsRedirectPath, type Guard } from '../../auth/index.ts'
 import { installation, sha256, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import { makeOpenApi } from '../openapi/make-open-api.ts'
-import { pageCss, pageHtml, pageScript } from './docs-page.ts'
+import { pageCss, pageHtml, pageScript, signedInHtml } from './docs-page.ts'
 
 export interface DocsSources {
   /** Of the release that is served now. */
@@ -28,6 +28,7 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
     }
     mountDocument(app, sources, authorize)
     mountPage(app, sources, authorize)
+    mountSignedIn(app)
     mountViewer(app)
   }
 }
@@ -60,6 +61,7 @@ function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Author
       reply.code(401).header('www-authenticate', 'Bearer realm="waypost"')
     }
     reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
+    reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
     return reply.type('text/html; charset=utf-8').send(pageHtml)
   })
   for (const [name, type, text] of [
@@ -72,6 +74,19 @@ function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Author
       return reply.type(`${type}; charset=utf-8`).send(text)
     })
   }
+}
+
+/** The page that a window ends at in which somebody authorized the reference; its address carries the code. */
+function mountSignedIn(app: FastifyInstance): void {
+  app.get(docsRedirectPath, (_request, reply) => {
+    reply.header(
+      'content-security-policy',
+      "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'",
+    )
+    // As the pages before it: else the window would be cut off from the one that opened it and waits for it.
+    reply.header('cross-origin-opener-policy', 'unsafe-none').header('cache-control', 'no-store')
+    return reply.type('text/html; charset=utf-8').send(signedInHtml)
+  })
 }
 
 /** Nothing is loaded from elsewhere, and nothing is sent elsewhere but requests that somebody tries out. */
