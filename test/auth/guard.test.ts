@@ -1,51 +1,16 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { SignJWT, UnsecuredJWT, type JWTHeaderParameters } from 'jose'
+import { SignJWT, UnsecuredJWT } from 'jose'
 import { loginClientId, openKeyRing, type KeyRing } from '../../src/auth/index.ts'
-import { makeUuid } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/server/index.ts'
 import { basic, bearer, issuer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { forge, forgeries, type Forgery } from './forge.ts'
 import { change, openWorld, setStatus, timeUntil, type World } from './world.ts'
 
 /** Where a client that was refused finds out how to get a token (RFC 9728 §5.1). */
 const metadata = `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`
 const hour = 3_600_000
-
-interface Forgery {
-  readonly name: string
-  /** Changes to what a good token says. */
-  readonly header?: Partial<JWTHeaderParameters>
-  readonly claims?: Readonly<Record<string, unknown>>
-  readonly key?: KeyObject
-}
-
-const strangers = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const now = () => Math.floor(Date.now() / 1000)
-
-const forgeries: readonly Forgery[] = [
-  { name: 'signed by somebody else', key: strangers.privateKey },
-  {
-    name: 'signed by a key that it brings along',
-    key: strangers.privateKey,
-    header: { jwk: strangers.publicKey.export({ format: 'jwk' }) },
-  },
-  { name: 'signed by a key that nobody knows', header: { kid: 'key_000000000000' }, key: strangers.privateKey },
-  { name: 'with a key id that is a path', header: { kid: '../../../dev/null' }, key: strangers.privateKey },
-  { name: 'without a key id', header: { kid: undefined as never } },
-  { name: 'of another issuer', claims: { iss: 'https://evil.example' } },
-  { name: 'for another audience', claims: { aud: 'https://other.example' } },
-  { name: 'of another type', header: { typ: 'JWT' } },
-  { name: 'without a type', header: { typ: undefined as never } },
-  { name: 'without an end', claims: { exp: undefined } },
-  { name: 'without a client', claims: { client_id: undefined } },
-  { name: 'without an id', claims: { jti: undefined } },
-  { name: 'that has expired', claims: { exp: now() - 1 } },
-  { name: 'that is not valid yet', claims: { nbf: now() + 60 } },
-  { name: 'that was never stored', claims: { jti: makeUuid() } },
-  { name: 'with an id that no database can hold', claims: { jti: '\0' } },
-  { name: 'with an id that is no text', claims: { jti: { a: 1 } } },
-]
 
 const malformed = [
   'x',
@@ -79,41 +44,21 @@ for (const kind of systemKinds) {
     const get = (path: string, token: string, from = world) => from.send(`GET ${path}`, { headers: bearer(token) })
     const status = async (path: string, token: string, from = world) => (await get(path, token, from)).status
 
-    async function forge({ header = {}, claims = {}, key = keys.signer.key }: Forgery): Promise<string> {
-      const jti = makeUuid()
-      const later = Date.now() + hour
-      await world.system.db
-        .insertInto('waypost_token')
-        .values({
-          jti,
-          user_id: world.annId,
-          client_id: world.app.id,
-          family_id: null,
-          scope: 'todo',
-          created_at: 0,
-          expires_at: later,
-          revoked_at: null,
-        })
-        .execute()
-      const good = { client_id: world.app.id, scope: 'todo', iss: issuer, aud: issuer, sub: world.annId, jti }
-      const all = { ...good, iat: now(), exp: Math.floor(later / 1000), ...claims }
-      const protectedHeader = { alg: 'ES256', typ: 'at+jwt', kid: keys.signer.kid, ...header }
-      return new SignJWT(all).setProtectedHeader(protectedHeader).sign(key)
-    }
+    const make = (forgery: Forgery) => forge({ world, keys }, forgery)
 
     test('lets in a token that was made as these tests make theirs', async () => {
-      const answer = await get('/todo', await forge({ name: 'good' }))
+      const answer = await get('/todo', await make({ name: 'good' }))
       assert.deepEqual([answer.status, answer.body], [200, { user: 'ann', scopes: ['todo'] }])
     })
 
     for (const forgery of forgeries) {
       test(`refuses a token ${forgery.name}`, async () => {
-        assertInvalidToken(await get('/todo', await forge(forgery)))
+        assertInvalidToken(await get('/todo', await make(forgery)))
       })
     }
 
     test('refuses a token without a signature, and one that is signed with the public key as a secret', async () => {
-      const good = await forge({ name: 'good' })
+      const good = await make({ name: 'good' })
       const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
       assertInvalidToken(await get('/todo', new UnsecuredJWT(claims).encode()))
       const [header, payload] = good.split('.')
@@ -177,7 +122,7 @@ for (const kind of systemKinds) {
     })
 
     test('leaves a public route open to a bad token, and tells it who came with a good one', async () => {
-      for (const header of ['Bearer x', 'Bearer', 'Basic eDp5', `Bearer ${await forge(forgeries[0]!)}`]) {
+      for (const header of ['Bearer x', 'Bearer', 'Basic eDp5', `Bearer ${await make(forgeries[0]!)}`]) {
         const answer = await world.send('GET /open', { headers: { authorization: header } })
         assert.deepEqual([answer.status, answer.body], [200, {}])
       }
@@ -283,7 +228,7 @@ for (const kind of systemKinds) {
           retired_at: null,
         })
         .execute()
-      const token = await forge({ name: 'new', header: { kid }, key: pair.privateKey })
+      const token = await make({ name: 'new', header: { kid }, key: pair.privateKey })
       assert.deepEqual(await Promise.all([1, 2, 3].map(() => status('/any', token))), [200, 200, 200])
       await change(world.system, [{ kind: 'key', subject: kid }], (trx) =>
         trx.deleteFrom('waypost_key').where('id', '=', kid).execute(),
