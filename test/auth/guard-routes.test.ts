@@ -1,0 +1,231 @@
+// Every route that a server mounts, Waypost's own and those of plugins included, is private unless it is named here.
+import assert from 'node:assert/strict'
+import { createPublicKey } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { openKeyRing } from '../../src/auth/index.ts'
+import { definePlugin } from '../../src/contract/index.ts'
+import { isWaypostError } from '../../src/kit/index.ts'
+import { openIdentity } from '../../src/server/index.ts'
+import { basic, bearer, startTestServer, systemKinds, testRoutes, type TestAnswer } from '../support/server.ts'
+import { forge, forgeries, type Forger } from './forge.ts'
+import { openWorld, setStatus, type World } from './world.ts'
+
+/** What everybody may call, or what asks for another proof than an access token. A prefix ends in `*`. */
+const open: readonly string[] = [
+  '/open',
+  '/plugin/open',
+  '/health/*',
+  '/.well-known/*',
+  '/docs/*', // script and style of the reference, the same for every server
+  '/consumer/login', // a name and a password, or a refresh token
+  '/consumer/register',
+  '/authorization/token', // these authenticate a client
+  '/authorization/revoke',
+  '/authorization/introspect',
+  '/authorization/authorize', // these a person, by a session
+  '/authorization/login',
+  '/authorization/consent',
+  '/authorization/logout',
+]
+
+/** Private routes that any valid token may call. */
+const anyToken: readonly string[] = ['/any', '/plugin/any', '/docs', '/openapi.json', '/authorization/whoami']
+
+interface Route {
+  readonly method: string
+  readonly path: string
+}
+
+const isIn = (list: readonly string[], path: string) =>
+  list.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one))
+
+/** A plugin with routes of each kind, which sees what else is mounted and counts what reaches it. */
+function makePlugin() {
+  const seen = { tree: '', calls: 0 }
+  const plugin = definePlugin({
+    name: 'test',
+    requires: '^1.0.0',
+    async routes(app) {
+      app.addHook('onRequest', async () => void seen.calls++)
+      app.addHook('onReady', async () => void (seen.tree = app.printRoutes({ commonPrefix: false })))
+      app.get('/plugin/open', { config: { public: true } }, async ({ principal }) => principal?.user ?? {})
+      app.get('/plugin/any', { config: { scopes: [] } }, async ({ principal }) => principal)
+      app.post('/plugin/todo/:id', { config: { scopes: ['todo', 'note'] } }, async ({ principal }) => principal)
+    },
+  })
+  return { plugin, seen }
+}
+
+/** Reads what Fastify prints: a tree of parts of paths, each with the methods that end there. */
+function readTree(tree: string): Route[] {
+  const parts: string[] = []
+  return tree.split('\n').flatMap((line) => {
+    const match = /^([│ ]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line)
+    if (match === null) return []
+    const depth = match[1]!.length / 4
+    parts.splice(depth, parts.length, match[2]!)
+    return (match[3]?.split(', ') ?? []).map((method) => ({ method, path: parts.join('') }))
+  })
+}
+
+for (const kind of systemKinds) {
+  describe(`every private route on ${kind}`, () => {
+    const { plugin, seen } = makePlugin()
+    let world: World
+    let forger: Forger
+    let routes: readonly Route[]
+    before(async () => {
+      world = await openWorld(kind, { plugins: [plugin], config: { docs: 'private' } })
+      forger = { world, keys: await openKeyRing(world.system, (await openIdentity(world.host)).secrets) }
+      const mounted = readTree(seen.tree).filter(({ method, path }) => method !== 'OPTIONS' && path !== '*')
+      routes = mounted.filter(({ path }) => !isIn(open, path))
+    })
+    after(() => world.close())
+
+    const call = ({ method, path }: Route, headers: Readonly<Record<string, string>> = {}) =>
+      world.send(`${method} ${path.replaceAll(/:\w+/g, 'x1')}`, { headers })
+    /** Asks every private route with the same headers. */
+    async function askAll(headers: Readonly<Record<string, string>>, check: (answer: TestAnswer, at: string) => void) {
+      for (const route of routes) check(await call(route, headers), `${route.method} ${route.path}`)
+    }
+    const issue = async (scope: string): Promise<string> =>
+      (await world.token(world.app, { grant_type: 'client_credentials', scope })).body.access_token
+
+    function assertInvalid(answer: TestAnswer, at: string): void {
+      assert.equal(answer.status, 401, `${at}: ${answer.text}`)
+      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="[^"]+", error="invalid_token"/, at)
+    }
+
+    test('is found, those of a project, of plugins and of Waypost itself', () => {
+      const found = routes.map(({ method, path }) => `${method} ${path}`)
+      for (const one of [
+        ...testRoutes.filter(({ path }) => path !== '/open').map(({ path }) => `GET ${path}`),
+        'GET /plugin/any',
+        'HEAD /plugin/any',
+        'POST /plugin/todo/:id',
+        'GET /consumer/subscription',
+        'DELETE /consumer/subscription/:id',
+        'GET /openapi.json',
+        'GET /docs',
+      ]) {
+        assert.ok(found.includes(one), `${one} is not among ${found.join(', ')}\n${seen.tree}`)
+      }
+    })
+
+    test('asks who sends no token for one, without an error code', async () => {
+      await askAll({}, (answer, at) => {
+        assert.equal(answer.status, 401, `${at}: ${answer.text}`)
+        assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="[^"]+"(, [a-z_]+="[^"]*")*$/, at)
+        assert.doesNotMatch(answer.headers.get('www-authenticate') ?? '', /error/, at)
+      })
+      await askAll(basic(world.app.id, world.app.secret), (answer, at) => assert.equal(answer.status, 401, at))
+    })
+
+    for (const forgery of forgeries) {
+      test(`refuses a token ${forgery.name}`, async () => {
+        await askAll(bearer(await forge(forger, forgery)), assertInvalid)
+      })
+    }
+
+    test('refuses a token without a signature, and one that is signed with the public key as a secret', async () => {
+      const good = await forge(forger, { name: 'good' })
+      const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
+      await askAll(bearer(new UnsecuredJWT(claims).encode()), assertInvalid)
+      const { kid, key } = forger.keys.signer
+      const pem = createPublicKey(key).export({ format: 'pem', type: 'spki' })
+      const hmac = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid })
+      await askAll(bearer(await hmac.sign(Buffer.from(pem))), assertInvalid)
+    })
+
+    test('refuses a refresh token, and a token that was revoked', async () => {
+      const { body } = await world.token(world.app, { grant_type: 'client_credentials', scope: 'todo' })
+      await askAll(bearer(body.refresh_token), assertInvalid)
+      const headers = basic(world.app.id, world.app.secret)
+      await world.send('POST /authorization/revoke', { headers, form: { token: body.access_token } })
+      await askAll(bearer(body.access_token), assertInvalid)
+    })
+
+    test('refuses the token of a user or of a client that is disabled', async () => {
+      const token = await issue('todo')
+      for (const [what, id] of [
+        ['user', world.annId],
+        ['client', world.app.id],
+      ] as const) {
+        await setStatus(world.system, what, { id, status: 'disabled' })
+        await world.server.feed.catchUp()
+        await askAll(bearer(token), assertInvalid)
+        await setStatus(world.system, what, { id, status: 'active' })
+        await world.server.feed.catchUp()
+      }
+    })
+
+    test('names the scope that a token lacks', async () => {
+      const token = await forge({ ...forger, scope: 'lonely' }, { name: 'good, with a scope that opens nothing' })
+      await askAll(bearer(token), (answer, at) => {
+        if (anyToken.some((path) => at.endsWith(` ${path}`)))
+          return assert.ok(answer.status < 400, `${at} ${answer.text}`)
+        assert.equal(answer.status, 403, `${at}: ${answer.text}`)
+        const challenge = answer.headers.get('www-authenticate') ?? ''
+        assert.match(challenge, /^Bearer realm="[^"]+", error="insufficient_scope", scope="[^"]+"/, at)
+      })
+    })
+
+    test('refuses a token that stands twice in its header, and does not look for one in the query', async () => {
+      const token = await issue('')
+      await askAll({ authorization: `Bearer ${token}, Bearer ${token}` }, (answer, at) => {
+        assert.equal(answer.status, 400, `${at}: ${answer.text}`)
+        assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_request"/, at)
+      })
+      for (const { method, path } of routes) {
+        const answer = await call({ method, path: `${path}?access_token=${token}` })
+        assert.equal(answer.status, 401, `${method} ${path}: ${answer.text}`)
+      }
+    })
+
+    test('of a plugin runs nothing of the plugin before the guard', async () => {
+      const before = seen.calls
+      for (const headers of [{}, bearer('x'), bearer(await forge(forger, forgeries[0]!))]) {
+        assert.equal((await world.send('GET /plugin/any', { headers })).status, 401)
+        assert.equal((await world.send('POST /plugin/todo/1', { headers, json: {} })).status, 401)
+      }
+      assert.equal(seen.calls, before)
+    })
+
+    test('of a plugin lets in whoever may, and an open one whoever calls', async () => {
+      const token = await issue('note')
+      const answer = await world.send('POST /plugin/todo/1', { headers: bearer(token), json: {} })
+      assert.deepEqual([answer.status, answer.body.user.name, answer.body.scopes], [200, 'ann', ['note']])
+      for (const headers of [{}, bearer('x'), { authorization: 'Bearer' }, basic('a', 'b')]) {
+        const open = await world.send('GET /plugin/open', { headers })
+        assert.deepEqual([open.status, open.body], [200, {}])
+      }
+      assert.equal((await world.send('GET /plugin/open', { headers: bearer(token) })).body.name, 'ann')
+    })
+  })
+}
+
+describe('a route of a plugin', () => {
+  const wrong: readonly { name: string; config?: { public?: boolean; scopes?: readonly string[] } }[] = [
+    { name: 'nothing of who may call it' },
+    { name: 'only that it is not public', config: { public: false } },
+    { name: 'that it is public and needs scopes', config: { public: true, scopes: ['todo'] } },
+  ]
+  for (const { name, config } of wrong) {
+    test(`that says ${name} is not served`, async () => {
+      const plugin = definePlugin({
+        name: 'careless',
+        requires: '^1.0.0',
+        async routes(app) {
+          app.get('/forgotten', config === undefined ? {} : { config }, async () => ({}))
+        },
+      })
+      const starting = startTestServer({ kind: 'sqlite', plugins: [plugin] })
+      await assert.rejects(starting, (error) => {
+        assert.ok(isWaypostError(error) && error.code === 'WP_RUNTIME_PLUGIN_ROUTE')
+        assert.match(error.message, /"careless".* GET \/forgotten$/)
+        return true
+      })
+    })
+  }
+})
