@@ -3,6 +3,7 @@ import {
   makeGuard,
   makeLogin,
   mountAuthorization,
+  mountPages,
   openKeyRing,
   openTokenIssuer,
 } from '../auth/index.ts'
@@ -51,7 +52,7 @@ export interface Living {
 export async function openShared(options: ServerOptions, { feed, outbound, terms }: Living): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
-  const keys = await openKeyRing(system, identity.secrets)
+  const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
   const issuer = openTokenIssuer({
     system,
     keys,
@@ -89,6 +90,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
     endpoints: [
       mountHealth(() => checkSystem(system)),
       mountAuthorization(issuer, guard),
+      mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountLogin(makeLogin(issuer)),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
       ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),

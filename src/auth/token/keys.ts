@@ -2,10 +2,17 @@ import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } fr
 import type { Secrets, System } from '../../store/index.ts'
 import { addKey, privateKeyPlace } from './rotate-key.ts'
 
+export interface SigningKey {
+  readonly kid: string
+  readonly key: KeyObject
+}
+
 /** The keys that sign and verify access tokens (ES256). */
 export interface KeyRing {
-  /** The newest key; tokens are signed with it. */
-  readonly signer: { readonly kid: string; readonly key: KeyObject }
+  /** The newest key that is known. */
+  readonly signer: SigningKey
+  /** The key to sign with: the newest one, which is looked for in System while nobody can tell whether it changed. */
+  newest(): Promise<SigningKey>
   /** The public key of a `kid`, also of one that signs no more; one that is not known here is looked for in System. */
   verifier(kid: string): Promise<KeyObject | undefined>
   /** Says that the keys in System changed: no key is given from now on before they were read again. */
@@ -14,9 +21,17 @@ export interface KeyRing {
 
 const keyId = /^key_[0-9A-Z]{1,32}$/
 
-/** Loads the signing keys of System, and makes the first one. @throws WP_STORE_SEALED */
-export async function openKeyRing(system: System, secrets: Secrets): Promise<KeyRing> {
-  let signer: KeyRing['signer'] | undefined
+/**
+ * Loads the signing keys of System, and makes the first one.
+ * @param isFresh whether every change so far was told by `markChanged`
+ * @throws WP_STORE_SEALED
+ */
+export async function openKeyRing(
+  system: System,
+  secrets: Secrets,
+  isFresh: () => boolean = () => true,
+): Promise<KeyRing> {
+  let signer: SigningKey | undefined
   let verifiers: ReadonlyMap<string, KeyObject> = new Map()
   let changes = 0
   let changesLoaded = 0
@@ -41,6 +56,12 @@ export async function openKeyRing(system: System, secrets: Secrets): Promise<Key
     return running
   }
 
+  // What ran already when something changed may have read before it did.
+  async function catchUp(): Promise<void> {
+    const needed = changes
+    while (changesLoaded < needed) await reload()
+  }
+
   await load()
   if (signer === undefined) {
     await system.transaction((trx) => addKey(system, trx, secrets))
@@ -50,17 +71,22 @@ export async function openKeyRing(system: System, secrets: Secrets): Promise<Key
     get signer() {
       return signer!
     },
+    async newest() {
+      if (!isFresh()) changes++
+      if (changesLoaded < changes) await catchUp()
+      return signer!
+    },
     async verifier(kid) {
       if (!keyId.test(kid)) return undefined
       const isLoading = running !== undefined
-      if (changesLoaded !== changes || !verifiers.has(kid)) await reload()
-      // What ran already may have read before the key was stored, or withdrawn.
-      if (changesLoaded !== changes || (isLoading && !verifiers.has(kid))) await reload()
+      if (changesLoaded < changes) await catchUp()
+      else if (!verifiers.has(kid)) await reload()
+      if (isLoading && !verifiers.has(kid)) await reload() // it may have read before the key was stored
       return verifiers.get(kid)
     },
     markChanged() {
       changes++
-      reload().catch(() => undefined) // whoever needs a key tries again
+      catchUp().catch(() => undefined) // whoever needs a key tries again
     },
   }
 }

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
+import { issueTokens, openKeyRing, openTokenIssuer, pruneKeys } from '../../src/auth/index.ts'
+import { defaultSettings } from '../../src/kit/index.ts'
+import { openIdentity, rotateHostKey } from '../../src/server/index.ts'
+import { bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
+import { openWorld, timeUntil, type World } from './world.ts'
+
+const minute = 60_000
+
+for (const kind of systemKinds) {
+  describe(`signing keys on ${kind}`, () => {
+    let world: World
+    let second: TestServer
+    before(async () => {
+      world = await openWorld(kind)
+      second = await world.startSecond()
+    })
+    after(async () => {
+      await second.close()
+      await world.close()
+    })
+
+    async function issue(): Promise<string> {
+      return (await world.token(world.app, { grant_type: 'client_credentials' })).body.access_token
+    }
+    const kidOf = (token: string) => decodeProtectedHeader(token).kid
+    const load = async (server: TestServer): Promise<JSONWebKeySet> =>
+      (await server.send('GET /.well-known/jwks.json')).body
+    const kids = async (server: TestServer = world) => (await load(server)).keys.map(({ kid }) => kid)
+    const use = async (token: string, server: TestServer) =>
+      (await server.send('GET /any', { headers: bearer(token) })).status
+    const signsWith = async (server: TestServer) =>
+      kidOf((await server.send('POST /consumer/login', { json: login })).body.token)
+    const login = { username: 'ann', password: 'correct horse battery' }
+
+    test('are published without anything private, for anybody who verifies tokens', async () => {
+      const token = await issue()
+      const answer = await world.send('GET /.well-known/jwks.json')
+      assert.equal(answer.status, 200)
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/)
+      assert.match(answer.headers.get('cache-control') ?? '', /^public, max-age=\d$|^public, max-age=10$/)
+      assert.deepEqual(Object.keys(answer.body), ['keys'])
+      for (const key of answer.body.keys) {
+        assert.deepEqual(Object.keys(key).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+      }
+      const { payload } = await jwtVerify(token, createLocalJWKSet(answer.body), { issuer, audience: issuer })
+      assert.equal(payload['client_id'], world.app.id)
+    })
+
+    test('are rotated on every server within a second, and the old one verifies what it signed', async () => {
+      const old = await issue()
+      assert.equal(await use(old, second), 200) // now the second server has it in its cache
+      const rotation = await rotateHostKey(world.host)
+      assert.deepEqual(rotation.retired, [kidOf(old)])
+      const passed = await Promise.all(
+        [world, second].map((server) => timeUntil(async () => (await signsWith(server)) === rotation.key)),
+      )
+      assert.ok(Math.max(...passed) < 1000, `${passed.join(', ')} ms`)
+      const young = await issue()
+      assert.equal(kidOf(young), rotation.key)
+      for (const server of [world, second]) {
+        assert.deepEqual([await use(old, server), await use(young, server)], [200, 200])
+        const keys = await load(server)
+        assert.equal(keys.keys[0]?.kid, rotation.key)
+        for (const token of [old, young]) await jwtVerify(token, createLocalJWKSet(keys))
+      }
+    })
+
+    test('of another server are known before the change feed told of them', async () => {
+      const { key } = await rotateHostKey(world.host)
+      const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
+      assert.equal(ring.signer.kid, key)
+      assert.ok((await kids()).includes(key))
+      const lonely = await lateToken(ring)
+      for (const server of [world, second]) assert.equal(await use(lonely, server), 200)
+    })
+
+    test('are looked for in System while the feed cannot be read', async () => {
+      const { secrets } = await openIdentity(world.host)
+      const [told, blind] = [
+        await openKeyRing(world.system, secrets),
+        await openKeyRing(world.system, secrets, () => false),
+      ]
+      const { key, retired } = await rotateHostKey(world.host)
+      assert.deepEqual([(await told.newest()).kid], retired)
+      assert.equal((await blind.newest()).kid, key)
+      told.markChanged()
+      assert.equal((await told.newest()).kid, key)
+    })
+
+    test('are gone when their last token has expired, not before', async () => {
+      const kid = kidOf(await issue())!
+      await rotateHostKey(world.host)
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // an hour takes no time here
+      world.clock.forward(59 * minute)
+      assert.ok((await kids()).includes(kid))
+      assert.equal(await pruneKeys(world.system, world.clock.now()), 0)
+      world.clock.forward(2 * minute)
+      for (const server of [world, second]) assert.ok(!(await kids(server)).includes(kid))
+      assert.ok((await pruneKeys(world.system, world.clock.now())) >= 1)
+      const rows = await world.system.db.selectFrom('waypost_key').select('id').execute()
+      assert.ok(!rows.some(({ id }) => id === kid))
+      const young = await issue()
+      for (const server of [world, second]) assert.equal(await use(young, server), 200)
+    })
+
+    test('are kept for a token that a server signed which had not heard of the rotation yet', async () => {
+      const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets) // which hears of nothing
+      const kid = ring.signer.kid
+      await rotateHostKey(world.host)
+      world.clock.forward(20_000)
+      const late = await lateToken(ring)
+      assert.equal(kidOf(late), kid)
+      assert.equal(await use(late, second), 200)
+      world.clock.forward(59 * minute + 50_000) // only the late one is left
+      assert.ok((await kids()).includes(kid))
+      assert.equal((await rotateHostKey(world.host)).removed.includes(kid), false)
+      world.clock.forward(20_000)
+      assert.ok(!(await kids()).includes(kid))
+      assert.ok((await rotateHostKey(world.host)).removed.includes(kid))
+    })
+
+    test('are not kept for tokens that were revoked', async () => {
+      const token = await issue()
+      const kid = kidOf(token)!
+      await rotateHostKey(world.host)
+      world.clock.forward(minute)
+      await world.system.db.updateTable('waypost_token').set({ revoked_at: world.clock.now() }).execute()
+      assert.ok(!(await kids()).includes(kid))
+    })
+
+    test('rotated at the same moment leave one that signs', async () => {
+      const rotations = await Promise.all(Array.from({ length: 6 }, () => rotateHostKey(world.host)))
+      const signing = await world.system.db
+        .selectFrom('waypost_key')
+        .select('id')
+        .where('retired_at', 'is', null)
+        .execute()
+      assert.equal(signing.length, 1)
+      assert.ok(rotations.some(({ key }) => key === signing[0]!.id))
+      await timeUntil(async () => (await signsWith(second)) === signing[0]!.id)
+    })
+
+    /** A token of a ring that no feed keeps up to date. */
+    async function lateToken(keys: Awaited<ReturnType<typeof openKeyRing>>): Promise<string> {
+      const { secrets } = await openIdentity(world.host)
+      const { system, clock } = world.host
+      const late = openTokenIssuer({ system, keys, clock, secrets, issuer, settings: () => defaultSettings })
+      const grantee = { userId: world.annId, clientId: world.app.id, scopes: ['note'] }
+      return (await issueTokens(late, grantee, { refresh: false })).accessToken
+    }
+  })
+}
