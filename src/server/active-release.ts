@@ -8,17 +8,26 @@ import { errors } from './errors.ts'
 export interface ReleaseTerms {
   readonly settings: Settings
   readonly catalog: EventCatalog
+  /** What the release says of its scopes. */
+  readonly scopes: Manifest['scopes']
 }
+
+/** What holds before anything was deployed. */
+export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {} }
 
 /** The terms of the active release; the defaults before anything was deployed. */
 export async function loadTerms(system: System, variables: Variables): Promise<ReleaseTerms> {
   const release = await loadActiveRelease(system)
-  return release === undefined ? { settings: defaultSettings, catalog: {} } : termsOf(release, variables)
+  return release === undefined ? defaultTerms : termsOf(release, variables)
 }
 
 /** @throws WP_SERVER_SETTING, WP_SERVER_VARIABLE */
 export function termsOf(release: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): ReleaseTerms {
-  return { settings: resolveSettings(release, variables), catalog: release.manifest.events }
+  return {
+    settings: resolveSettings(release, variables),
+    catalog: release.manifest.events,
+    scopes: release.manifest.scopes,
+  }
 }
 
 function resolveSettings({ id, manifest }: { id: string; manifest: Manifest }, variables: Variables): Settings {

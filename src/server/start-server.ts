@@ -1,12 +1,13 @@
-import { defaultSettings, messageOf } from '../kit/index.ts'
+import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import type { Artifact, StoredRelease } from '../release/index.ts'
 import { openListener } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
-import { termsOf, type ReleaseTerms } from './active-release.ts'
+import { defaultTerms, termsOf, type ReleaseTerms } from './active-release.ts'
 import { buildFor } from './build-for-release.ts'
 import { serveCronjobs } from './cron/serve-cronjobs.ts'
 import type { Host } from './host.ts'
+import { keepUses } from './keep-uses.ts'
 import { openShared, type Shared } from './open-shared.ts'
 import type { ServerOptions } from './server-options.ts'
 
@@ -38,7 +39,7 @@ export interface WaypostServer {
 /** Starts to listen; it serves Waypost's own endpoints until a release is given to it. */
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
   const { host, identity } = options
-  let terms: ReleaseTerms = { settings: defaultSettings, catalog: {} }
+  let terms = defaultTerms
   const closers: (() => Promise<void> | void)[] = []
   const close = async () => {
     for (const step of closers.splice(0).toReversed()) await step()
@@ -59,6 +60,12 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       () => shared.guard.close(),
       () => shared.registry.close(),
     )
+    const uses = keepUses({
+      guard: shared.guard,
+      system: host.system,
+      onError: (error) => options.logger.warn({ err: error }, 'the last use of tokens cannot be written'),
+    })
+    closers.push(() => uses.stop())
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     let generation = await buildFor(shared, undefined)
     const listener = await openListener({ ...options.address, generation })

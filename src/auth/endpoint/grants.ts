@@ -1,5 +1,6 @@
 import { OAuthError } from '../errors.ts'
 import type { Grant, GrantRequest } from './grant.ts'
+import { grantAuthorizationCode } from './grant-authorization-code.ts'
 import { grantPassword } from './grant-password.ts'
 import { requireParameter } from './oauth-request.ts'
 import { refreshTokens } from '../token/refresh.ts'
@@ -11,6 +12,7 @@ export const grants: ReadonlyMap<string, Grant> = new Map([
   ['client_credentials', grantClientCredentials],
   ['refresh_token', grantRefreshToken],
   ['password', grantPassword],
+  ['authorization_code', grantAuthorizationCode],
 ])
 
 /** RFC 6749 §4.4; acts as the client's owner. */

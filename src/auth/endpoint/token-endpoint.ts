@@ -26,7 +26,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       }
       const requested = readScopeParameter(form)
       const issued = await grant(issuer, { client, form, requested, address: request.ip })
-      return tokenAnswer(issued, requested?.separator ?? ' ')
+      return tokenAnswer(issued, issued.separator ?? requested?.separator ?? ' ')
     },
   })
   refuseOtherMethods(app, url)

@@ -24,6 +24,8 @@ export interface IssuedTokens {
   readonly expiresIn: number
   readonly refreshToken?: string
   readonly scopes: readonly string[]
+  /** What separated the scopes where they were asked for, if that was elsewhere. */
+  readonly separator?: ' ' | ','
 }
 
 /** A signed token as a row. */

@@ -1,0 +1,82 @@
+import type { System } from '../../store/index.ts'
+import { findClient, type ClientRecord } from '../account/clients.ts'
+import { docsClientId, docsRedirectPath } from '../account/docs-client.ts'
+import { isRedirectUri, loopbackHosts } from '../account/redirect-uris.ts'
+import { isSameRedirectUri } from './match-redirect-uri.ts'
+import { PageError } from './page-error.ts'
+import { parseQuery, type QueryParameters } from './query-parameters.ts'
+
+/** An authorization request whose answer has somewhere to go. */
+export interface AddressedRequest {
+  /** As it came, to be asked again. */
+  readonly query: string
+  readonly parameters: QueryParameters
+  readonly client: ClientRecord
+  readonly redirectUri: string
+  /** Whether the request named it; if so, the token request has to (RFC 6749 §4.1.3). */
+  readonly hasRedirectUri: boolean
+}
+
+export interface AddressOptions {
+  readonly system: System
+  /** Below it is the redirect URI of the reference. */
+  readonly issuer: string
+  /** The reference may be reached by any name of this machine. */
+  readonly isDevelopment: boolean
+}
+
+/**
+ * Finds out who asks and where the answer goes. Until both are sure nobody is redirected (RFC 6749 §4.1.2.1).
+ * @throws PageError
+ */
+export async function addressRequest(options: AddressOptions, query: string): Promise<AddressedRequest> {
+  const parameters = parseQuery(query)
+  const client = await findActiveClient(options.system, parameters)
+  const uris = redirectUrisOf(client, options)
+  const requested = once(parameters, 'redirect_uri')
+  const redirectUri = requested ?? onlyOne(uris)
+  if (!isRedirectUri(redirectUri) || !uris.some((uri) => isSameRedirectUri(redirectUri, uri))) {
+    throw new PageError('This app cannot be answered', 'The address to go back to is none that the app registered.', {
+      hint: 'If it is your app: redirect_uri has to be a registered one, character for character.',
+    })
+  }
+  return { query, parameters, client, redirectUri, hasRedirectUri: requested !== undefined }
+}
+
+/** The redirect URIs that a client registered; that of the reference follows from where the server is. */
+export function redirectUrisOf(
+  client: Pick<ClientRecord, 'id' | 'redirectUris'>,
+  { issuer, isDevelopment }: Omit<AddressOptions, 'system'>,
+): readonly string[] {
+  if (client.id !== docsClientId) return client.redirectUris
+  const local = isDevelopment ? loopbackHosts.map((host) => `http://${host}`) : []
+  return [issuer, ...local].map((base) => base + docsRedirectPath)
+}
+
+async function findActiveClient(system: System, parameters: QueryParameters): Promise<ClientRecord> {
+  const id = once(parameters, 'client_id')
+  const hint = 'Go back to the app and tell whoever makes it.'
+  if (id === undefined)
+    throw new PageError('Which app is it?', 'The request does not say by client_id who asks.', { hint })
+  const client = await findClient(system, id)
+  if (client === undefined) throw new PageError('Unknown app', 'There is no app with this client_id.', { hint })
+  if (client.status === 'active') return client
+  throw new PageError('This app is disabled', 'It may not use your account any more.', {
+    hint: 'Whoever administers this server can enable it again.',
+  })
+}
+
+function once(parameters: QueryParameters, name: 'client_id' | 'redirect_uri'): string | undefined {
+  if (parameters.repeated.has(name)) {
+    throw new PageError('This request cannot be read', `The parameter ${name} stands more than once.`)
+  }
+  return parameters.text(name)
+}
+
+function onlyOne(uris: readonly string[]): string {
+  const [uri] = uris
+  if (uri !== undefined && uris.length === 1) return uri
+  throw new PageError('This app cannot be answered', 'The request does not say by redirect_uri where to go back to.', {
+    hint: 'If it is your app: redirect_uri may only be left out where exactly one is registered.',
+  })
+}

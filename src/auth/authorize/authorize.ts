@@ -1,0 +1,89 @@
+import type { FastifyReply } from 'fastify'
+import { isWaypostError } from '../../kit/index.ts'
+import { verifyAttempt } from '../account/login.ts'
+import { OAuthError } from '../errors.ts'
+import type { CheckedRequest } from './check-request.ts'
+import { rememberConsent } from './consent.ts'
+import { decide } from './decide.ts'
+import { hasShown } from './form-token.ts'
+import { issueCode } from './issue-code.ts'
+import { PageError } from './page-error.ts'
+import { readQuery } from './query-parameters.ts'
+import { renderError } from './pages/error-page.ts'
+import { sendConsent, sendLogin } from './send-pages.ts'
+import { beginSession, endSession, findSession } from './session.ts'
+import { sendPage } from './speak-pages.ts'
+import { answerRequest, askAgain, goBack, readPageForm, withoutLogin, type Visit } from './visit.ts'
+
+/** `GET /authorization/authorize`: a page, or the client's answer at once. */
+export async function authorize(visit: Visit): Promise<FastifyReply> {
+  const { issuer, cookies, request } = visit
+  return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
+    const session = await findSession(issuer, cookies.session(request))
+    const step = await decide(issuer, checked, session)
+    if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
+    if (step.next === 'consent') return sendConsent(visit, checked, step)
+    return sendCode(visit, checked, { userId: step.session.userId, scopes: step.scopes })
+  })
+}
+
+/** `POST /authorization/login`: a session, and the request from its beginning. */
+export async function answerLogin(visit: Visit): Promise<FastifyReply> {
+  const { issuer, cookies, request, reply } = visit
+  const { fields, query } = readPageForm(visit)
+  return answerRequest(visit, query, async (checked) => {
+    const { username: user = '', password = '' } = fields
+    const refuse = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
+    // What is longer is nobody's, and would be cut off where it is hashed.
+    if (user === '' || password === '') return refuse(400, 'Enter your username and your password.')
+    if (user.length > 64 || password.length > 1024) return refuse(401, wrong)
+    try {
+      const found = await verifyAttempt(issuer, { name: user, password, address: request.ip })
+      cookies.keepSession(reply, await beginSession(issuer, found, cookies.session(request)))
+    } catch (error) {
+      if (!isWaypostError(error) || error.status >= 500) throw error
+      if (error.status !== 429) return refuse(error.status, wrong)
+      reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
+      return refuse(429, `${error.message}. ${error.hint}`)
+    }
+    return askAgain(visit, withoutLogin(checked.query))
+  })
+}
+
+const wrong = 'There is no active user with this name and password.'
+
+/** `POST /authorization/consent`: the client's answer. */
+export async function answerConsent(visit: Visit): Promise<FastifyReply> {
+  const { issuer, cookies, request } = visit
+  const cookie = cookies.session(request)
+  const { fields, query } = readPageForm(visit, cookie ?? 'none')
+  return answerRequest(visit, query, async (checked) => {
+    if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied it')
+    if (fields['decision'] !== 'allow') throw new PageError('This form cannot be read', 'It neither allows nor denies.')
+    const step = await decide(issuer, checked, await findSession(issuer, cookie))
+    // What was allowed is what the page showed: scopes may have been given to the client or the user since.
+    if (step.next === 'login' || !hasShown(fields['csrf'] ?? '', step.scopes.join(' '))) return askAgain(visit, query)
+    const consent = { userId: step.session.userId, scopes: step.scopes }
+    await rememberConsent(issuer.system, checked, consent)
+    return sendCode(visit, checked, consent)
+  })
+}
+
+/** `POST /authorization/logout`: ends the session; the request goes on with another user. */
+export async function answerLogout(visit: Visit): Promise<FastifyReply> {
+  const { issuer, cookies, request, reply } = visit
+  const cookie = cookies.session(request)
+  const { query } = readPageForm(visit, cookie ?? 'none')
+  if (cookie !== undefined) await endSession(issuer, cookie)
+  cookies.dropSession(reply)
+  if (query !== '') return askAgain(visit, query)
+  return sendPage(reply, renderError({ title: 'You are signed out', detail: 'You can close this page.' }))
+}
+
+async function sendCode(
+  visit: Visit,
+  request: CheckedRequest,
+  consent: { userId: string; scopes: readonly string[] },
+): Promise<FastifyReply> {
+  return goBack(visit, request, { code: await issueCode(visit.issuer, request, consent) })
+}

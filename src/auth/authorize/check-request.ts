@@ -1,0 +1,118 @@
+import { OAuthError } from '../errors.ts'
+import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
+import type { AddressedRequest } from './address-request.ts'
+import type { QueryParameters } from './query-parameters.ts'
+
+/** An authorization request that may be put before a user. */
+export interface CheckedRequest extends AddressedRequest {
+  /** PKCE's S256 challenge. */
+  readonly challenge: string
+  /** Undefined for everything that client and user share. */
+  readonly requested: RequestedScopes | undefined
+  readonly prompts: ReadonlySet<Prompt>
+  /** How long ago the password may have been entered at most. */
+  readonly maxAgeMs: number | undefined
+}
+
+/** What to show (OpenID Connect Core §3.1.2.1); `none` is nothing at all. */
+export type Prompt = 'none' | 'login' | 'consent' | 'select_account'
+
+/** The longest query that fits into a form beside a name and a password. */
+const longestQuery = 8192
+
+const checks: readonly ((request: AddressedRequest) => void)[] = [
+  checkRepeated,
+  checkLength,
+  checkRequestObject,
+  checkResponseType,
+  checkResponseMode,
+  checkGrant,
+  checkChallengeMethod,
+]
+
+/** Checks all of a request that does not depend on its user. @throws OAuthError, for the client to be redirected with */
+export function checkRequest(request: AddressedRequest): CheckedRequest {
+  for (const check of checks) check(request)
+  return {
+    ...request,
+    challenge: readChallenge(request.parameters),
+    requested: readScopes(request.parameters),
+    prompts: readPrompts(request.parameters),
+    maxAgeMs: readMaxAge(request.parameters),
+  }
+}
+
+/** RFC 6749 §3.1; only RFC 8707 lets a parameter, `resource`, stand more than once. */
+function checkRepeated({ parameters }: AddressedRequest): void {
+  const name = [...parameters.repeated].find((one) => one !== 'resource')
+  if (name !== undefined) throw new OAuthError('invalid_request', `The parameter "${name}" stands more than once`)
+}
+
+function checkLength({ query }: AddressedRequest): void {
+  if (encodeURIComponent(query).length > longestQuery)
+    throw new OAuthError('invalid_request', `The request is longer than ${longestQuery} characters, escaped twice`)
+}
+
+/** OpenID Connect Core §6.1 and §6.2 name the errors. */
+function checkRequestObject({ parameters }: AddressedRequest): void {
+  if (parameters.text('request') !== undefined)
+    throw new OAuthError('request_not_supported', 'Parameters stand in the query, not in a request object')
+  if (parameters.text('request_uri') !== undefined)
+    throw new OAuthError('request_uri_not_supported', 'Parameters stand in the query, not at a request_uri')
+}
+
+function checkResponseType({ parameters }: AddressedRequest): void {
+  const type = parameters.text('response_type')
+  if (type === undefined) throw new OAuthError('invalid_request', 'response_type is missing')
+  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The only response_type is code')
+}
+
+function checkResponseMode({ parameters }: AddressedRequest): void {
+  const mode = parameters.text('response_mode')
+  if (mode !== undefined && mode !== 'query') throw new OAuthError('invalid_request', 'The only response_mode is query')
+}
+
+function checkGrant({ client }: AddressedRequest): void {
+  if (!client.grants.includes('authorization_code'))
+    throw new OAuthError('unauthorized_client', 'This client may not use authorization_code')
+}
+
+/** Without a method it would be `plain` (RFC 7636 §4.3), which whoever sees the request could redeem the code with. */
+function checkChallengeMethod({ parameters }: AddressedRequest): void {
+  if (parameters.text('code_challenge') === undefined)
+    throw new OAuthError('invalid_request', 'PKCE is required: code_challenge is missing')
+  if (parameters.text('code_challenge_method') !== 'S256')
+    throw new OAuthError('invalid_request', 'code_challenge_method has to be S256')
+}
+
+function readChallenge(parameters: QueryParameters): string {
+  const challenge = parameters.text('code_challenge') ?? ''
+  if (/^[\w-]{43}$/.test(challenge)) return challenge
+  throw new OAuthError('invalid_request', 'code_challenge is not the SHA-256 of a verifier in base64url, 43 characters')
+}
+
+function readScopes(parameters: QueryParameters): RequestedScopes | undefined {
+  const text = parameters.text('scope')
+  if (text === undefined) return undefined
+  const requested = parseScopes(text)
+  if (requested === undefined) throw new OAuthError('invalid_scope', 'A scope has a character that no scope may have')
+  return requested.scopes.length === 0 ? undefined : requested
+}
+
+const knownPrompts: readonly string[] = ['none', 'login', 'consent', 'select_account'] satisfies readonly Prompt[]
+
+function readPrompts(parameters: QueryParameters): ReadonlySet<Prompt> {
+  const prompts = (parameters.text('prompt') ?? '').split(' ').filter((prompt) => prompt !== '')
+  const unknown = prompts.find((prompt) => !knownPrompts.includes(prompt))
+  if (unknown !== undefined) throw new OAuthError('invalid_request', `There is no prompt "${unknown}"`)
+  const each = new Set(prompts as Prompt[])
+  if (each.has('none') && each.size > 1) throw new OAuthError('invalid_request', 'prompt is none and something else')
+  return each
+}
+
+function readMaxAge(parameters: QueryParameters): number | undefined {
+  const text = parameters.text('max_age')
+  if (text === undefined) return undefined
+  if (!/^\d{1,10}$/.test(text)) throw new OAuthError('invalid_request', 'max_age is not a number of seconds')
+  return Number(text) * 1000
+}

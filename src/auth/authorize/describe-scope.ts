@@ -1,0 +1,18 @@
+import { consumerScope } from '../account/scopes.ts'
+
+/** What Waypost's own scopes let a client do; a release describes its own. */
+const own = new Map([
+  [consumerScope, 'See your account and manage your event subscriptions'],
+  ['backend.read', 'See everything on this server'],
+  ['backend.write', 'Prepare changes to this server'],
+  ['backend.deploy', 'Control this server fully'],
+  ['backend.admin', 'Administer users, clients and security settings'],
+])
+
+/** @param scopes the active release's */
+export function describeScope(
+  scopes: Readonly<Record<string, { readonly description?: string }>>,
+  name: string,
+): string | undefined {
+  return (Object.hasOwn(scopes, name) ? scopes[name]?.description : undefined) ?? own.get(name)
+}

@@ -1,0 +1,44 @@
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { answerConsent, answerLogin, answerLogout, authorize } from './authorize.ts'
+import { makeCookies } from './cookies.ts'
+import type { PageOptions, Visit } from './visit.ts'
+import { speakPages } from './speak-pages.ts'
+
+const bodyLimit = 16 * 1024
+
+/** The authorization endpoint (RFC 6749 §3.1) and the forms of its pages: what a user's browser shows. */
+export function mountPages(options: PageOptions): FastifyPluginAsync {
+  const { issuer } = options.issuer
+  const cookies = makeCookies(issuer.startsWith('https:'))
+  const base = new URL(issuer).pathname.replace(/\/$/, '')
+  const visit = (request: FastifyRequest, reply: FastifyReply): Visit => ({ ...options, base, cookies, request, reply })
+  return async (app) => {
+    app.removeAllContentTypeParsers()
+    await app.register(formbody, { bodyLimit })
+    await app.register(cookie)
+    speakPages(app)
+    // No other origin's script may read any of them, whatever the release allows for its routes.
+    const config = { cors: false }
+    app.get('/authorization/authorize', { config, exposeHeadRoute: false }, (request, reply) =>
+      authorize(visit(request, reply)),
+    )
+    refusePreflight(app, '/authorization/authorize')
+    for (const [name, answer] of forms) {
+      app.post(`/authorization/${name}`, { config }, (request, reply) => answer(visit(request, reply)))
+      refusePreflight(app, `/authorization/${name}`)
+    }
+  }
+}
+
+const forms = [
+  ['login', answerLogin],
+  ['consent', answerConsent],
+  ['logout', answerLogout],
+] as const
+
+/** Without a route of its own a path is covered by the one that answers every preflight. */
+function refusePreflight(app: FastifyInstance, url: string): void {
+  app.options(url, { config: { cors: false } }, async (_request, reply) => reply.code(204).send())
+}

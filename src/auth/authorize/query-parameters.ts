@@ -1,0 +1,69 @@
+/** Parameters of a query. An empty one counts as absent (RFC 6749 §3.1), one that is repeated too. */
+export interface QueryParameters {
+  /** As text; bytes that are no UTF-8 become U+FFFD. */
+  text(name: string): string | undefined
+  /** As it came, a character for each byte: `state` goes back so, whatever it holds. */
+  bytes(name: string): string | undefined
+  /** Names that stand more than once. */
+  readonly repeated: ReadonlySet<string>
+}
+
+/** Reads a query as `application/x-www-form-urlencoded`; a percent sign that escapes nothing stands for itself. */
+export function parseQuery(query: string): QueryParameters {
+  const values = new Map<string, string>()
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const name = toText(decodeBytes(pair.split('=', 1)[0]!))
+    const value = decodeBytes(pair.slice(pair.indexOf('=') + 1 || pair.length))
+    if (seen.has(name)) repeated.add(name)
+    seen.add(name)
+    values.set(name, value)
+  }
+  const bytes = (name: string) => (repeated.has(name) ? undefined : values.get(name) || undefined)
+  return {
+    bytes,
+    text(name) {
+      const value = bytes(name)
+      return value === undefined ? undefined : toText(value)
+    },
+    repeated,
+  }
+}
+
+/** The query of a request's target, in characters that may stand in a Location header and in a form. */
+export function readQuery(target: string): string {
+  const start = target.indexOf('?')
+  return start < 0 ? '' : normalizeQuery(target.slice(start + 1))
+}
+
+/** Escapes whatever may not stand in a query (RFC 3986 §3.4). */
+export function normalizeQuery(query: string): string {
+  return query.replace(/[^\x21\x24-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E]/g, (character) =>
+    encodeBytes(Buffer.from(character, character > '\xFF' ? 'utf8' : 'latin1').toString('latin1')),
+  )
+}
+
+/** A query without those pairs whose parameters are to go. */
+export function rewriteQuery(query: string, rewrite: (name: string, pair: string) => string | undefined): string {
+  const pairs = query.split('&').map((pair) => rewrite(toText(decodeBytes(pair.split('=', 1)[0]!)), pair))
+  return pairs.filter((pair) => pair !== undefined).join('&')
+}
+
+/** Percent-encodes bytes, a character for each. */
+export function encodeBytes(bytes: string): string {
+  return bytes.replace(/[^A-Za-z0-9\-._~]/g, (byte) => {
+    return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+  })
+}
+
+function decodeBytes(text: string): string {
+  return text
+    .replaceAll('+', ' ')
+    .replace(/%([0-9A-Fa-f]{2})/g, (_escape, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+}
+
+function toText(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply } from 'fastify'
+import { formSourceOf, redirectHostOf } from './answer-uri.ts'
+import type { CheckedRequest } from './check-request.ts'
+import { describeScope } from './describe-scope.ts'
+import { makeFormToken } from './form-token.ts'
+import { renderConsent } from './pages/consent-page.ts'
+import { renderLogin } from './pages/login-page.ts'
+import type { Session } from './session.ts'
+import { sendPage } from './speak-pages.ts'
+import type { Visit } from './visit.ts'
+
+export interface LoginWords {
+  /** Who typed a name before, or has to enter his password again. */
+  readonly user?: string | undefined
+  readonly problem?: string
+  readonly reason?: string | undefined
+  readonly status?: number
+}
+
+export function sendLogin(
+  { base, cookies, request, reply }: Visit,
+  { client, query, redirectUri }: CheckedRequest,
+  { status = 200, ...words }: LoginWords,
+): FastifyReply {
+  const csrf = makeFormToken({ cookie: cookies.keepForm(request, reply) })
+  const page = renderLogin({ base, clientName: client.name, csrf, request: query, ...words })
+  return sendPage(reply.code(status), page, [formSourceOf(redirectUri)])
+}
+
+export function sendConsent(
+  { base, cookies, request, reply, ...visit }: Visit,
+  { client, query, redirectUri }: CheckedRequest,
+  { session, scopes }: { session: Session; scopes: readonly string[] },
+): FastifyReply {
+  const purpose = { cookie: cookies.keepForm(request, reply), session: cookies.session(request) }
+  const page = renderConsent({
+    base,
+    clientName: client.name,
+    userName: session.userName,
+    scopes: scopes.map((name) => ({ name, description: describeScope(visit.scopes(), name) })),
+    redirectHost: redirectHostOf(redirectUri),
+    isPublic: client.secretHash === null,
+    csrf: makeFormToken(purpose, scopes.join(' ')),
+    request: query,
+  })
+  return sendPage(reply, page, [formSourceOf(redirectUri)])
+}

@@ -1,0 +1,77 @@
+import { makeSecret, sha256 } from '../../kit/index.ts'
+import { assertPasswordStands } from '../account/password-stands.ts'
+import type { VerifiedUser } from '../account/users.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+
+/** Somebody who is logged in on the pages. */
+export interface Session {
+  readonly userId: string
+  readonly userName: string
+  /** When the password was last entered. */
+  readonly passwordAt: number
+}
+
+type Sessions = Pick<TokenIssuer, 'system' | 'clock'>
+
+const day = 86_400_000
+export const longestSessionMs = 30 * day
+const longestIdleMs = 7 * day
+/** How much an end has to move before it is written: not at each request. */
+const leastMoveMs = 3_600_000
+
+/**
+ * Begins a session after a login, always with a value of its own: whoever knew the one before is not logged in with it.
+ * @returns the cookie's value; only its hash is stored
+ * @throws WP_AUTH_LOGIN when the password was changed while it was verified
+ */
+export async function beginSession(
+  { system, clock }: Sessions,
+  user: VerifiedUser,
+  before: string | undefined,
+): Promise<string> {
+  const value = makeSecret()
+  const now = clock.now()
+  await system.transaction(async (trx) => {
+    await assertPasswordStands(system, trx, user)
+    if (before !== undefined) await trx.deleteFrom('waypost_session').where('hash', '=', sha256(before)).execute()
+    await trx
+      .insertInto('waypost_session')
+      .values({
+        hash: sha256(value),
+        user_id: user.id,
+        password_check: user.passwordCheck,
+        created_at: now,
+        password_at: now,
+        expires_at: now + longestIdleMs,
+      })
+      .execute()
+  })
+  return value
+}
+
+/** The session of a cookie's value, as System knows it now: over when its user is disabled or has another password. */
+export async function findSession(sessions: Sessions, value: string | undefined): Promise<Session | undefined> {
+  if (value === undefined) return undefined
+  const { system, clock } = sessions
+  const hash = sha256(value)
+  const row = await system.db
+    .selectFrom('waypost_session as session')
+    .innerJoin('waypost_user as user', 'user.id', 'session.user_id')
+    .select(['session.created_at', 'session.password_at', 'session.expires_at', 'session.password_check'])
+    .select(['user.id', 'user.name', 'user.password_hash'])
+    .where('session.hash', '=', hash)
+    .where('session.expires_at', '>', clock.now())
+    .where('user.status', '=', 'active')
+    .executeTakeFirst()
+  if (row === undefined || row.password_check !== sha256(row.password_hash ?? '')) return undefined
+  const expiresAt = Math.min(row.created_at + longestSessionMs, clock.now() + longestIdleMs)
+  if (expiresAt - row.expires_at >= leastMoveMs) {
+    const move = system.db.updateTable('waypost_session').set({ expires_at: expiresAt })
+    await move.where('hash', '=', hash).execute()
+  }
+  return { userId: row.id, userName: row.name, passwordAt: row.password_at }
+}
+
+export async function endSession({ system }: Sessions, value: string): Promise<void> {
+  await system.db.deleteFrom('waypost_session').where('hash', '=', sha256(value)).execute()
+}

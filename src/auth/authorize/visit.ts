@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readForm, type Form } from '../endpoint/client-authentication.ts'
+import { OAuthError } from '../errors.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+import { addressRequest, type AddressedRequest } from './address-request.ts'
+import { makeAnswerUri } from './answer-uri.ts'
+import { checkRequest, type CheckedRequest } from './check-request.ts'
+import type { Cookies } from './cookies.ts'
+import { isFormToken } from './form-token.ts'
+import { PageError } from './page-error.ts'
+import { normalizeQuery, parseQuery, rewriteQuery } from './query-parameters.ts'
+
+/** What the pages need of their server. */
+export interface PageOptions {
+  readonly issuer: TokenIssuer
+  /** `dev` made this System. */
+  readonly isDevelopment: boolean
+  /** What the active release says of its scopes. */
+  scopes(): Readonly<Record<string, { readonly description?: string }>>
+}
+
+/** One request of a user's browser to the pages. */
+export interface Visit extends PageOptions {
+  /** The issuer's path, without a slash at its end: what comes before the paths of forms and redirects. */
+  readonly base: string
+  readonly cookies: Cookies
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/**
+ * Answers a request that was checked. What is wrong with it goes to the client, if it is known where that is.
+ * @throws PageError
+ */
+export async function answerRequest(
+  visit: Visit,
+  query: string,
+  answer: (request: CheckedRequest) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const { issuer, isDevelopment } = visit
+  const addressed = await addressRequest({ system: issuer.system, issuer: issuer.issuer, isDevelopment }, query)
+  try {
+    return await answer(checkRequest(addressed))
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    return goBack(visit, addressed, { error: error.error, error_description: error.message })
+  }
+}
+
+/** Sends the browser back to the client. */
+export function goBack(
+  { reply, issuer }: Visit,
+  request: AddressedRequest,
+  answer: Readonly<Record<string, string>>,
+): FastifyReply {
+  // never 307: it would send the form, and the password in it, on to the client (RFC 9700 §4.12)
+  return reply.redirect(makeAnswerUri(request, issuer.issuer, answer), 303)
+}
+
+/** Sends the browser to the beginning, with the same request. */
+export function askAgain({ reply, base }: Visit, query: string): FastifyReply {
+  return reply.redirect(`${base}/authorization/authorize?${query}`, 303)
+}
+
+/** A request without what has been done when somebody has just logged in: else it would be asked for for ever. */
+export function withoutLogin(query: string): string {
+  return rewriteQuery(query, (name, pair) => {
+    if (name === 'max_age') return undefined
+    if (name !== 'prompt') return pair
+    const prompts = parseQuery(pair).text('prompt')?.split(' ') ?? []
+    return `prompt=${prompts.filter((prompt) => prompt !== 'login' && prompt !== 'select_account').join('+')}`
+  })
+}
+
+/** A form of one of the pages. */
+export interface PageForm {
+  readonly fields: Form
+  /** The authorization request that it goes on with. */
+  readonly query: string
+}
+
+/** Reads a form that one of the pages showed to this very browser. @throws PageError 403 */
+export function readPageForm({ request, cookies }: Visit, session?: string): PageForm {
+  const fields = readForm(request.body)
+  const cookie = cookies.form(request)
+  if (cookie === undefined || !isFormToken({ cookie, session }, fields['csrf'] ?? '')) {
+    throw new PageError('This form is no longer good', 'It was not sent from the page that was shown to you last.', {
+      status: 403,
+      hint: 'Go back to the app and start again. Your browser has to allow cookies for this site.',
+    })
+  }
+  return { fields, query: normalizeQuery(fields['request'] ?? '') }
+}

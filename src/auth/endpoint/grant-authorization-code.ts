@@ -1,0 +1,113 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { sha256 } from '../../kit/index.ts'
+import type { SystemTables } from '../../store/index.ts'
+import type { ClientRecord } from '../account/clients.ts'
+import { intersect, splitScopes } from '../account/scopes.ts'
+import { loadGrantableScopes } from '../authorize/grantable-scopes.ts'
+import { OAuthError } from '../errors.ts'
+import { revokeWithin } from '../token/revoke.ts'
+import { prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import type { GrantRequest } from './grant.ts'
+import { requireParameter } from './oauth-request.ts'
+
+type Code = SystemTables['waypost_code']
+
+/**
+ * RFC 6749 §4.1.3 and RFC 7636 §4.6. A request that does not fit the code leaves it as it is; one that fits a used code
+ * revokes what the code was exchanged for, whoever came first.
+ */
+export async function grantAuthorizationCode(
+  issuer: TokenIssuer,
+  { client, form }: GrantRequest,
+): Promise<IssuedTokens> {
+  const hash = sha256(requireParameter(form, 'code'))
+  const code = await issuer.system.db
+    .selectFrom('waypost_code')
+    .selectAll()
+    .where('hash', '=', hash)
+    .where('client_id', '=', client.id)
+    .executeTakeFirst()
+  if (code === undefined) throw invalidGrant('The code is unknown, or was issued to another client')
+  checkRedirectUri(code, client, form['redirect_uri'])
+  checkVerifier(code, form['code_verifier'])
+  if (code.used_at !== null) throw await refuseReuse(issuer, code)
+  if (code.expires_at <= issuer.clock.now()) throw invalidGrant('The code has expired')
+  const scopes = await loadLeftScopes(issuer, client, code)
+  const grantee = { userId: code.user_id, clientId: client.id, scopes }
+  // Signed before the transaction, which holds the code's row.
+  const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
+  const isFirst = await issuer.system.transaction(async (trx) => {
+    if (!(await use(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
+    await prepared.store(trx)
+    return true
+  })
+  if (!isFirst) throw await refuseReuse(issuer, code)
+  return { ...prepared.issued, separator: code.separator }
+}
+
+/** The same as in the authorization request; where that named none, there is but one to name. */
+function checkRedirectUri(code: Code, client: ClientRecord, sent: string | undefined): void {
+  const isSame = code.redirect_uri === '' ? sent === undefined || isOnly(client, sent) : sent === code.redirect_uri
+  if (!isSame) throw invalidGrant('redirect_uri is not the one of the authorization request')
+}
+
+function isOnly({ redirectUris }: ClientRecord, uri: string): boolean {
+  return redirectUris.length === 1 && redirectUris[0] === uri
+}
+
+function checkVerifier(code: Code, verifier = ''): void {
+  const isFormed = /^[\w\-.~]{43,128}$/.test(verifier)
+  const challenge = Buffer.from(createHash('sha256').update(verifier).digest('base64url'))
+  const isRight = challenge.length === code.challenge.length && timingSafeEqual(challenge, Buffer.from(code.challenge))
+  if (!isFormed || !isRight) throw invalidGrant('code_verifier does not belong to the code')
+}
+
+/** What the user granted, as far as he and the client still have it. */
+async function loadLeftScopes({ system }: TokenIssuer, client: ClientRecord, code: Code): Promise<readonly string[]> {
+  const user = await system.db
+    .selectFrom('waypost_user')
+    .select('status')
+    .where('id', '=', code.user_id)
+    .executeTakeFirst()
+  if (user?.status !== 'active') throw invalidGrant('The user is disabled')
+  const scopes = intersect(splitScopes(code.scope), await loadGrantableScopes(system, client, code.user_id))
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
+  return scopes
+}
+
+/** The compare-and-set that makes one request win. */
+async function use(
+  trx: Transaction<SystemTables>,
+  { hash }: Code,
+  { now, familyId }: { now: number; familyId: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('waypost_code')
+    .set({ used_at: now, family_id: familyId })
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
+/** Takes back what a code was exchanged for that comes again: somebody else has it (RFC 6749 §4.1.2). */
+async function refuseReuse(issuer: TokenIssuer, { hash }: Code): Promise<OAuthError> {
+  await issuer.system.transaction(async (trx) => {
+    const family = await trx
+      .selectFrom('waypost_code as code')
+      .innerJoin('waypost_token_family as family', 'family.id', 'code.family_id')
+      .select('family.id')
+      .where('code.hash', '=', hash)
+      .where('family.revoked_at', 'is', null)
+      .executeTakeFirst()
+    if (family === undefined) return
+    await revokeWithin(issuer.system, trx, { which: { familyId: family.id }, now: issuer.clock.now() })
+  })
+  await issuer.noticeChanges()
+  return invalidGrant('The code was used before; every token that it was exchanged for is now revoked')
+}
+
+function invalidGrant(description: string): OAuthError {
+  return new OAuthError('invalid_grant', description)
+}

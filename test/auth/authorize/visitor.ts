@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { issuer, type TestAnswer } from '../../support/server.ts'
+import { password, type Credentials, type World } from '../world.ts'
+
+export const verifier = 'a-verifier-of-43-characters-or-more-0123456789'
+export const challenge = createHash('sha256').update(verifier).digest('base64url')
+export const callback = 'https://app.example.com/callback'
+
+/** A browser as far as the pages need one: it keeps cookies, follows nothing, and fills in the forms that it is shown. */
+export interface Visitor {
+  readonly cookies: Map<string, string>
+  send(line: string, form?: Readonly<Record<string, string>> | string): Promise<TestAnswer>
+  /** Asks for a code; what is undefined is left out. */
+  authorize(parameters: Parameters): Promise<TestAnswer>
+  /** Sends the form of a page with some fields filled in. */
+  submit(page: TestAnswer, action: string, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
+  /** Logs in on a login page and follows to what comes next. */
+  logIn(page: TestAnswer, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
+}
+
+export type Parameters = Readonly<Record<string, string | undefined>>
+
+export function makeVisitor(world: Pick<World, 'send'>): Visitor {
+  const cookies = new Map<string, string>()
+  const visitor: Visitor = {
+    cookies,
+    async send(line, form) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const headers = cookie === '' ? {} : { cookie }
+      const answer = await world.send(line, form === undefined ? { headers } : { headers, form })
+      for (const line of answer.headers.getSetCookie()) keepCookie(cookies, line)
+      return answer
+    },
+    authorize: (parameters) => visitor.send(`GET /authorization/authorize?${writeQuery(parameters)}`),
+    submit: (page, action, fields = {}) =>
+      visitor.send(`POST /authorization/${action}`, { ...readHidden(page, action), ...fields }),
+    async logIn(page, fields = {}) {
+      const answer = await visitor.submit(page, 'login', { username: 'ann', password, ...fields })
+      assert.equal(answer.status, 303, answer.text)
+      return visitor.send(`GET ${answer.headers.get('location')}`)
+    },
+  }
+  return visitor
+}
+
+function keepCookie(cookies: Map<string, string>, line: string): void {
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+  if (value === '' || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name)
+  else cookies.set(name, value)
+}
+
+export function writeQuery(parameters: Parameters): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return new URLSearchParams(given).toString()
+}
+
+/** The parameters of a request that nothing is wrong with. */
+export function requestOf(client: Pick<Credentials, 'id'>, change: Parameters = {}): Parameters {
+  return {
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: callback,
+    scope: 'note todo',
+    state: 'x',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...change,
+  }
+}
+
+/** The hidden fields of one of a page's forms. */
+export function readHidden({ text }: TestAnswer, action: string): Readonly<Record<string, string>> {
+  const form = text
+    .split('<form')
+    .slice(1)
+    .find((one) => one.includes(`/authorization/${action}"`))
+  assert.ok(form !== undefined, `no form ${action} in ${text}`)
+  const fields = form.split('</form>')[0]!.matchAll(/<input\s+type="hidden"\s+name="(\w+)"\s+value="([^"]*)"/g)
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, unescape(value)]))
+}
+
+function unescape(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&#96;', '`')
+    .replaceAll('&amp;', '&')
+}
+
+/** What a redirect tells the client: where it leads, and with what. */
+export function readAnswer(answer: TestAnswer): { to: string; parameters: Readonly<Record<string, string>> } {
+  assert.equal(answer.status, 303, answer.text)
+  const location = answer.headers.get('location') ?? ''
+  const at = location.indexOf('?')
+  const parameters = Object.fromEntries(new URLSearchParams(location.slice(at + 1)))
+  assert.equal(parameters['iss'], issuer, location)
+  return { to: location.slice(0, at), parameters }
+}
+
+/** The code that a redirect carries. */
+export function readCode(answer: TestAnswer): string {
+  const { code = '' } = readAnswer(answer).parameters
+  assert.match(code, /^[\w-]{43}$/, answer.headers.get('location') ?? '')
+  return code
+}
+
+/** What a page says, without its markup. */
+export function readPage({ text }: TestAnswer): string {
+  return unescape(text.replace(/<style>[^]*<\/style>/, '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ')
+}
+
+/** Gets a code as ann, who logs in and allows it. */
+export async function obtainCode(world: World, parameters: Parameters): Promise<string> {
+  const visitor = makeVisitor(world)
+  const answer = await visitor.logIn(await visitor.authorize(parameters))
+  return readCode(answer.status === 200 ? await visitor.submit(answer, 'consent', { decision: 'allow' }) : answer)
+}
