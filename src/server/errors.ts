@@ -29,7 +29,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'WAYPOST_BASE_URL is {given}, but the tokens of System at {target} were issued by {stored}',
-    hint: 'Set WAYPOST_BASE_URL to {stored}.',
+    hint: 'Set WAYPOST_BASE_URL to {stored}. To change it for good: waypost issuer:change {given}',
   },
   WP_SERVER_NUMBER: {
     kind: 'user',
@@ -96,11 +96,5 @@ export const errors = defineErrors({
     status: 503,
     message: 'System at {target} did not answer within {seconds} s',
     hint: 'Look whether the database runs, and at the network between it and this server.',
-  },
-  WP_SERVER_REVOKE_WHAT: {
-    kind: 'user',
-    status: 400,
-    message: 'Nothing says which tokens to revoke',
-    hint: 'Give the JTI of one token, --user NAME or --client ID.',
   },
 })

@@ -11,10 +11,25 @@ import type { ServerOptions } from './server-options.ts'
 import type { WaypostServer } from './start-server.ts'
 
 export { loadTerms, type ReleaseTerms } from './active-release.ts'
-export { addHostClient } from './administration/clients.ts'
+export {
+  addHostClient,
+  changeHostClientStatus,
+  listHostClients,
+  renewHostClientSecret,
+} from './administration/clients.ts'
+export { changeHostIssuer, type IssuerChange } from './administration/issuer.ts'
 export { rotateHostKey } from './administration/keys.ts'
-export { issueHostToken, revokeHostTokens } from './administration/tokens.ts'
-export { addHostUser, changeHostUserScopes } from './administration/users.ts'
+export { listHostScopes, type ListedScope } from './administration/scopes.ts'
+export { rotateHostSecret, type SecretRotation } from './administration/secret.ts'
+export { issueHostToken, listHostTokens, revokeHostTokens } from './administration/tokens.ts'
+export {
+  addHostUser,
+  changeHostUserPassword,
+  changeHostUserScopes,
+  changeHostUserStatus,
+  listHostUsers,
+} from './administration/users.ts'
+export type { ListedClient, ListedToken, ListedUser } from '../auth/index.ts'
 export { failure, look, type Finding } from './doctor/finding.ts'
 export { openQuietly } from './doctor/open-quietly.ts'
 export type { CronjobReport } from './cron/run-slot.ts'

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { makeUuid, version } from '../kit/index.ts'
+import type { Secrets, System } from '../store/index.ts'
 import type { Host } from './host.ts'
 
 const heartbeatMs = 5000
@@ -12,7 +13,7 @@ export interface ServerReport {
   stop(): Promise<void>
 }
 
-export async function reportServer({ system }: Host): Promise<ServerReport> {
+export async function reportServer({ system }: Host, { keyIds }: Pick<Secrets, 'keyIds'>): Promise<ServerReport> {
   const id = makeUuid()
   await system.db
     .insertInto('waypost_server')
@@ -23,7 +24,7 @@ export async function reportServer({ system }: Host): Promise<ServerReport> {
       release_id: null,
       state: 'starting',
       error: null,
-      secret_ids: null,
+      secret_ids: keyIds.join(' '),
       started_at: system.now(),
       heartbeat_at: system.now(),
     })
@@ -56,12 +57,19 @@ export async function reportServer({ system }: Host): Promise<ServerReport> {
 export async function listServers({
   system,
 }: Host): Promise<readonly { name: string; release: string | null; state: string; error: string | null }[]> {
-  const rows = await system.db
+  return selectLiving(system).select(['name', 'release_id as release', 'state', 'error']).execute()
+}
+
+/** Names of the living servers whose newest secret is another one; each name once. */
+export async function listServersWithout(system: System, keyId: string): Promise<readonly string[]> {
+  const rows = await selectLiving(system).select(['name', 'secret_ids']).execute()
+  return [...new Set(rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map((row) => row.name))]
+}
+
+function selectLiving(system: System) {
+  return system.db
     .selectFrom('waypost_server')
-    .select(['name', 'release_id as release', 'state', 'error'])
     .where('heartbeat_at', '>', (column) => column(system.now(), '-', silentMs))
     .orderBy('name')
     .orderBy('started_at')
-    .execute()
-  return rows
 }

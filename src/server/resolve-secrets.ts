@@ -37,7 +37,7 @@ async function readOrMakeFile(folder: string): Promise<string> {
   const file = secretFile(folder)
   await mkdir(path.dirname(file), { recursive: true })
   if (!existsSync(file)) await makeFile(file)
-  return (await readFile(file, 'utf8')).trim()
+  return readOwnSecret(folder)
 }
 
 /** Of several commands at once the first makes it, and nobody reads it half written. */
@@ -51,4 +51,28 @@ async function makeFile(file: string): Promise<void> {
   } finally {
     await rm(draft, { force: true })
   }
+}
+
+/** What stands in the folder's file: one secret, or two while it changes. */
+export async function readOwnSecret(folder: string): Promise<string> {
+  return (await readFile(secretFile(folder), 'utf8')).trim()
+}
+
+/** Puts a new secret before the folder's own one: from then on the file opens what either of them sealed. */
+export async function addOwnSecret(folder: string): Promise<string> {
+  const file = secretFile(folder)
+  const text = `${makeSecret()},${await readOwnSecret(folder)}`
+  await replaceFile(file, text)
+  return text
+}
+
+/** Leaves the first of the folder's own secrets, unless somebody else has changed the file meanwhile. */
+export async function keepNewestSecret(folder: string, text: string): Promise<void> {
+  if ((await readOwnSecret(folder)) === text) await replaceFile(secretFile(folder), text.split(',')[0]!)
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const draft = `${file}.${makeUuid()}`
+  await writeFile(draft, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  await rename(draft, file)
 }

@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely'
 import type { System } from './system.ts'
+import type { SystemTables } from './tables.ts'
 
 /** What System knows of itself. */
 export interface SystemFacts {
@@ -10,6 +12,8 @@ export interface SystemFacts {
   readonly secret_check?: string
   /** When `event:execute` was last seen at work, by the database's clock: milliseconds since 1970. */
   readonly last_execute?: string
+  /** When somebody last began to prune, by the same clock. */
+  readonly last_prune?: string
 }
 
 export async function loadFacts(system: System): Promise<SystemFacts> {
@@ -32,10 +36,40 @@ export async function storeFact(system: System, name: keyof SystemFacts, value: 
   return row.value
 }
 
-export async function replaceFact(system: System, name: keyof SystemFacts, value: string): Promise<void> {
+export async function replaceFact(system: Pick<System, 'db'>, name: keyof SystemFacts, value: string): Promise<void> {
   await system.db
     .insertInto('waypost_system')
     .values({ name, value })
     .onConflict((on) => on.column('name').doUpdateSet({ value }))
     .execute()
+}
+
+/** A fact as it stands, locked until the transaction ends where there are row locks. */
+export async function lockFact(
+  { kind }: System,
+  trx: Transaction<SystemTables>,
+  name: keyof SystemFacts,
+): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom('waypost_system')
+    .select('value')
+    .where('name', '=', name)
+    .$if(kind === 'postgresql', (query) => query.forUpdate())
+    .executeTakeFirst()
+  return row?.value
+}
+
+/** Replaces a fact that is still what somebody saw. @returns whether it was */
+export async function exchangeFact(
+  { db }: Pick<System, 'db'>,
+  name: keyof SystemFacts,
+  { from, to }: { from: string | undefined; to: string },
+): Promise<boolean> {
+  if (from === undefined) {
+    const insert = db.insertInto('waypost_system').values({ name, value: to })
+    const { numInsertedOrUpdatedRows } = await insert.onConflict((on) => on.doNothing()).executeTakeFirstOrThrow()
+    return numInsertedOrUpdatedRows === 1n
+  }
+  const update = db.updateTable('waypost_system').set({ value: to }).where('name', '=', name).where('value', '=', from)
+  return (await update.executeTakeFirstOrThrow()).numUpdatedRows === 1n
 }

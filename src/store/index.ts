@@ -2,7 +2,7 @@
 // change feed, secrets at rest. May import kit and contract. MikroORM owns the tables; hot paths use Kysely on the same pool.
 export { recordChanges, type Change, type ChangeKind } from './changes.ts'
 export { errors as storeErrors } from './errors.ts'
-export { loadFacts, replaceFact, storeFact, type SystemFacts } from './facts.ts'
+export { exchangeFact, loadFacts, lockFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
 export { startFeed, type Feed, type FeedListener } from './feed.ts'
 export { makeFeedCache, type FeedCache } from './feed-cache.ts'
 export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './migrate-system.ts'

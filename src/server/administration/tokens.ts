@@ -1,20 +1,27 @@
 import {
   authErrors,
   checkScopes,
+  chooseClient,
+  endAccess,
   findUser,
   issueTokens,
+  listTokens,
   loadUserScopes,
   loginClientId,
   openKeyRing,
   openTokenIssuer,
   readTokenId,
   revokeTokens,
+  type AccessOf,
+  type EndedAccess,
+  type ListedToken,
 } from '../../auth/index.ts'
 import { parseDuration } from '../../kit/index.ts'
+import type { System } from '../../store/index.ts'
 import { loadTerms } from '../active-release.ts'
-import { errors } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { openIdentity } from '../open-identity.ts'
+import { errors } from './errors.ts'
 
 const longestLifetimeMs = 365 * 86_400_000
 
@@ -54,31 +61,42 @@ export async function issueHostToken(
   return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
 }
 
-/** Revokes one token, by its id or itself, or all of a user or client. @returns how many access tokens were still valid */
-export async function revokeHostTokens(
-  host: Host,
-  request: { jti?: string | undefined; user?: string | undefined; client?: string | undefined },
-): Promise<number> {
-  const now = host.clock.now()
-  if (request.jti !== undefined) {
-    const jti = readTokenId(request.jti) ?? request.jti
-    const known = await host.system.db
-      .selectFrom('waypost_token')
-      .select('jti')
-      .where('jti', '=', jti)
-      .executeTakeFirst()
-    if (known === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64) })
-    return revokeTokens(host.system, { jti }, now)
-  }
-  if (request.user !== undefined) {
-    return revokeTokens(host.system, { userId: (await findUser(host.system, request.user)).id }, now)
-  }
-  if (request.client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
-  const client = await host.system.db
-    .selectFrom('waypost_client')
-    .select('id')
-    .where('id', '=', request.client)
-    .executeTakeFirst()
-  if (client === undefined) throw authErrors.WP_AUTH_CLIENT_UNKNOWN({ client: request.client })
-  return revokeTokens(host.system, { clientId: client.id }, now)
+/** Which tokens to revoke: exactly one of them is given. */
+export interface RevokeRequest {
+  /** Id of a token, or the token itself. */
+  readonly jti?: string | undefined
+  readonly user?: string | undefined
+  /** Id or name. */
+  readonly client?: string | undefined
+}
+
+/** Revokes one token, or all of a user, whose sessions end too, or of a client. @returns what still counted */
+export async function revokeHostTokens({ system, clock }: Host, request: RevokeRequest): Promise<EndedAccess> {
+  const now = clock.now()
+  if (request.jti !== undefined) return { sessions: 0, tokens: await revokeOne(system, request.jti, now) }
+  const of = await findAccess(system, request)
+  return system.transaction((trx) => endAccess(system, trx, { of, now }))
+}
+
+async function revokeOne(system: System, text: string, now: number): Promise<number> {
+  const jti = readTokenId(text) ?? text
+  const token = system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
+  if ((await token.executeTakeFirst()) === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64) })
+  return revokeTokens(system, { jti }, now)
+}
+
+async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessOf> {
+  if (user !== undefined) return { userId: (await findUser(system, user)).id }
+  if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
+  return { clientId: (await chooseClient(system, client)).id }
+}
+
+/** Access tokens that count, of everybody or of one user or client; the newest first. */
+export async function listHostTokens(
+  { system, clock }: Host,
+  { user, client, limit }: { user?: string | undefined; client?: string | undefined; limit: number },
+): Promise<readonly ListedToken[]> {
+  const userId = user === undefined ? undefined : (await findUser(system, user)).id
+  const clientId = client === undefined ? undefined : (await chooseClient(system, client)).id
+  return listTokens(system, { userId, clientId, now: clock.now(), limit })
 }

@@ -4,8 +4,14 @@ import {
   backendScopes,
   checkScopes,
   findUser,
+  isBackendScope,
+  listUsers,
   loadUserScopes,
   removeUserScopes,
+  setPassword,
+  setUserStatus,
+  type EndedAccess,
+  type ListedUser,
 } from '../../auth/index.ts'
 import { loadTerms } from '../active-release.ts'
 import type { Host } from '../host.ts'
@@ -20,13 +26,14 @@ export interface UserRequest {
   readonly admin: boolean
 }
 
-/** Adds a user with the default scopes and those given. */
+/** Adds a user with the default scopes and those given; one of administration is never a default. */
 export async function addHostUser(
   host: Host,
   request: UserRequest,
 ): Promise<{ id: string; name: string; scopes: readonly string[] }> {
   const { settings } = await loadTerms(host.system, host.variables)
-  const scopes = checkScopes([...settings.scopes_default, ...request.scopes, ...(request.admin ? backendScopes : [])])
+  const defaults = settings.scopes_default.filter((scope) => !isBackendScope(scope))
+  const scopes = checkScopes([...defaults, ...request.scopes, ...(request.admin ? backendScopes : [])])
   const user = await addUser(host.system, {
     name: request.name,
     scopes,
@@ -34,6 +41,14 @@ export async function addHostUser(
     ...(request.password === undefined ? {} : { password: request.password }),
   })
   return { id: user.id, name: user.name, scopes }
+}
+
+/** Users by name. */
+export function listHostUsers(
+  { system }: Host,
+  filter: { scope?: string | undefined; limit: number },
+): Promise<readonly ListedUser[]> {
+  return listUsers(system, filter)
 }
 
 /** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */
@@ -45,4 +60,23 @@ export async function changeHostUserScopes(
   await addUserScopes(host.system, user.id, checkScopes(request.add))
   await removeUserScopes(host.system, user.id, request.remove)
   return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
+}
+
+/** Gives a user another password, and ends whatever was opened with the one before. */
+export async function changeHostUserPassword(
+  { system, clock }: Host,
+  { name, ...change }: { name: string; password: string; keepTokens: boolean },
+): Promise<EndedAccess & { name: string }> {
+  const user = await findUser(system, name)
+  const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })
+  return { name: user.name, ...ended }
+}
+
+/** Disables or enables a user. */
+export async function changeHostUserStatus(
+  { system, clock }: Host,
+  { name, status }: { name: string; status: 'active' | 'disabled' },
+): Promise<EndedAccess & { name: string }> {
+  const user = await findUser(system, name)
+  return { name: user.name, ...(await setUserStatus(system, { id: user.id, status, now: clock.now() })) }
 }

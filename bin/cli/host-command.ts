@@ -1,0 +1,43 @@
+import { readEnvironment } from '../../src/kit/index.ts'
+import type { Host, OpenHostOptions } from '../../src/server/index.ts'
+import { WaypostCommand } from './base-command.ts'
+import { confirm } from './confirm.ts'
+import { formatTable, type Column } from './table.ts'
+
+/** A command that works on the System that the environment of its folder names. */
+export abstract class HostCommand extends WaypostCommand {
+  /** Opens System for some work, and closes it whatever happens. @param open `openHost`, which the command has loaded */
+  protected async withHost<Value>(
+    open: (options: OpenHostOptions) => Promise<Host>,
+    work: (host: Host) => Promise<Value>,
+  ): Promise<Value> {
+    const folder = process.cwd()
+    const host = await open({ folder, variables: readEnvironment(folder) })
+    try {
+      return await work(host)
+    } finally {
+      await host.close()
+    }
+  }
+
+  /** Says what is about to be changed. */
+  protected noteTarget({ system }: Host): void {
+    this.note(`  Target     ${system.target}`)
+  }
+
+  /** Asks unless somebody is sure; without a terminal it has to be said by --yes. */
+  protected async confirmChange(question: string, { isSure }: { isSure: boolean }): Promise<boolean> {
+    if (isSure) return true
+    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal this needs --yes')
+    if (await confirm(`  ${question}`)) return true
+    this.note('  Nothing was changed.')
+    process.exitCode = 1
+    return false
+  }
+
+  /** Prints a table, as wide as the terminal; who reads it by a program gets all of it. */
+  protected printTable(columns: readonly Column[]): void {
+    if (this.jsonEnabled()) return
+    for (const line of formatTable(columns, process.stdout.columns ?? Number.POSITIVE_INFINITY)) this.print(line)
+  }
+}

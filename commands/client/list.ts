@@ -1,0 +1,49 @@
+import { Flags, HostCommand, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedClient } from '../../src/server/index.ts'
+
+export default class ClientList extends HostCommand {
+  static override description = 'List the OAuth2 clients: whose they are, and what they may do.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --user ann',
+    '<%= config.bin %> <%= command.id %> --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = { user: Flags.string({ description: 'Only those of this user' }), limit: limitFlag }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(ClientList)
+    const { listHostClients, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const clients = await listHostClients(host, flags)
+      this.#show(clients)
+      if (clients.length === flags.limit) this.note(`\nThese are the first ${flags.limit}; --limit shows more.`)
+      return { clients: clients.map(toJson) }
+    })
+  }
+
+  #show(clients: readonly ListedClient[]): void {
+    if (clients.length === 0) {
+      this.note('It has no client. To add one: waypost client:add NAME --user NAME')
+      return
+    }
+    const cells = (of: (client: ListedClient) => string) => clients.map(of)
+    this.printTable([
+      { title: 'CLIENT', cells: cells(({ id }) => id) },
+      { title: 'NAME', cells: cells(nameWithState), shorten: shortenEnd, order: 3, least: 8 },
+      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 2, least: 6 },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, order: 1 },
+      { title: 'GRANTS', cells: cells(({ grants }) => grants.join(', ') || '-'), shorten: shortenEnd, order: 0 },
+    ])
+  }
+}
+
+function nameWithState({ name, status, isPublic }: ListedClient): string {
+  const state = [...(status === 'disabled' ? ['disabled'] : []), ...(isPublic ? ['public'] : [])].join(', ')
+  return state === '' ? name : `${name} (${state})`
+}
+
+function toJson({ id, name, user, isPublic, status, grants, scopes, redirectUris, createdAt }: ListedClient) {
+  const created = new Date(createdAt).toISOString()
+  return { client_id: id, name, user, public: isPublic, status, grants, scopes, redirect_uris: redirectUris, created }
+}

@@ -1,0 +1,25 @@
+import { Args, HostCommand, paint } from '../../bin/cli/index.ts'
+
+export default class ClientSecret extends HostCommand {
+  static override description =
+    'Give a client another secret, printed this once. The one before stops at once; tokens that it has go on.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> shop',
+    '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa --json',
+  ]
+  static override enableJsonFlag = true
+  static override args = { client: Args.string({ description: 'Id or name of the client', required: true }) }
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(ClientSecret)
+    const { openHost, renewHostClientSecret } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const { client_id, client_secret, name } = await renewHostClientSecret(host, args.client)
+      this.print(`  Client     ${client_id}   ${name}`)
+      this.print(`  Secret     ${paint('cyan', client_secret)}   (shown this once)`)
+      this.note(`  If the one before was stolen: waypost token:revoke --client ${client_id}`)
+      return { client_id, client_secret }
+    })
+  }
+}

@@ -1,0 +1,49 @@
+import { Args, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
+import { readEnvironment, variable } from '../../src/kit/index.ts'
+import type { IssuerChange as Change } from '../../src/server/index.ts'
+
+export default class IssuerChange extends HostCommand {
+  static override summary = 'Change the address that tokens are issued by: what WAYPOST_BASE_URL has to be.'
+  static override description =
+    'Servers that run go on with the address before until they are started again with the new WAYPOST_BASE_URL. From then on every access token that was issued before is refused; clients that have a refresh token get a new one, everybody else logs in again. A server or command with the old WAYPOST_BASE_URL does not start any more.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> https://api.example.com',
+    '<%= config.bin %> <%= command.id %> https://api.example.com --yes --json',
+  ]
+  static override enableJsonFlag = true
+  static override args = { url: Args.string({ description: 'The new address', required: true }) }
+  static override flags = { yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }) }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(IssuerChange)
+    const { changeHostIssuer, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const confirm = (change: Change) => {
+        this.#explain(change)
+        return this.confirmChange('Change it?', { isSure: flags.yes })
+      }
+      const change = await changeHostIssuer(host, { url: args.url, confirm })
+      if (change === undefined) return { changed: false }
+      const changed = change.from !== change.to
+      this.print(changed ? `  Issuer     ${change.to}` : `  Nothing to do: ${change.to} is the issuer.`)
+      this.#advise(change)
+      return { changed, from: change.from ?? null, to: change.to, servers: change.servers, tokens: change.tokens }
+    })
+  }
+
+  #explain({ from, to, servers, tokens }: Change): void {
+    this.note(`  From       ${from ?? 'none yet'}`)
+    this.note(`  To         ${to}`)
+    this.note(`  Servers    ${servers.join(', ') || 'none runs'}`)
+    this.note(`  Tokens     ${plural(tokens, 'valid access token')}; refused once the servers have started again`)
+  }
+
+  #advise({ to, servers }: Change): void {
+    const given = variable(readEnvironment(process.cwd()), 'WAYPOST_BASE_URL')
+    const here = given === undefined || given.replace(/\/+$/, '') === to ? [] : ['here']
+    const places = [...here, ...(servers.length > 0 ? [`on ${servers.join(', ')}, and start again`] : [])]
+    if (places.length === 0) return
+    this.note(`  Next       ${paint('cyan', `WAYPOST_BASE_URL=${to}`, process.stderr)}   ${places.join('; ')}`)
+  }
+}

@@ -1,0 +1,35 @@
+import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedScope } from '../../src/server/index.ts'
+
+export default class ScopeList extends HostCommand {
+  static override description =
+    'List the scopes of the active release and those built in: which routes need them, and who has them.'
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override enableJsonFlag = true
+
+  async run(): Promise<unknown> {
+    await this.parse(ScopeList)
+    const { listHostScopes, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const scopes = await listHostScopes(host)
+      this.#show(scopes)
+      return { scopes: scopes.map(({ description = null, ...scope }) => ({ ...scope, description })) }
+    })
+  }
+
+  #show(scopes: readonly ListedScope[]): void {
+    const cells = (of: (scope: ListedScope) => string | number) => scopes.map((scope) => String(of(scope)))
+    this.printTable([
+      { title: 'SCOPE', cells: cells(({ name }) => name), shorten: shortenEnd, order: 1, least: 16 },
+      { title: 'ROUTES', cells: cells(({ routes }) => routes) },
+      { title: 'EVENTS', cells: cells(({ events }) => events) },
+      { title: 'USERS', cells: cells(({ users }) => users) },
+      { title: 'CLIENTS', cells: cells(({ clients }) => clients) },
+      { title: 'DESCRIPTION', cells: cells(({ description = '' }) => description), shorten: shortenEnd, order: 0 },
+    ])
+    const missing = scopes.filter(({ routes, events, users }) => routes + events > 0 && users === 0)
+    if (missing.length === 0) return
+    const names = missing.map(({ name }) => name)
+    this.note(`\nNobody has ${names.join(', ')}: waypost user:scopes NAME --add ${names.join(',')}`)
+  }
+}

@@ -1,0 +1,50 @@
+import { Flags, HostCommand, formatSpan, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedToken } from '../../src/server/index.ts'
+
+export default class TokenList extends HostCommand {
+  static override description = 'List the access tokens that are valid, the newest first.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --user ann',
+    '<%= config.bin %> <%= command.id %> --client shop --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    user: Flags.string({ description: 'Only those of this user' }),
+    client: Flags.string({ description: 'Only those of this client, by its id or name' }),
+    limit: limitFlag,
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(TokenList)
+    const { listHostTokens, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const tokens = await listHostTokens(host, flags)
+      this.#show(tokens, host.clock.now())
+      if (tokens.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      return { tokens: tokens.map(toJson) }
+    })
+  }
+
+  #show(tokens: readonly ListedToken[], now: number): void {
+    if (tokens.length === 0) {
+      this.note('No token is valid.')
+      return
+    }
+    const cells = (of: (token: ListedToken) => string) => tokens.map(of)
+    this.printTable([
+      { title: 'JTI', cells: cells(({ jti }) => jti) },
+      { title: 'USER', cells: cells(({ user }) => user), shorten: shortenEnd, order: 2, least: 6 },
+      { title: 'CLIENT', cells: cells(({ client }) => client.name), shorten: shortenEnd, order: 1, least: 6 },
+      { title: 'SCOPE', cells: cells(({ scopes }) => scopes.join(' ') || '-'), shorten: shortenEnd, least: 6 },
+      { title: 'LEFT', cells: cells(({ expiresAt }) => formatSpan(expiresAt - now)) },
+      { title: 'USED', cells: cells(({ usedAt }) => (usedAt === null ? '-' : `${formatSpan(now - usedAt)} ago`)) },
+    ])
+  }
+}
+
+function toJson({ jti, user, client, scopes, createdAt, expiresAt, usedAt }: ListedToken) {
+  const [created, expires] = [createdAt, expiresAt].map((ms) => new Date(ms).toISOString())
+  const used = usedAt === null ? null : new Date(usedAt).toISOString()
+  return { jti, user, client_id: client.id, client: client.name, scope: scopes.join(' '), created, expires, used }
+}

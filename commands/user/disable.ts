@@ -1,0 +1,28 @@
+import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
+
+export default class UserDisable extends HostCommand {
+  static override description =
+    'Disable a user: nobody logs in as it, and every server refuses its tokens within a second.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> ann',
+    '<%= config.bin %> <%= command.id %> ann --enable',
+  ]
+  static override enableJsonFlag = true
+  static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
+  static override flags = {
+    enable: Flags.boolean({ description: 'Enable it again; tokens from before stay revoked' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(UserDisable)
+    const { changeHostUserStatus, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const status = flags.enable ? 'active' : 'disabled'
+      const { name, tokens, sessions } = await changeHostUserStatus(host, { name: args.name, status })
+      this.print(`  ${flags.enable ? 'Enabled    ' : 'Disabled   '}${name}`)
+      if (!flags.enable) this.print(`  Ended      ${describeEnded({ tokens, sessions })}`)
+      return { name, status, revoked: tokens, sessions }
+    })
+  }
+}

@@ -1,0 +1,46 @@
+import { Flags, HostCommand, formatDay, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedUser } from '../../src/server/index.ts'
+
+export default class UserList extends HostCommand {
+  static override description = 'List the users with their scopes.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --scope backend.admin',
+    '<%= config.bin %> <%= command.id %> --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    scope: Flags.string({ description: 'Only those that have this scope' }),
+    limit: limitFlag,
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(UserList)
+    const { listHostUsers, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const users = await listHostUsers(host, flags)
+      this.#show(users, flags)
+      return {
+        users: users.map(({ createdAt, ...user }) => ({ ...user, created: new Date(createdAt).toISOString() })),
+      }
+    })
+  }
+
+  #show(users: readonly ListedUser[], { scope, limit }: { scope?: string | undefined; limit: number }): void {
+    if (users.length === 0) {
+      const what = scope === undefined ? 'There is no user yet' : `Nobody has the scope ${scope}`
+      const next = scope === undefined ? 'waypost user:add NAME' : `waypost user:scopes NAME --add ${scope}`
+      this.note(`${what}: ${next}`)
+      return
+    }
+    const cells = (of: (user: ListedUser) => string) => users.map(of)
+    this.printTable([
+      { title: 'NAME', cells: cells(({ name }) => name), shorten: shortenEnd, order: 2, least: 12 },
+      { title: 'STATUS', cells: cells(({ status }) => status) },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, least: 20 },
+      { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, least: 12 },
+      { title: 'CREATED', cells: cells(({ createdAt }) => formatDay(createdAt)) },
+    ])
+    if (users.length === limit) this.note(`\nThese are the first ${limit}; --limit shows more.`)
+  }
+}

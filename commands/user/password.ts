@@ -1,0 +1,35 @@
+import { Args, Flags, HostCommand, describeEnded, paint, readSecret } from '../../bin/cli/index.ts'
+import { makeSecret } from '../../src/kit/index.ts'
+
+export default class UserPassword extends HostCommand {
+  static override description =
+    'Give a user another password. What was opened with the one before ends: tokens, logins, sessions.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> ann',
+    'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin',
+  ]
+  static override enableJsonFlag = true
+  static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
+  static override flags = {
+    'password-stdin': Flags.boolean({
+      description: 'Read the password from standard input; else one is made and printed once',
+    }),
+    'keep-tokens': Flags.boolean({ description: 'Leave its tokens as they are; sessions of the login page end' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(UserPassword)
+    const given = flags['password-stdin'] ? await readSecret() : undefined
+    const password = given ?? makeSecret(12)
+    const { changeHostUserPassword, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const request = { name: args.name, password, keepTokens: flags['keep-tokens'] }
+      const { name, tokens, sessions } = await changeHostUserPassword(host, request)
+      this.print(`  Changed    the password of ${name}`)
+      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
+      this.print(`  Ended      ${describeEnded({ tokens, sessions })}`)
+      return { name, revoked: tokens, sessions, ...(given === undefined ? { password } : {}) }
+    })
+  }
+}

@@ -1,0 +1,44 @@
+import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type Resealed } from '../../store/index.ts'
+import type { Host } from '../host.ts'
+import { listServersWithout } from '../report-server.ts'
+import { addOwnSecret, hasOwnSecret, keepNewestSecret, readOwnSecret, resolveSecrets } from '../resolve-secrets.ts'
+import { errors } from './errors.ts'
+
+export interface SecretRotation {
+  /** Where the secret stands. */
+  readonly from: 'WAYPOST_SECRET' | '.waypost/secret'
+  /** Whether System was bound to another one before. */
+  readonly changed: boolean
+  /** How many values were sealed again, by table. */
+  readonly resealed: Resealed
+}
+
+/**
+ * Binds a System to the first secret of `new,old`: all that is sealed is sealed again, in one transaction, and the old
+ * one alone is refused afterwards. The folder's own secret is made anew, and stands beside the old one until that is done.
+ * @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND, WP_STORE_SECRET_CHANGED, WP_STORE_SEALED
+ */
+export async function rotateHostSecret(host: Host, { force }: { force: boolean }): Promise<SecretRotation> {
+  const facts = await loadFacts(host.system)
+  const isOwn = hasOwnSecret(host, facts)
+  let own: string | undefined
+  const rotated = await host.system.transaction(async (trx) => {
+    // The lock keeps two of these from writing the folder's file at once.
+    const stored = await lockFact(host.system, trx, 'secret_check')
+    let secrets = await resolveSecrets(host, { ...facts, ...(stored === undefined ? {} : { secret_check: stored }) })
+    if (isOwn) {
+      // Two of them are what an interrupted change left: it is brought to its end.
+      own = secrets.keyIds.length > 1 ? await readOwnSecret(host.folder) : await addOwnSecret(host.folder)
+      secrets = makeSecrets(own)
+    }
+    const [newest = '', ...others] = secrets.keyIds
+    if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
+    const behind = force ? [] : await listServersWithout({ ...host.system, db: trx }, newest)
+    if (behind.length > 0) throw errors.WP_SERVER_SECRET_BEHIND({ servers: behind.join(', ') })
+    const resealed = await resealAll(host.system, { trx, secrets })
+    await replaceFact({ db: trx }, 'secret_check', secrets.checkValue)
+    return { resealed, changed: stored !== secrets.checkValue }
+  })
+  if (own !== undefined) await keepNewestSecret(host.folder, own)
+  return { ...rotated, from: isOwn ? '.waypost/secret' : 'WAYPOST_SECRET' }
+}
