@@ -33,12 +33,8 @@ export async function openKeyRing(
 ): Promise<KeyRing> {
   let signer: SigningKey | undefined
   let verifiers: ReadonlyMap<string, KeyObject> = new Map()
-  let changes = 0
-  let changesLoaded = 0
-  let running: Promise<void> | undefined
 
   async function load(): Promise<void> {
-    const changesBefore = changes
     const query = system.guardDb.selectFrom('waypost_key').selectAll() // not behind what actions do
     const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
     const active = rows.find((row) => row.retired_at === null)
@@ -47,46 +43,64 @@ export async function openKeyRing(
       signer = { kid: active.id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
     }
     verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
-    changesLoaded = changesBefore
   }
 
-  // One at a time, so that tokens with invented key ids cost one query after another and never many at once.
-  function reload(): Promise<void> {
-    running ??= load().finally(() => (running = undefined))
-    return running
-  }
-
-  // What ran already when something changed may have read before it did.
-  async function catchUp(): Promise<void> {
-    const needed = changes
-    while (changesLoaded < needed) await reload()
-  }
-
-  await load()
+  const copy = makeCopy(load)
+  await copy.read()
   if (signer === undefined) {
     await system.transaction((trx) => addKey(system, trx, secrets))
-    await load()
+    await copy.read()
   }
   return {
     get signer() {
       return signer!
     },
     async newest() {
-      if (!isFresh()) changes++
-      if (changesLoaded < changes) await catchUp()
+      if (!isFresh()) copy.markChanged()
+      await copy.catchUp()
       return signer!
     },
     async verifier(kid) {
       if (!keyId.test(kid)) return undefined
-      const isLoading = running !== undefined
-      if (changesLoaded < changes) await catchUp()
-      else if (!verifiers.has(kid)) await reload()
-      if (isLoading && !verifiers.has(kid)) await reload() // it may have read before the key was stored
+      await copy.catchUp()
+      if (!verifiers.has(kid)) await copy.readAnew()
       return verifiers.get(kid)
     },
     markChanged() {
-      changes++
-      catchUp().catch(() => undefined) // whoever needs a key tries again
+      copy.markChanged()
+      copy.catchUp().catch(() => undefined) // whoever needs a key tries again
+    },
+  }
+}
+
+/** Keeps a copy of something up to date. One read runs at a time, so that invented key ids never cost many at once. */
+function makeCopy(load: () => Promise<void>) {
+  let changes = 0
+  let changesLoaded = 0
+  let running: Promise<void> | undefined
+
+  async function loadCounted(): Promise<void> {
+    const changesBefore = changes
+    await load()
+    changesLoaded = changesBefore
+  }
+  function read(): Promise<void> {
+    running ??= loadCounted().finally(() => (running = undefined))
+    return running
+  }
+  return {
+    read,
+    /** A read that began after the call. */
+    async readAnew(): Promise<void> {
+      await running?.catch(() => undefined)
+      await read()
+    },
+    markChanged: () => void changes++,
+    /** Reads unless everything that changed before the call has been read. */
+    async catchUp(): Promise<void> {
+      const needed = changes
+      if (changesLoaded < needed) await read()
+      if (changesLoaded < needed) await read() // the one that ran may have begun before
     },
   }
 }
