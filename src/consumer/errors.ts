@@ -7,4 +7,16 @@ export const errors = defineErrors({
     message: 'The login cannot be renewed: {reason}',
     hint: 'Log in again.',
   },
+  WP_CONSUMER_LOGIN_NEEDED: {
+    kind: 'user',
+    status: 403,
+    message: 'This needs the token of a login; yours belongs to a client',
+    hint: 'Log in with POST /consumer/login and send the token of its answer.',
+  },
+  WP_CONSUMER_CURSOR: {
+    kind: 'user',
+    status: 400,
+    message: '"{cursor}" is no cursor of this list',
+    hint: 'Send the "next" of the page before, or none.',
+  },
 })

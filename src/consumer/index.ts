@@ -1,4 +1,4 @@
-// consumer: the endpoints below /consumer: login and its renewal, a user's own subscriptions.
+// consumer: the endpoints below /consumer: login, a user's own account, clients, grants, tokens and subscriptions.
 // May import kit, contract, auth and events.
-export { mountLogin } from './login-endpoints.ts'
+export { mountConsumer } from './mount-consumer.ts'
 export { mountSubscriptions } from './subscription-endpoints.ts'

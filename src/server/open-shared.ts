@@ -1,14 +1,13 @@
 import {
   loadUserScopes,
   makeGuard,
-  makeLogin,
   mountAuthorization,
   mountPages,
   openKeyRing,
   openTokenIssuer,
 } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
-import { mountLogin, mountSubscriptions } from '../consumer/index.ts'
+import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { loadPlugins, makeConfigPreparer, type PluginSet, type PrepareConfig } from '../plugin/index.ts'
@@ -91,7 +90,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
       mountHealth(() => checkSystem(system)),
       mountAuthorization(issuer, guard),
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
-      mountLogin(makeLogin(issuer)),
+      mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
       ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),
     ],

@@ -23,7 +23,7 @@ export async function countAttempt(system: System, clock: Clock, attempt: Attemp
   const now = clock.now()
   const waitMs = await system.transaction(async (trx) => {
     for (const { bucket, limit } of await bucketsOf(trx, attempt, now)) {
-      const { count, expires_at: ends } = await hit(trx, bucket, now)
+      const { count, expires_at: ends } = await hit(trx, bucket, { now, windowMs })
       if (count > limit) return ends - now
     }
     return 0
@@ -91,15 +91,20 @@ function write(...parts: readonly string[]): string {
   return JSON.stringify(['login', ...parts.map((part) => part.slice(0, 64))])
 }
 
-async function hit(trx: Transaction<SystemTables>, bucket: string, now: number) {
+/** Counts in a bucket, which begins anew when its window is over. */
+export async function hit(
+  trx: Transaction<SystemTables>,
+  bucket: string,
+  { now, windowMs: length }: { now: number; windowMs: number },
+) {
   const isOver = sql<boolean>`waypost_throttle.expires_at <= ${now}`
   return trx
     .insertInto('waypost_throttle')
-    .values({ bucket, count: 1, expires_at: now + windowMs })
+    .values({ bucket, count: 1, expires_at: now + length })
     .onConflict((on) =>
       on.column('bucket').doUpdateSet({
         count: sql<number>`case when ${isOver} then 1 else waypost_throttle.count + 1 end`,
-        expires_at: sql<number>`case when ${isOver} then ${now + windowMs} else waypost_throttle.expires_at end`,
+        expires_at: sql<number>`case when ${isOver} then ${now + length} else waypost_throttle.expires_at end`,
       }),
     )
     .returning(['count', 'expires_at'])
@@ -115,7 +120,7 @@ privateNets.addAddress('::1', 'ipv6')
 privateNets.addSubnet('fc00::', 7, 'ipv6')
 
 /** Most often a proxy that every caller comes through: a count for all of them would let one shut out everybody. */
-function isPrivate(address: string): boolean {
+export function isPrivate(address: string): boolean {
   return isIP(address) !== 0 && privateNets.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 

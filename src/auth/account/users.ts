@@ -21,9 +21,14 @@ export interface NewUser {
 
 const userName = /^[\w.@+-]{1,64}$/
 
+/** @throws WP_AUTH_NAME */
+export function assertUserName(name: string): void {
+  if (!userName.test(name)) throw errors.WP_AUTH_NAME({ name })
+}
+
 /** Adds a user. @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_SCOPE_NAME */
 export async function addUser(system: System, user: NewUser): Promise<UserRecord> {
-  if (!userName.test(user.name)) throw errors.WP_AUTH_NAME({ name: user.name })
+  assertUserName(user.name)
   const scopes = checkScopes(user.scopes)
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
   const password_hash = user.password === undefined ? null : await hashPassword(user.password)

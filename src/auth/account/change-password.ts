@@ -1,0 +1,65 @@
+import type { Transaction } from 'kysely'
+import { isWaypostError } from '../../kit/index.ts'
+import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
+import { errors } from '../errors.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+import { verifyAttempt } from './login.ts'
+import { assertPasswordStands } from './password-stands.ts'
+import { assertPasswordForm, hashPassword } from './passwords.ts'
+
+export interface OwnPasswordChange {
+  readonly name: string
+  readonly old: string
+  readonly new: string
+  /** Where the request comes from. */
+  readonly address: string
+  /** The token that asks: it and its family go on. */
+  readonly jti: string
+}
+
+/**
+ * Changes a password for whoever knows the old one, which is throttled like a login. Everything else by which somebody
+ * acts as the user ends: tokens, families, sessions, codes that wait to be redeemed.
+ * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
+ */
+export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
+  const { system, clock } = issuer
+  assertPasswordForm(change.new)
+  const user = await verifyAttempt(issuer, { ...change, password: change.old }).catch((error: unknown) => {
+    throw isWaypostError(error) && error.code === 'WP_AUTH_LOGIN' ? errors.WP_AUTH_OLD_PASSWORD() : error
+  })
+  const password_hash = await hashPassword(change.new)
+  await system.transaction(async (trx) => {
+    await assertPasswordStands(system, trx, user)
+    await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
+    await endOtherAccess(system, trx, { userId: user.id, jti: change.jti, now: clock.now() })
+  })
+  await issuer.noticeChanges()
+}
+
+/** Families before tokens, as everywhere: whoever issues a token in one holds its row. */
+async function endOtherAccess(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { userId, jti, now }: { userId: string; jti: string; now: number },
+): Promise<void> {
+  await trx.deleteFrom('waypost_session').where('user_id', '=', userId).execute()
+  await trx.deleteFrom('waypost_code').where('user_id', '=', userId).where('used_at', 'is', null).execute()
+  const own = await trx.selectFrom('waypost_token').select('family_id').where('jti', '=', jti).executeTakeFirst()
+  await trx
+    .updateTable('waypost_token_family')
+    .set({ revoked_at: now })
+    .where('user_id', '=', userId)
+    .where('id', '!=', own?.family_id ?? '')
+    .where('revoked_at', 'is', null)
+    .execute()
+  await trx
+    .updateTable('waypost_token')
+    .set({ revoked_at: now })
+    .where('user_id', '=', userId)
+    .where('jti', '!=', jti)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .execute()
+  await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
+}

@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import type { System } from '../../store/index.ts'
+import { errors } from '../errors.ts'
+import { revokeTokens, type Revocation } from '../token/revoke.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
+import { isUuid } from './is-uuid.ts'
+import { splitScopes } from './scopes.ts'
+
+/** An access token of a user that counts; or a family that has none at the moment, but can get one. */
+export interface OwnToken {
+  /** The token's or the family's: by it the next page is found. */
+  readonly id: string
+  /** Null for a family that has no access token. */
+  readonly jti: string | null
+  /** By which tokens that renew each other are revoked at once. */
+  readonly familyId: string | null
+  readonly client: { readonly id: string; readonly name: string | null }
+  readonly scopes: readonly string[]
+  /** Milliseconds since 1970, as the others. */
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly usedAt: number | null
+}
+
+/** Where a page ended: the next one begins behind it. */
+export interface TokenCursor {
+  readonly createdAt: number
+  readonly id: string
+}
+
+export interface TokenPage {
+  readonly userId: string
+  readonly now: number
+  readonly limit: number
+  readonly after?: TokenCursor | undefined
+}
+
+/** The tokens of a user, the newest first. */
+export async function listOwnTokens({ db }: System, page: TokenPage): Promise<readonly OwnToken[]> {
+  const { after } = page
+  const rows = await db
+    .selectFrom(selectTokens(db, page).unionAll(selectFamilies(db, page)).as('one'))
+    .leftJoin('waypost_client as client', 'client.id', 'one.client_id')
+    .selectAll('one')
+    .select('client.name as client_name')
+    .$if(after !== undefined, (query) =>
+      query.where((column) =>
+        column.or([
+          column('one.created_at', '<', after!.createdAt),
+          column.and([column('one.created_at', '=', after!.createdAt), column('one.id', '>', after!.id)]),
+        ]),
+      ),
+    )
+    .orderBy('one.created_at', 'desc')
+    .orderBy('one.id')
+    .limit(page.limit)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    jti: row.jti,
+    familyId: row.family_id,
+    client: { id: row.client_id, name: row.client_name },
+    scopes: splitScopes(row.scope),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    usedAt: row.used_at,
+  }))
+}
+
+function selectTokens(db: System['db'], { userId, now }: TokenPage) {
+  return db
+    .selectFrom('waypost_token')
+    .select(['jti as id', sql<string | null>`jti`.as('jti'), 'family_id', 'client_id'])
+    .select(['scope', 'created_at', 'expires_at', 'used_at'])
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+}
+
+/** Families that have no access token now: nobody would see otherwise that a login of last week goes on. */
+function selectFamilies(db: System['db'], { userId, now }: TokenPage) {
+  return db
+    .selectFrom('waypost_token_family as family')
+    .innerJoin('waypost_refresh_token as refresh', 'refresh.family_id', 'family.id')
+    .select(['family.id', sql<string | null>`null`.as('jti'), 'family.id as family_id', 'family.client_id'])
+    .select(['family.scope', 'family.created_at', 'refresh.expires_at', 'family.used_at'])
+    .where('family.user_id', '=', userId)
+    .where('family.revoked_at', 'is', null)
+    .where('family.expires_at', '>', now)
+    .where('refresh.used_at', 'is', null)
+    .where('refresh.expires_at', '>', now)
+    .where(({ exists, not, selectFrom, ref }) =>
+      not(
+        exists(
+          selectFrom('waypost_token as token')
+            .select('token.jti')
+            .where('token.family_id', '=', ref('family.id'))
+            .where('token.revoked_at', 'is', null)
+            .where('token.expires_at', '>', now),
+        ),
+      ),
+    )
+}
+
+/**
+ * Revokes a token of a user by its id, with all that could renew it, or a family by its own.
+ * @throws WP_AUTH_TOKEN_UNKNOWN, also for somebody else's
+ */
+export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: string): Promise<void> {
+  const { system, clock } = issuer
+  const which = isUuid(id) ? await findOwn(system, userId, id) : undefined
+  if (which === undefined) throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64) })
+  await revokeTokens(system, which, clock.now())
+  await issuer.noticeChanges()
+}
+
+async function findOwn({ db }: System, userId: string, id: string): Promise<Revocation | undefined> {
+  const tokens = db.selectFrom('waypost_token').select('family_id').where('jti', '=', id)
+  const token = await tokens.where('user_id', '=', userId).executeTakeFirst()
+  if (token !== undefined) return token.family_id === null ? { jti: id } : { familyId: token.family_id }
+  const families = db.selectFrom('waypost_token_family').select('id as familyId').where('id', '=', id)
+  return families.where('user_id', '=', userId).executeTakeFirst()
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Type, type Static } from 'typebox'
+import {
+  changeEmail,
+  changePassword,
+  loadAccount,
+  registerUser,
+  type Guard,
+  type OwnAccount,
+  type TokenIssuer,
+} from '../auth/index.ts'
+import { admitCallers, storeNothing, writeTime } from './callers.ts'
+
+const email = Type.String({ maxLength: 254, format: 'email' })
+const word = Type.String({ minLength: 1, maxLength: 1024 })
+
+const AccountBody = Type.Object({ email: Type.Union([email, Type.Null()]) }, { additionalProperties: false })
+const PasswordBody = Type.Object({ old: word, new: word }, { additionalProperties: false })
+const RegisterBody = Type.Object(
+  { username: Type.String({ minLength: 1, maxLength: 64 }), email: Type.Optional(email), password: word },
+  { additionalProperties: false },
+)
+
+/** `/consumer/account` and its password: the caller's own account. */
+export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
+  return async (app) => {
+    storeNothing(app)
+    await app.register(async (any) => {
+      const callerOf = admitCallers(any, guard, { login: false })
+      any.get('/consumer/account', async (request) => view(await loadAccount(issuer.system, callerOf(request).id)))
+    })
+    await app.register(async (own) => mountChanges(own, { guard, issuer }))
+  }
+}
+
+function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; issuer: TokenIssuer }): void {
+  const callerOf = admitCallers(app, guard, { login: true })
+  app.patch<{ Body: Static<typeof AccountBody> }>(
+    '/consumer/account',
+    { schema: { body: AccountBody } },
+    async (request) => {
+      const { id } = callerOf(request)
+      await changeEmail(issuer.system, id, request.body.email)
+      return view(await loadAccount(issuer.system, id))
+    },
+  )
+  app.put<{ Body: Static<typeof PasswordBody> }>(
+    '/consumer/account/password',
+    { schema: { body: PasswordBody } },
+    async (request, reply) => {
+      const { name, jti } = callerOf(request)
+      await changePassword(issuer, { ...request.body, name, jti, address: request.ip })
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** `POST /consumer/register`, which there is while the setting `registration` is on. */
+export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
+  return async (app) => {
+    storeNothing(app)
+    app.addHook('onRequest', async (_request, reply) => {
+      if (!issuer.settings().registration) return reply.callNotFound()
+    })
+    app.post<{ Body: Static<typeof RegisterBody> }>(
+      '/consumer/register',
+      { schema: { body: RegisterBody } },
+      async (request, reply) => {
+        const { username, ...rest } = request.body
+        const account = await registerUser(issuer, { ...rest, name: username, address: request.ip })
+        return reply.code(201).send(view(account))
+      },
+    )
+  }
+}
+
+function view({ createdAt, ...account }: OwnAccount) {
+  return { ...account, created: writeTime(createdAt) }
+}

@@ -1,0 +1,16 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { makeLogin, type Guard, type TokenIssuer } from '../auth/index.ts'
+import { mountAccount, mountRegistration } from './account-endpoints.ts'
+import { mountClients } from './client-endpoints.ts'
+import { mountGrants } from './grant-endpoints.ts'
+import { mountLogin } from './login-endpoints.ts'
+import { mountTokens } from './token-endpoints.ts'
+
+/** Everything below `/consumer` that concerns an account: login, the account, its clients, grants and tokens. */
+export function mountConsumer(options: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(mountLogin(makeLogin(options.issuer)))
+    await app.register(mountRegistration(options.issuer))
+    for (const mount of [mountAccount, mountClients, mountGrants, mountTokens]) await app.register(mount(options))
+  }
+}
