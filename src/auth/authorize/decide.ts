@@ -3,7 +3,7 @@ import { intersect, isBackendScope } from '../account/scopes.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { needsConsent } from './consent.ts'
-import { loadGrantableScopes } from './grantable-scopes.ts'
+import { loadGrantableScopes, mayAskFor } from './grantable-scopes.ts'
 import type { Session } from './session.ts'
 
 /** What comes next: a page, or a code. */
@@ -32,6 +32,8 @@ async function findStep(
   session: Session | undefined,
 ): Promise<Step> {
   const { client, requested, prompts, maxAgeMs } = request
+  if (!(await mayAskFor(system, client, requested?.scopes)))
+    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client')
   if (session === undefined) return { next: 'login' }
   const age = clock.now() - session.passwordAt
   if (prompts.has('login') || prompts.has('select_account') || age > (maxAgeMs ?? Infinity))

@@ -15,3 +15,18 @@ export async function loadGrantableScopes(
   const isOwn = client.userId === null || client.userId === userId
   return isOwn ? shared : shared.filter((scope) => !isBackendScope(scope))
 }
+
+/** Whether a request can come to anything at all, whoever its user is: nobody logs in for nothing. */
+export async function mayAskFor(
+  system: System,
+  client: Pick<ClientRecord, 'id' | 'userId'>,
+  requested: readonly string[] | undefined,
+): Promise<boolean> {
+  if (client.userId === null) return true // what is built in has what its user has
+  const rows = await system.db
+    .selectFrom('waypost_client_scope')
+    .select('scope')
+    .where('client_id', '=', client.id)
+    .execute()
+  return rows.some(({ scope }) => requested === undefined || requested.includes(scope))
+}
