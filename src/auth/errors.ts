@@ -27,7 +27,7 @@ export const errors = defineErrors({
   WP_AUTH_USER_SCOPE: {
     kind: 'user',
     status: 403,
-    message: 'The user "{user}" does not have the scope {needed} (any more)',
+    message: 'The user "{user}" does not have the scope {needed} (any more), or this client has lost it',
     hint: 'Whoever administers this server grants it: waypost user:scopes {user} --add {needed}',
   },
   WP_AUTH_LOGIN: {
