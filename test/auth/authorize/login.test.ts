@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { addUser } from '../../../src/auth/index.ts'
+import { hashPassword } from '../../../src/auth/account/passwords.ts'
+import { sha256 } from '../../../src/kit/index.ts'
+import { systemKinds } from '../../support/server.ts'
+import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
+import {
+  callback,
+  makeVisitor,
+  readAnswer,
+  readCode,
+  readHidden,
+  readPage,
+  requestOf,
+  type Visitor,
+} from './visitor.ts'
+
+const day = 86_400_000
+const sessionCookie = '__Host-waypost-session'
+const formCookie = '__Host-waypost-form'
+
+for (const kind of systemKinds) {
+  describe(`a login on the pages on ${kind}`, () => {
+    let world: World
+    let client: Credentials
+    let users = 0
+    before(async () => {
+      world = await openWorld(kind)
+      client = await world.addClient({ name: 'Shop', grants: ['authorization_code'], redirectUris: [callback] })
+    })
+    after(() => world.close())
+
+    // The client is ann's own, so that no page comes between the login and the code.
+    let visitor: Visitor
+    beforeEach(() => (visitor = makeVisitor(world)))
+    const ask = (change = {}) => visitor.authorize(requestOf(client, change))
+    const isLoggedIn = async (who = visitor) =>
+      (await who.authorize(requestOf(client, { prompt: 'none' }))).headers.get('location')?.includes('code=') === true
+    const addSomebody = async () => {
+      const { id, name } = await addUser(world.system, { name: `user${++users}`, password, scopes: ['todo'] })
+      return { id, name }
+    }
+
+    test('leads by 303 to the request, and from there to the client with a code', async () => {
+      const page = await ask()
+      assert.equal(page.status, 200)
+      assert.match(readPage(page), /Sign in .* Shop/)
+      const answer = await visitor.submit(page, 'login', { username: 'ann', password })
+      assert.equal(answer.status, 303)
+      assert.match(answer.headers.get('location') ?? '', /^\/authorization\/authorize\?/)
+      const next = await visitor.send(`GET ${answer.headers.get('location')}`)
+      assert.deepEqual(Object.keys(readAnswer(next).parameters).sort(), ['code', 'iss', 'state'])
+      readCode(next)
+      readCode(await ask())
+    })
+
+    const wrong: readonly (readonly [name: string, fields: Record<string, string>, status: number])[] = [
+      ['a wrong password', { username: 'ann', password: 'quite another one' }, 401],
+      ['an unknown name', { username: 'nobody', password }, 401],
+      ['a name that nobody can have', { username: 'a\0b', password }, 401],
+      ['a name that is too long', { username: 'a'.repeat(65), password }, 401],
+      ['a password with more behind it', { username: 'ann', password: password + 'x'.repeat(1024) }, 401],
+      ['no password', { username: 'ann', password: '' }, 400],
+      ['no name', { username: '', password }, 400],
+      ['nothing', {}, 400],
+    ]
+    for (const [name, fields, status] of wrong) {
+      test(`fails for ${name}: the page comes again, and nobody is logged in`, async () => {
+        const answer = await visitor.submit(await ask(), 'login', fields)
+        assert.equal(answer.status, status)
+        assert.match(readPage(answer), /There is no active user|Enter your username/)
+        assert.equal(visitor.cookies.has(sessionCookie), false)
+        if (name === 'a wrong password') readCode(await visitor.logIn(answer))
+      })
+    }
+
+    test('fails for a disabled user, in the same words', async () => {
+      const { id, name } = await addSomebody()
+      await setStatus(world.system, 'user', { id, status: 'disabled' })
+      const answer = await visitor.submit(await ask(), 'login', { username: name, password })
+      assert.equal(answer.status, 401)
+      assert.match(readPage(answer), /There is no active user with this name and password/)
+    })
+
+    test('gives a cookie that no script reads and no other site sends, of which only the hash is stored', async () => {
+      const page = await ask()
+      const answer = await visitor.submit(page, 'login', { username: 'ann', password })
+      const [line = ''] = answer.headers.getSetCookie()
+      assert.match(line, /^__Host-waypost-session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+      const rows = await world.system.db.selectFrom('waypost_session').selectAll().execute()
+      const value = visitor.cookies.get(sessionCookie) ?? ''
+      assert.ok(rows.some((row) => row.hash === sha256(value)))
+      assert.ok(!JSON.stringify(rows).includes(value))
+      const [form = ''] = page.headers.getSetCookie()
+      assert.match(form, /^__Host-waypost-form=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+    })
+
+    test('begins a new session each time: one that somebody else knows of is not taken over', async () => {
+      visitor.cookies.set(sessionCookie, 'a'.repeat(43))
+      await visitor.logIn(await ask())
+      const first = visitor.cookies.get(sessionCookie)!
+      assert.notEqual(first, 'a'.repeat(43))
+      await visitor.logIn(await ask({ prompt: 'login' }))
+      assert.notEqual(visitor.cookies.get(sessionCookie), first)
+      const old = makeVisitor(world)
+      old.cookies.set(sessionCookie, first)
+      assert.equal(await isLoggedIn(old), false)
+      assert.equal(await isLoggedIn(), true)
+    })
+
+    const forged: readonly (readonly [name: string, forge: (fields: Record<string, string>) => unknown])[] = [
+      ['without a token', (fields) => delete fields['csrf']],
+      ['with an empty token', (fields) => (fields['csrf'] = '')],
+      ['with another token', (fields) => (fields['csrf'] = `${'a'.repeat(43)}.${'a'.repeat(43)}`)],
+      ["with another browser's token", async (fields) => Object.assign(fields, await hiddenOfAnother())],
+      ['without the cookie', () => visitor.cookies.delete(formCookie)],
+      ['with another cookie', () => visitor.cookies.set(formCookie, 'a'.repeat(43))],
+      ['with a cookie that is none', () => visitor.cookies.set(formCookie, 'a')],
+    ]
+    const hiddenOfAnother = async () => {
+      const other = await makeVisitor(world).authorize(requestOf(client))
+      return { csrf: readHidden(other, 'login')['csrf']! }
+    }
+    for (const [name, forge] of forged) {
+      test(`is refused ${name}`, async () => {
+        const fields = { ...readHidden(await ask(), 'login'), username: 'ann', password }
+        await forge(fields)
+        const answer = await visitor.send('POST /authorization/login', fields)
+        assert.equal(answer.status, 403)
+        assert.match(readPage(answer), /no longer good .* cookies/)
+        assert.equal(visitor.cookies.has(sessionCookie), false)
+      })
+    }
+
+    test('checks the request again: a form that was changed leads nowhere else', async () => {
+      const page = await ask()
+      const elsewhere = new URLSearchParams(readHidden(page, 'login')['request'])
+      elsewhere.set('redirect_uri', 'https://example.com/')
+      const answer = await visitor.submit(page, 'login', { request: elsewhere.toString(), username: 'ann', password })
+      assert.equal(answer.status, 400)
+      assert.equal(answer.headers.get('location'), null)
+      const plain = new URLSearchParams(readHidden(page, 'login')['request'])
+      plain.set('code_challenge_method', 'plain')
+      const back = await visitor.submit(page, 'login', { request: plain.toString(), username: 'ann', password })
+      assert.equal(readAnswer(back).parameters['error'], 'invalid_request')
+      assert.equal(visitor.cookies.has(sessionCookie), false)
+    })
+
+    const unreadable: readonly (readonly [name: string, form: string | undefined, status: number])[] = [
+      ['a field twice', 'csrf=a&csrf=b', 400],
+      ['16 KB and more', `csrf=${'a'.repeat(17_000)}`, 413],
+    ]
+    for (const [name, form, status] of unreadable) {
+      test(`answers a form with ${name} by a page`, async () => {
+        for (const action of ['login', 'consent', 'logout']) {
+          const answer = await visitor.send(`POST /authorization/${action}`, form)
+          assert.equal(answer.status, status)
+          assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
+        }
+      })
+    }
+
+    test('answers JSON by 415, and an empty form by 403', async () => {
+      for (const action of ['login', 'consent', 'logout']) {
+        assert.equal((await world.send(`POST /authorization/${action}`, { json: {} })).status, 415)
+        assert.equal((await visitor.send(`POST /authorization/${action}`, '')).status, 403)
+        assert.equal((await world.send(`POST /authorization/${action}`)).status, 403)
+      }
+    })
+
+    test('ends after 7 days of rest, and after 30 days whatever happens', async () => {
+      await visitor.logIn(await ask())
+      world.clock.forward(6 * day)
+      assert.equal(await isLoggedIn(), true)
+      world.clock.forward(6 * day)
+      assert.equal(await isLoggedIn(), true)
+      world.clock.forward(7 * day + 1)
+      assert.equal(await isLoggedIn(), false)
+      await visitor.logIn(await ask())
+      for (let days = 0; days < 30; days += 5) {
+        assert.equal(await isLoggedIn(), true)
+        world.clock.forward(5 * day)
+      }
+      assert.equal(await isLoggedIn(), false)
+    })
+
+    const endings: readonly (readonly [name: string, end: (id: string) => Promise<unknown>])[] = [
+      ['is disabled', (id) => setStatus(world.system, 'user', { id, status: 'disabled' })],
+      [
+        'has another password',
+        async (id) => {
+          const password_hash = await hashPassword('another password')
+          await world.system.db.updateTable('waypost_user').set({ password_hash }).where('id', '=', id).execute()
+        },
+      ],
+      ['is gone', (id) => world.system.db.deleteFrom('waypost_user').where('id', '=', id).execute()],
+    ]
+    for (const [name, end] of endings) {
+      test(`is over as soon as its user ${name}, on every server`, async () => {
+        const { id, name: username } = await addSomebody()
+        await visitor.logIn(await ask(), { username })
+        assert.equal((await ask()).text.includes(username), true)
+        await end(id)
+        assert.match(readPage(await ask()), /Sign in/)
+      })
+    }
+
+    test('counts on another server of the same System', async () => {
+      await visitor.logIn(await ask())
+      const second = await world.startSecond()
+      try {
+        const other = makeVisitor(second)
+        other.cookies.set(sessionCookie, visitor.cookies.get(sessionCookie)!)
+        readCode(await other.authorize(requestOf(client)))
+      } finally {
+        await second.close()
+      }
+    })
+
+    test('is asked for again by prompt=login and select_account, once, saying why', async () => {
+      await visitor.logIn(await ask())
+      for (const prompt of ['login', 'select_account', 'login select_account']) {
+        const page = await ask({ prompt })
+        assert.match(readPage(page), /Shop asks you to enter your password again/)
+        assert.match(page.text, /value="ann"/)
+        readCode(await visitor.logIn(page))
+      }
+      const escaped = await visitor.send(
+        `GET /authorization/authorize?${new URLSearchParams(requestOf(client) as Record<string, string>).toString()}&prompt=lo%67in`,
+      )
+      readCode(await visitor.logIn(escaped))
+    })
+
+    test('is asked for again when it is older than max_age', async () => {
+      await visitor.logIn(await ask())
+      readCode(await ask({ max_age: '60' }))
+      world.clock.forward(61_000)
+      assert.equal(readAnswer(await ask({ max_age: '60', prompt: 'none' })).parameters['error'], 'login_required')
+      readCode(await visitor.logIn(await ask({ max_age: '60' })))
+      readCode(await visitor.logIn(await ask({ max_age: '0', prompt: 'login' })))
+    })
+
+    test('does not come to an end by itself in a loop: what was asked for is done once', async () => {
+      const page = await ask({ max_age: '0', prompt: 'login consent' })
+      const consent = await visitor.logIn(page)
+      assert.match(readPage(consent), /Allow Shop/)
+      readCode(await visitor.submit(consent, 'consent', { decision: 'allow' }))
+    })
+
+    test('ends by logging out, and the request goes on with another user', async () => {
+      const { name: username } = await addSomebody()
+      const consent = await visitor.logIn(await ask(), { username })
+      const before = visitor.cookies.get(sessionCookie)!
+      const answer = await visitor.submit(consent, 'logout')
+      assert.equal(answer.status, 303)
+      assert.equal(visitor.cookies.has(sessionCookie), false)
+      readCode(await visitor.logIn(await visitor.send(`GET ${answer.headers.get('location')}`)))
+      visitor.cookies.set(sessionCookie, before)
+      assert.equal(await isLoggedIn(), false)
+    })
+
+    test('is not ended by a form of another site', async () => {
+      const { name: username } = await addSomebody()
+      const consent = await visitor.logIn(await ask(), { username })
+      const forgedToken = readHidden(await makeVisitor(world).authorize(requestOf(client)), 'login')['csrf']!
+      assert.equal((await visitor.submit(consent, 'logout', { csrf: forgedToken })).status, 403)
+      assert.match(readPage(await ask()), /Allow Shop/)
+    })
+
+    test('is throttled as every other: 429 with Retry-After on the page, the same for unknown names', async () => {
+      const { name } = await addSomebody()
+      for (const username of [name, 'nobody-at-all']) {
+        const page = await ask()
+        const statuses: number[] = []
+        for (let attempt = 0; attempt < 10; attempt++)
+          statuses.push((await visitor.submit(page, 'login', { username, password: 'not the right one' })).status)
+        assert.deepEqual(new Set(statuses), new Set([401]))
+        const answer = await visitor.submit(page, 'login', { username, password })
+        assert.equal(answer.status, 429)
+        assert.ok(Number(answer.headers.get('retry-after')) > 0)
+        assert.match(readPage(answer), /Too many attempts to log in\. Try again in \d+ s\./)
+        const login = await world.send('POST /consumer/login', { json: { username, password } })
+        assert.equal(login.status, 429)
+      }
+    })
+  })
+}
