@@ -99,7 +99,7 @@ function parseList(name: string, row: SettingRow & { kind: 'list' }, raw: unknow
 }
 
 const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: unknown) => Parsed>> = {
-  scope: (raw) => (isText(raw, /^[!#-+\--[\]-~]+$/) ? { value: raw } : { expected: 'a scope name' }),
+  scope: parseScope,
   duration: (raw) => parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { parse: parseDuration, maximum: '30d' }),
   range: (raw) =>
     typeof raw === 'string' && isRange(raw) ? { value: raw } : { expected: 'an address range such as 10.0.0.0/8' },
@@ -109,8 +109,12 @@ const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: 
       : { expected: 'an origin such as https://app.example.com, without a path, or "*"' },
 }
 
-function isText(raw: unknown, pattern: RegExp): boolean {
-  return typeof raw === 'string' && pattern.test(raw)
+/** Of those that everybody gets: scopes of administration are given to one person after the other. */
+function parseScope(raw: unknown): Parsed {
+  if (typeof raw !== 'string' || !/^[!#-+\--[\]-~]+$/.test(raw)) return { expected: 'a scope name' }
+  if (!raw.startsWith('backend.')) return { value: raw }
+  const hint = `Give it to those who need it: waypost user:scopes NAME --add ${raw}`
+  return { expected: 'a scope that everybody may have', hint }
 }
 
 function isRange(text: string): boolean {

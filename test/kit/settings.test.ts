@@ -60,6 +60,9 @@ suite('settings', () => {
     ['cors', ['https://a.example/'], [0]],
     ['cors', ['ftp://a.example'], [0]],
     ['scopes_default', ['a b'], [0]],
+    ['scopes_default', ['todo', 'backend.read'], [1]],
+    ['scopes_default', ['backend.of-a-later-version'], [0]],
+    ['scopes_default', 'todo, backend.admin', [1]],
     ['keep', { deliveries: 'long' }, ['deliveries']],
     ['keep', { nothing: '1d' }, ['nothing']],
     ['keep', '1d', []],
@@ -75,6 +78,18 @@ suite('settings', () => {
       assert.deepEqual(settings, defaultSettings)
     })
   }
+
+  test('a scope of administration is no default, and is said how to be given', () => {
+    const { problems } = parseSettings({ scopes_default: ['consumer', 'backend.deploy'] })
+    assert.deepEqual(problems, [
+      {
+        name: 'scopes_default',
+        path: [1],
+        message: '"scopes_default/1" must be a scope that everybody may have, not "backend.deploy"',
+        hint: 'Give it to those who need it: waypost user:scopes NAME --add backend.deploy',
+      },
+    ])
+  })
 
   test('an unknown setting names the nearest', () => {
     const [problem] = parseSettings({ token_lifetme: '1h' }).problems

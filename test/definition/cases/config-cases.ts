@@ -59,6 +59,13 @@ export const configCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a scope of administration that everybody would get',
+    files: { 'waypost.yml': 'config:\n  scopes_default: [consumer, backend.read]\n' },
+    problems: [
+      'waypost.yml:2:30 «backend.read» WP_DEFINITION_SETTING_INVALID "scopes_default/1" must be a scope that everybody may have, not "backend.read" | Give it to those who need it: waypost user:scopes NAME --add backend.read',
+    ],
+  },
+  {
     name: 'two delays instead of three',
     files: { 'waypost.yml': 'config:\n  delivery_delays: [1m, 10m]\n' },
     problems: [
