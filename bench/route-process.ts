@@ -1,8 +1,8 @@
-// A process of `bench/routes.ts`: one of the two servers, or the load.
+// A process of `bench/routes.ts`: one of the two servers.
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
-import { Client } from 'undici'
 import { openProjectServer } from '../test/support/project-server.ts'
+import { reportServer } from './turns.ts'
 
 const message = {
   type: 'object',
@@ -29,36 +29,10 @@ export const routeRequests = {
 } as const
 export type RouteName = keyof typeof routeRequests
 
-/** What the load is asked for. */
-export interface LoadOrder {
-  readonly port: number
-  readonly name: RouteName
-  readonly ms: number
-}
-
-/** A message of a child: the port of a server, its processor's time so far, or how many requests were answered. */
-export type Report = { readonly port: number } | { readonly cpuMicros: number } | { readonly answered: number }
-
-export const roles: Readonly<Record<string, () => Promise<void>>> = {
-  waypost: serveWaypost,
-  fastify: serveFastify,
-  load: async () => void process.on('message', (order: LoadOrder) => void sendLoad(order).then(report)),
-}
+const roles: Readonly<Record<string, () => Promise<void>>> = { waypost: serveWaypost, fastify: serveFastify }
 
 const role = process.argv[2]
 if (import.meta.main) await roles[role ?? '']?.()
-
-function report(news: Report): void {
-  process.send!(news)
-}
-
-function reportServer(port: number): void {
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    report({ cpuMicros: user + system })
-  })
-  report({ port })
-}
 
 async function serveWaypost(): Promise<void> {
   const schemas = JSON.stringify({ Message: message, Input: input })
@@ -77,7 +51,7 @@ schema: ${schemas}
     'src/todo.ts': action(`{ success: true, message: body.title, id: 1 }`),
   }
   const server = await openProjectServer({ files, variables: { LOG_LEVEL: 'silent' } })
-  reportServer(server.port)
+  reportServer({ port: server.port })
 }
 
 function action(result: string): string {
@@ -105,23 +79,5 @@ async function serveFastify(): Promise<void> {
     },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
-  reportServer((app.server.address() as AddressInfo).port)
-}
-
-/** As many requests as are answered in the time, over a few connections that always have some in flight. */
-async function sendLoad({ port, name, ms }: LoadOrder): Promise<{ answered: number }> {
-  const end = performance.now() + ms
-  let answered = 0
-  const clients = Array.from({ length: 10 }, () => new Client(`http://127.0.0.1:${port}`, { pipelining: 5 }))
-  const caller = async (client: Client) => {
-    while (performance.now() < end) {
-      const { statusCode, body } = await client.request(routeRequests[name])
-      await body.dump()
-      if (statusCode >= 300) throw new Error(`${name} answered ${statusCode}`)
-      answered += 1
-    }
-  }
-  await Promise.all(clients.flatMap((client) => Array.from({ length: 5 }, () => caller(client))))
-  await Promise.all(clients.map((client) => client.close()))
-  return { answered }
+  reportServer({ port: (app.server.address() as AddressInfo).port })
 }

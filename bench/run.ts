@@ -1,8 +1,10 @@
 // Measures what Waypost promises and prints each figure beside its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all of them, which takes about three minutes. With --assert it exits 1 when a goal is not met.
 import { printTable, type Figure } from './goal.ts'
+import { measureLogins } from './logins.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
+import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
 import { measureValidate } from './validate.ts'
 
@@ -12,6 +14,8 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   leaks: measureLeaks,
   validate: measureValidate,
   routes: measureRoutes,
+  tokens: measureTokens,
+  logins: measureLogins,
 }
 
 const words = process.argv.slice(2)

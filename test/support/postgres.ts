@@ -21,24 +21,26 @@ const user = 'postgres'
 const password = 'waypost-test'
 // Nobody needs the data after a crash, and a test waits for each commit.
 const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=300']
+/** As it is by default: a commit is on the disk. */
+const durableFlags = ['max_connections=300']
 
 /**
  * Uses the server that the variable WAYPOST_TEST_POSTGRES names (its `url('postgres')`), so that many test files can
- * share one; without it starts one, which takes about half a second and ends with this process, however that ends.
+ * share one; without it, or where commits have to outlast a crash, starts one, which takes about half a second and ends with this process, however that ends.
  */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const shared = variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES')
-  if (shared !== undefined) return useServer(shared)
+  if (shared !== undefined && !durable) return useServer(shared)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startServer()
+      return await startServer(durable ? durableFlags : flags)
     } catch (error) {
       if (attempt === 3) throw error // two who looked for a free port at the same moment may have found the same
     }
   }
 }
 
-async function startServer(): Promise<TestPostgres> {
+async function startServer(flags: readonly string[]): Promise<TestPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-postgres-'))
   const port = await findPort()
   let log = ''

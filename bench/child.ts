@@ -1,0 +1,7 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+
+/** Starts a file of this folder as a process of its own. */
+export function openChild(file: string, ...words: string[]): ChildProcess {
+  return fork(path.join(import.meta.dirname, file), words)
+}

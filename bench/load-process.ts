@@ -1,0 +1,38 @@
+// The process that sends the load of `bench/turns.ts`.
+import { Client } from 'undici'
+
+/** What the load is asked for. */
+export interface LoadOrder {
+  readonly port: number
+  readonly request: LoadRequest
+  readonly ms: number
+}
+
+export interface LoadRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+if (import.meta.main) {
+  process.on('message', (order: LoadOrder) => void sendLoad(order).then((report) => process.send!(report)))
+}
+
+/** As many requests as are answered in the time, over a few connections that always have some in flight. */
+async function sendLoad({ port, request, ms }: LoadOrder): Promise<{ answered: number }> {
+  const end = performance.now() + ms
+  let answered = 0
+  const clients = Array.from({ length: 10 }, () => new Client(`http://127.0.0.1:${port}`, { pipelining: 5 }))
+  const caller = async (client: Client) => {
+    while (performance.now() < end) {
+      const { statusCode, body } = await client.request(request)
+      const text = statusCode < 300 ? void (await body.dump()) : await body.text()
+      if (statusCode >= 300) throw new Error(`${request.method} ${request.path} answered ${statusCode}: ${text}`)
+      answered += 1
+    }
+  }
+  await Promise.all(clients.flatMap((client) => Array.from({ length: 5 }, () => caller(client))))
+  await Promise.all(clients.map((client) => client.close()))
+  return { answered }
+}

@@ -1,0 +1,46 @@
+import type { Figure } from './goal.ts'
+import { compareCosts, compareRates, openLoad, openServer, takeTurns, type BenchServer } from './turns.ts'
+
+const file = 'token-process.ts'
+
+/** What a token costs: a private route beside the same one without a check and one behind @fastify/jwt; and making one. */
+export async function measureTokens(): Promise<Figure[]> {
+  return [...(await measurePrivateRoute()), ...(await measureTokenEndpoint())]
+}
+
+async function measurePrivateRoute(): Promise<Figure[]> {
+  const servers = await openServers('private-waypost', 'private-bare', 'private-jwt')
+  const load = openLoad()
+  const rounds = await takeTurns({ servers, load })
+  stop(servers, load)
+  const bare = { indexes: [0, 1], names: ['Waypost', 'bare Fastify'], goal: 0.8 } as const
+  const jwt = { indexes: [0, 2], names: ['Waypost', '@fastify/jwt'], goal: 4 } as const
+  return [
+    ...compareRates('private route as a part of Fastify without a check', rounds, bare),
+    ...compareCosts('the same by processor time', rounds, bare),
+    ...compareRates('private route, times @fastify/jwt (ES256)', rounds, jwt),
+    ...compareCosts('the same by processor time', rounds, jwt),
+  ]
+}
+
+async function measureTokenEndpoint(): Promise<Figure[]> {
+  const servers = await openServers('token-waypost', 'token-oidc-provider')
+  const load = openLoad()
+  const rounds = await takeTurns({ servers, load, ms: 500, rounds: 16 })
+  stop(servers, load)
+  const of = { indexes: [0, 1], names: ['Waypost, in PostgreSQL,', 'oidc-provider, in memory'], goal: 1 } as const
+  return [
+    ...compareRates('client_credentials, times oidc-provider', rounds, of),
+    ...compareCosts('the same by processor time', rounds, of),
+  ]
+}
+
+async function openServers(...roles: string[]): Promise<BenchServer[]> {
+  const servers: BenchServer[] = []
+  for (const role of roles) servers.push(await openServer(file, role))
+  return servers
+}
+
+function stop(servers: readonly BenchServer[], load: ReturnType<typeof openLoad>): void {
+  for (const child of [...servers.map((server) => server.child), load]) child.kill()
+}

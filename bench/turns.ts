@@ -1,0 +1,133 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { openChild } from './child.ts'
+import { atLeast, beside, type Figure } from './goal.ts'
+import type { LoadOrder, LoadRequest } from './load-process.ts'
+import { median, quantile } from './statistics.ts'
+
+/** What a server of a comparison reports first. */
+export interface ServerReport {
+  readonly port: number
+  /** What the load has to send to it. */
+  readonly request?: LoadRequest
+}
+
+/** A server in a process of its own. */
+export interface BenchServer {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly request: LoadRequest | undefined
+}
+
+export interface Measured {
+  /** Requests a second. */
+  readonly rate: number
+  /** Microseconds of the server's processor per request. */
+  readonly cost: number
+}
+
+/** In the child: answers questions for the processor's time of this process, and says where it listens. */
+export function reportServer(report: ServerReport): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    process.send!({ cpuMicros: user + system })
+  })
+  process.send!(report)
+}
+
+/** @param file of this folder. @returns its process, once it listens */
+export async function openServer(file: string, role: string): Promise<BenchServer> {
+  const child = openChild(file, role)
+  const { port, request } = (await nextReport(child)) as ServerReport
+  return { child, port, request }
+}
+
+export function openLoad(): ChildProcess {
+  return openChild('load-process.ts')
+}
+
+export interface Turns {
+  readonly servers: readonly BenchServer[]
+  readonly load: ChildProcess
+  /** What to send; by default what each server named. */
+  readonly request?: LoadRequest
+  readonly rounds?: number
+  readonly ms?: number
+}
+
+const warmUp = 2
+
+/** Loads servers one after the other by turns. @returns what each did, by round */
+export async function takeTurns({ servers, load, request, rounds = 24, ms = 250 }: Turns): Promise<Measured[][]> {
+  const measured: Measured[][] = []
+  for (let round = -warmUp; round < rounds; round += 1) {
+    const one: Measured[] = []
+    const order = servers.map((_, index) => index)
+    for (const index of round % 2 === 0 ? order : order.toReversed()) {
+      const server = servers[index]!
+      one[index] = await measure(server.child, load, { port: server.port, request: request ?? server.request!, ms })
+    }
+    if (round >= 0) measured.push(one) // compiled code first
+  }
+  return measured
+}
+
+async function measure(server: ChildProcess, load: ChildProcess, order: LoadOrder): Promise<Measured> {
+  const before = (await ask(server, 'cpu')) as { cpuMicros: number }
+  const { answered } = (await ask(load, order)) as { answered: number }
+  const after = (await ask(server, 'cpu')) as { cpuMicros: number }
+  return { rate: (answered / order.ms) * 1000, cost: (after.cpuMicros - before.cpuMicros) / answered }
+}
+
+/** Two of the servers, by requests a second: the median of the ratios of neighbouring turns. */
+export function compareRates(what: string, rounds: readonly Measured[][], of: Comparison): Figure[] {
+  const [one, other] = of.indexes
+  const ratio = median(rounds.map((round) => round[one]!.rate / round[other]!.rate))
+  const rates = [one, other].map((index) => median(rounds.map((round) => round[index]!.rate)).toFixed(0))
+  return [
+    { ...atLeast(`${what}, requests/s`, { value: ratio, unit: '' }, of.goal), ratio },
+    beside(`  ${of.names.join(' and ')}`, `${rates.join(' and ')} /s`),
+  ]
+}
+
+/** The same by processor time. What else the machine does can only make a request dearer: the quarter that it disturbed least counts. */
+export function compareCosts(what: string, rounds: readonly Measured[][], of: Comparison): Figure[] {
+  const costs = of.indexes.map((index) =>
+    quantile(
+      rounds.map((round) => round[index]!.cost),
+      0.25,
+    ),
+  ) as [number, number]
+  const ratio = costs[1] / costs[0]
+  return [
+    { ...atLeast(`  ${what}`, { value: ratio, unit: '' }, of.goal), ratio },
+    beside(`  ${of.names.join(' and ')}`, `${costs.map((cost) => cost.toFixed(1)).join(' and ')} µs`),
+  ]
+}
+
+export interface Comparison {
+  readonly indexes: readonly [number, number]
+  readonly names: readonly [string, string]
+  readonly goal: number
+}
+
+async function nextReport(child: ChildProcess): Promise<unknown> {
+  const heard = new AbortController()
+  const { signal } = heard
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a process of the benchmark ended with ${code}`)
+  })
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), gone])
+    return message
+  } finally {
+    gone.catch(() => undefined)
+    heard.abort()
+  }
+}
+
+function ask(child: ChildProcess, order: string | LoadOrder): Promise<unknown> {
+  const answer = nextReport(child)
+  child.send(order)
+  return answer
+}
