@@ -24,7 +24,7 @@ export interface GuardOptions extends TokenSigner {
 
 interface Verified {
   readonly principal: Principal
-  /** What the token carries; the principal's scopes are those that its user still has. */
+  /** What the token carries; the principal's scopes are those that its user and its client still have. */
   readonly carried: readonly string[]
   readonly jti: string
   readonly familyId: string | null
@@ -36,7 +36,7 @@ const cacheLimit = 10_000
 const usesLimit = 50_000
 const answerLimitMs = 3000
 
-/** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
+/** Makes the guard of a server. Verified tokens are cached, keyed by the whole header, under the change feed. */
 export function makeGuard(options: GuardOptions): Guard {
   const { feed, keys, clock } = options
   const stop = feed.listen((changes) => {
@@ -54,17 +54,17 @@ export function makeGuard(options: GuardOptions): Guard {
   }
 
   return {
-    authorize(header, needed) {
-      const token = readBearer(header, needed, refusals)
-      const cached = cache.get(token)
+    authorize(header = '', needed) {
+      const cached = cache.get(header)
       if (cached === undefined) {
+        const token = readBearer(header, needed, refusals)
         return cache
-          .load(token, () => loadVerified(options, token, refusals))
+          .load(header, () => loadVerified(options, token, refusals))
           .then((verified) => admit(verified, clock.now(), needed))
       }
       const now = clock.now()
       if (cached.expiresAt > now) return admit(cached, now, needed)
-      cache.delete(token)
+      cache.delete(header)
       throw refusals.invalid('has expired')
     },
     takeUses() {
@@ -88,9 +88,9 @@ function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
   ]
 }
 
-function readBearer(header: string | undefined, needed: readonly string[], refusals: Refusals): string {
+function readBearer(header: string, needed: readonly string[], refusals: Refusals): string {
   // Whoever uses another scheme has not tried yet.
-  if (header === undefined || !/^Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
+  if (!/^Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match === null) throw refusals.malformed()
   return match[1]!
@@ -103,7 +103,7 @@ async function loadVerified(options: GuardOptions, token: string, refusals: Refu
   const { jti } = verification
   const found = await answered(readToken(options.system, jti))
   if (found === undefined) throw refusals.invalid('is not known here')
-  const { row, userScopes } = found
+  const { row, heldScopes } = found
   if (row.revoked_at !== null) throw refusals.invalid('was revoked')
   if (row.user_status !== 'active') throw refusals.invalid('belongs to a user that is disabled')
   if (row.client_status !== 'active') throw refusals.invalid('belongs to a client that is disabled')
@@ -112,7 +112,7 @@ async function loadVerified(options: GuardOptions, token: string, refusals: Refu
     principal: {
       user: { id: row.user_id, name: row.user_name },
       client: { id: row.client_id },
-      scopes: intersect(carried, userScopes),
+      scopes: intersect(carried, heldScopes),
     },
     carried,
     jti,
@@ -141,7 +141,19 @@ async function readToken(system: System, jti: string) {
     .selectFrom('waypost_token as token')
     .innerJoin('waypost_user as user', 'user.id', 'token.user_id')
     .innerJoin('waypost_client as client', 'client.id', 'token.client_id')
-    .leftJoin('waypost_user_scope as granted', 'granted.user_id', 'token.user_id')
+    .leftJoin('waypost_user_scope as granted', (join) =>
+      join.onRef('granted.user_id', '=', 'token.user_id').on(({ eb, or, exists, selectFrom, ref }) =>
+        or([
+          eb('client.user_id', 'is', null), // those that are built in pass on what the user has
+          exists(
+            selectFrom('waypost_client_scope as given')
+              .select('given.scope')
+              .where('given.client_id', '=', ref('token.client_id'))
+              .where('given.scope', '=', ref('granted.scope')),
+          ),
+        ]),
+      ),
+    )
     .select([
       'token.user_id',
       'token.client_id',
@@ -159,5 +171,5 @@ async function readToken(system: System, jti: string) {
     .where('token.jti', '=', jti)
     .execute()
   const row = rows[0]
-  return row && { row, userScopes: rows.flatMap((one) => one.granted ?? []) }
+  return row && { row, heldScopes: rows.flatMap((one) => one.granted ?? []) }
 }

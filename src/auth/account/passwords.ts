@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { errors } from '../errors.ts'
 
@@ -6,7 +7,8 @@ const derive = promisify(argon2)
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
-const hashesAtOnce = 2
+// One processor stays free for requests.
+export const hashesAtOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const queueLimit = 64
 
 // Of the module, because the thread pool that they protect is the process's.
@@ -46,7 +48,7 @@ export async function isPassword(password: string, stored: string | null | undef
 // Hashed for names that nobody has, so that they cost the same time.
 const unknownHash = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`
 
-/** Two at once: each one more would take a thread from the file system and DNS, and 19 MiB. */
+/** Two at once at most: each one more would take a thread from the file system and DNS, and 19 MiB. */
 async function hash(parameters: Argon2Parameters): Promise<Buffer> {
   if (running >= hashesAtOnce) {
     if (waiting.length >= queueLimit) throw errors.WP_AUTH_BUSY({}, { retryAfterSeconds: 2 })

@@ -1,4 +1,5 @@
-import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
+import { sign } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify } from 'jose'
 import { makeUuid, type Clock } from '../../kit/index.ts'
 import { isUuid } from '../account/is-uuid.ts'
 import type { KeyRing } from './keys.ts'
@@ -40,17 +41,28 @@ export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lif
   const issuedAt = Math.floor(signer.clock.now() / 1000)
   const expiresIn = Math.max(1, Math.floor(lifetimeMs / 1000))
   const jti = makeUuid()
-  const { kid, key } = signer.keys.signer
-  const jwt = await new SignJWT({ client_id: grantee.clientId, scope: grantee.scopes.join(' ') })
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
-    .setIssuer(signer.issuer)
-    .setAudience(signer.issuer)
-    .setSubject(grantee.userId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + expiresIn)
-    .setJti(jti)
-    .sign(key)
+  const { kid, key } = await signer.keys.newest()
+  const header = { alg: 'ES256', typ: 'at+jwt', kid }
+  const claims = {
+    iss: signer.issuer,
+    sub: grantee.userId,
+    aud: signer.issuer,
+    exp: issuedAt + expiresIn,
+    iat: issuedAt,
+    jti,
+    client_id: grantee.clientId,
+    scope: grantee.scopes.join(' '),
+  }
+  const signed = `${encode(header)}.${encode(claims)}`
+  // 30 µs here; handing it to another thread and back takes longer.
+  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
+  const jwt = `${signed}.${signature.toString('base64url')}`
   return { jwt, jti, expiresIn, expiresAt: (issuedAt + expiresIn) * 1000 }
+}
+
+/** A part of a JWS in its compact form (RFC 7515 §7.1). */
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
 /** What a token says of itself that was signed here, or why it does not count. */

@@ -20,16 +20,12 @@ interface Waiting {
 const groupLimit = 500
 
 export function makeTokenWriter(system: System): TokenWriter {
-  let waiting: Waiting[] = []
+  const waiting: Waiting[] = []
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
-    while (waiting.length > 0) {
-      const group = waiting.slice(0, groupLimit)
-      waiting = waiting.slice(groupLimit)
-      await storeGroup(system, group)
-    }
+    while (waiting.length > 0) await storeGroup(system, waiting.splice(0, groupLimit))
     isRunning = false
   }
 
