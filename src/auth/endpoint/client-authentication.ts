@@ -5,10 +5,14 @@ import { OAuthError } from '../errors.ts'
 /** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
 export type Form = Readonly<Record<string, string>>
 
+/** Parameters that mean nothing here, and of which a client may send several (RFC 8707 §2, RFC 8693 §2.1). */
+const mayRepeat: ReadonlySet<string> = new Set(['resource', 'audience'])
+
 /** Reads a parsed form. @throws OAuthError invalid_request for a repeated parameter */
 export function readForm(body: unknown): Form {
   const form = Object.create(null) as Record<string, string> // else `__proto__` would be no name like any other
   for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
+    if (mayRepeat.has(name)) continue
     if (typeof value !== 'string') {
       throw new OAuthError('invalid_request', `The parameter "${name}" stands more than once`)
     }
