@@ -1,4 +1,4 @@
-import { Flags, HostCommand, paint } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 
 export default class SecretRotate extends HostCommand {
   static override summary = 'Seal everything in System under a new secret; the old one is refused afterwards.'
@@ -28,7 +28,7 @@ export default class SecretRotate extends HostCommand {
       const { from, changed, resealed } = await rotateHostSecret(host, flags)
       const [keys, secrets] = [resealed.waypost_key, resealed.waypost_subscription]
       if (!changed && keys + secrets === 0) this.print(`  Nothing to do: the first secret of ${from} seals everything.`)
-      else this.print(`  Sealed     ${keys} signing keys, ${secrets} secrets of subscriptions`)
+      else this.print(`  Sealed     ${plural(keys, 'signing key')}, ${plural(secrets, 'subscription')}`)
       const next = 'WAYPOST_SECRET to the new secret alone, wherever it is set'
       if (from === 'WAYPOST_SECRET') this.note(`  Next       set ${next}, and start those again that run`)
       else this.note(`  Wrote      ${paint('cyan', from, process.stderr)}; start waypost dev again if it runs`)

@@ -6,6 +6,7 @@ import { loadTerms } from './active-release.ts'
 import type { Host } from './host.ts'
 import { openExecuteNote } from './note-execute.ts'
 import { openIdentity } from './open-identity.ts'
+import { openPruner } from './open-pruner.ts'
 
 export interface ExecuteRequest {
   /** Stops claiming; what is under way is finished. */
@@ -32,8 +33,13 @@ export async function executeHostEvents(host: Host, request: ExecuteRequest = {}
   const { secrets, isDevelopment } = await openIdentity(host)
   const terms = await followTerms(host)
   const note = openExecuteNote(host)
+  const pruner = openPruner(host, {
+    settings: terms.settings,
+    ...(request.onError === undefined ? {} : { onError: request.onError }),
+  })
   const refresh = () => {
     note.touch()
+    pruner.touch()
     return terms.refresh()
   }
   const outbound = openOutbound({ clock, allow: () => terms.settings().delivery_allow, loopback: isDevelopment })
@@ -42,7 +48,7 @@ export async function executeHostEvents(host: Host, request: ExecuteRequest = {}
     const summary = await executeEvents(options)
     return { ...summary, ...(await countWaiting(system)) }
   } finally {
-    await note.close()
+    await Promise.all([note.close(), pruner.close()])
     await outbound.close()
   }
 }

@@ -5,6 +5,7 @@ import { storeFact } from '../store/index.ts'
 import { makeLogger } from './make-logger.ts'
 import { openHost } from './open-host.ts'
 import { openIdentity } from './open-identity.ts'
+import { openPruner, type Pruner } from './open-pruner.ts'
 import { readLogLevel, readPort } from './read-variables.ts'
 import { reportServer, type ServerReport } from './report-server.ts'
 import { catchStrayFailures } from './stray-failures.ts'
@@ -60,10 +61,30 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
     closers.push(() => follow.stop())
     await follow.catchUp()
     letGo()
+    const stopPruning = keepPruning(
+      openPruner(host, {
+        settings: () => server.terms().settings,
+        onPruned: (pruned) => logger.info({ pruned }, 'what was over is deleted'),
+        onError: (error) => logger.warn({ err: error }, 'what is over cannot be deleted; it is tried again'),
+      }),
+    )
+    closers.push(stopPruning)
     return { ...server, close }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+const pruneLookMs = 10 * 60_000
+
+/** Looks now and then whether it is time to prune. @returns the way to stop */
+function keepPruning(pruner: Pruner): () => Promise<void> {
+  pruner.touch()
+  const timer = setInterval(() => pruner.touch(), pruneLookMs).unref()
+  return async () => {
+    clearInterval(timer)
+    await pruner.close()
   }
 }
 

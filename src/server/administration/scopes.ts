@@ -1,4 +1,4 @@
-import { backendScopes, consumerScope, countScopes } from '../../auth/index.ts'
+import { consumerScope, countScopes, type backendScopes } from '../../auth/index.ts'
 import { loadActiveRelease, type Manifest } from '../../release/index.ts'
 import type { Host } from '../host.ts'
 

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { pruneKeys } from '../auth/index.ts'
+import type { Settings } from '../kit/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
+import { loadNow } from './load-now.ts'
+import { retentionRules, type RetentionRule } from './retention.ts'
+
+/** How many rows of each table went; tables of which none did are left out. */
+export type Pruned = Readonly<Partial<Record<keyof SystemTables, number>>>
+
+export interface PruneOptions {
+  readonly settings: Settings
+  /** Stops between two chunks; what is left is for the next time. */
+  readonly signal?: AbortSignal | undefined
+  /** Rows of one statement. */
+  readonly chunk?: number
+}
+
+/**
+ * Deletes what is over for longer than the setting `keep` says, in chunks that hold nobody up. Safe beside servers,
+ * workers and others that prune: a row that somebody else holds is left for the next time.
+ */
+export async function pruneSystem(system: System, options: PruneOptions): Promise<Pruned> {
+  const now = await loadNow(system)
+  const pruned: Partial<Record<keyof SystemTables, number>> = {}
+  for (const rule of retentionRules) {
+    const count = await pruneTable(system, rule, { ...options, now })
+    if (count > 0) pruned[rule.table] = count
+  }
+  if (options.signal?.aborted) return pruned
+  const keys = await pruneKeys(system, now) // behind the tokens, by which it is known whether one is still needed
+  return keys === 0 ? pruned : { ...pruned, waypost_key: keys }
+}
+
+async function pruneTable(
+  system: System,
+  rule: RetentionRule,
+  options: PruneOptions & { now: number },
+): Promise<number> {
+  const { table, key, column, keep, least } = rule
+  const { settings, chunk = 500, now } = options
+  const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
+  const [from, id] = [sql.table(table), sql.ref(key)]
+  // Those of which some have to stay go in order of their keys, by which they are counted; the others by their index.
+  const old = sql`select ${id} from ${from} where ${sql.ref(column)} < ${before}`
+  const chosen =
+    least === undefined
+      ? sql`${old} order by ${sql.ref(column)}`
+      : sql`${old} and ${id} <= ${(await findNewest(system, rule)) - least} order by ${id}`
+  const lock = system.kind === 'postgresql' ? sql` for update skip locked` : sql``
+  const statement = sql`delete from ${from} where ${id} in (${chosen} limit ${sql.lit(chunk)}${lock})`
+  let count = 0
+  while (!options.signal?.aborted) {
+    const { numAffectedRows = 0n } = await statement.execute(system.db)
+    count += Number(numAffectedRows)
+    if (Number(numAffectedRows) < chunk) break
+  }
+  return count
+}
+
+async function findNewest({ db }: System, { table, key }: RetentionRule): Promise<number> {
+  const newest = sql<{ newest: number | null }>`select max(${sql.ref(key)}) as newest from ${sql.table(table)}`
+  return (await newest.execute(db)).rows[0]?.newest ?? 0
+}

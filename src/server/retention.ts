@@ -1,0 +1,63 @@
+import type { Settings } from '../kit/index.ts'
+import type { SystemTables } from '../store/index.ts'
+
+type Keep = keyof Settings['keep']
+
+/** How long rows of a table are kept: until a point in time that stands in a column is so long ago. */
+export interface RetentionRule {
+  readonly table: keyof SystemTables
+  /** The primary key. */
+  readonly key: string
+  /** When a row was over, or made. */
+  readonly column: string
+  /** An entry of the setting `keep`, or a fixed time in milliseconds. */
+  readonly keep: Keep | number
+  /** Rows that are never pruned, however old: this many behind the newest by key. */
+  readonly least?: number
+}
+
+const dayMs = 86_400_000
+
+/**
+ * What grows, and when it goes. Refresh tokens and codes that were used stay until they would have expired, so that a
+ * second use of them is noticed; the newest changes stay, so that a server that was busy for a moment need not forget
+ * all that it knows.
+ */
+export const retentionRules: readonly RetentionRule[] = [
+  { table: 'waypost_token', key: 'jti', column: 'expires_at', keep: 'tokens' },
+  { table: 'waypost_refresh_token', key: 'hash', column: 'expires_at', keep: 'tokens' },
+  { table: 'waypost_token_family', key: 'id', column: 'expires_at', keep: 'families' },
+  { table: 'waypost_code', key: 'hash', column: 'expires_at', keep: 'codes' },
+  { table: 'waypost_session', key: 'hash', column: 'expires_at', keep: 'sessions' },
+  { table: 'waypost_throttle', key: 'bucket', column: 'expires_at', keep: 'throttles' },
+  { table: 'waypost_feed', key: 'position', column: 'created_at', keep: 'feed', least: 1000 },
+  // Servers delete their own; these are of those that could not any more.
+  { table: 'waypost_server', key: 'id', column: 'heartbeat_at', keep: dayMs },
+]
+
+/** Pruned by what else is in System: keys that sign no more, once their last token has expired. */
+export const prunedElsewhere: readonly (keyof SystemTables)[] = ['waypost_key']
+
+/** One row for each thing that somebody made or configured, or a fixed number of rows. */
+export const boundedTables: readonly (keyof SystemTables)[] = [
+  'waypost_system',
+  'waypost_feed_head',
+  'waypost_user',
+  'waypost_user_scope',
+  'waypost_client',
+  'waypost_client_scope',
+  'waypost_consent',
+  'waypost_active',
+  'waypost_subscription',
+  'waypost_cronjob',
+]
+
+/** They grow, and are not pruned yet: messages and what becomes of them, and releases beyond those of `dev`. */
+export const notPrunedYet: readonly (keyof SystemTables)[] = [
+  'waypost_message',
+  'waypost_delivery',
+  'waypost_attempt',
+  'waypost_release',
+  'waypost_release_part',
+  'waypost_artifact',
+]
