@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { addUser } from '../../src/auth/index.ts'
 import { nastyProject } from '../runtime/openapi/nasty-project.ts'
 import { openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
@@ -74,10 +75,26 @@ describe('/docs in a browser', { timeout: 180_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('authorizes in a window of its own, and sends a request with the token that it got', async () => {
+    await addUser(server.host.system, { name: 'bob', password, scopes: ['todo', 'backend.read'] })
+    await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${server.url}/docs`)
+    const asking = await openWindow(page, 'Authorize via oauth2')
+    await logIn(asking)
+    await allow(asking)
+    const field = page.getByPlaceholder('Token').first()
+    await page.waitForFunction((input) => (input as { value?: string }).value !== '', await field.elementHandle())
+    assert.equal(await page.getByRole('button', { name: 'Refresh' }).count(), 0) // there is nothing to refresh it with
+    await scrollTo(page, 'Creates a to-do')
+    await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
+    await page.getByRole('button', { name: /^Send/ }).first().click()
+    await page.getByText('201 Created').first().waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   test('asks for a token where the reference is private, says why one does not do, and shows it with one that does', async () => {
-    const todo = readTemplate('todo')
-    const files = { ...todo, 'waypost.yml': `${todo['waypost.yml']}config: { docs: private }\n` }
-    await using closed = await openProjectServer({ files, isDevelopment: true })
+    await using closed = await openPrivate()
     const { authorization } = await closed.authorize('ann', [])
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
     const { page, complaints } = opened
@@ -93,7 +110,50 @@ describe('/docs in a browser', { timeout: 180_000 }, () => {
       [],
     )
   })
+
+  test('lets in who signs in where the reference is private, and says so when it was denied', async () => {
+    await using closed = await openPrivate()
+    await addUser(closed.host.system, { name: 'bob', password, scopes: ['todo'] })
+    await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
+    const { page } = opened
+    await page.goto(`${closed.url}/docs`)
+    const denying = await openWindow(page, 'Sign in')
+    await logIn(denying)
+    await denying.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('alert').getByText('The user denied it').waitFor()
+    await allow(await openWindow(page, 'Sign in'))
+    await scrollTo(page, 'Creates a to-do')
+    assert.notEqual(await page.getByPlaceholder('Token').first().inputValue(), '')
+  })
 })
+
+const password = 'correct horse battery'
+
+/** A server whose reference is for those only who have a token. */
+function openPrivate(): Promise<ProjectServer> {
+  const todo = readTemplate('todo')
+  const files = { ...todo, 'waypost.yml': `${todo['waypost.yml']}config: { docs: private }\n` }
+  return openProjectServer({ files, isDevelopment: true })
+}
+
+async function logIn(page: Page): Promise<void> {
+  await page.getByLabel('Username').fill('bob')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function openWindow(page: Page, button: string): Promise<Page> {
+  const opening = page.waitForEvent('popup')
+  await page.getByRole('button', { name: button }).first().click()
+  return opening
+}
+
+/** Allows what is asked; the window closes then. */
+async function allow(opened: Page): Promise<void> {
+  const closing = opened.waitForEvent('close')
+  await opened.getByRole('button', { name: 'Allow' }).click()
+  await closing
+}
 
 /** Brings an operation into view: the viewer draws those that are near. */
 async function scrollTo(page: Page, operation: string): Promise<void> {

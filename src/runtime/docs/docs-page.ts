@@ -1,8 +1,6 @@
-import { docsClientId, docsRedirectPath } from '../../auth/index.ts'
-
 // What /docs consists of beside its viewer. Addresses are relative, so that the page works below any prefix.
 
-/** The page: a place for the viewer, and a form for the token where the reference is private. */
+/** The page: a place for the viewer, and a form to sign in where the reference is private. */
 export const pageHtml = `<!doctype html>
 <html lang="en">
 <head>
@@ -18,10 +16,11 @@ export const pageHtml = `<!doctype html>
 <main id="reference"></main>
 <form id="sign-in" hidden>
 <h1>API reference</h1>
-<p>This reference is private: it needs an access token of this API.</p>
+<p>This reference is private: it is for those who have an account or an access token of this API.</p>
+<p id="problem" role="alert"></p>
+<button id="authorize" type="button" class="strong">Sign in</button>
 <label for="token">Access token</label>
 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required>
-<p id="problem" role="alert"></p>
 <button>Show the reference</button>
 </form>
 <noscript><p>This page needs JavaScript. The reference as data is <a href="openapi.json">openapi.json</a>.</p></noscript>
@@ -49,81 +48,6 @@ export const signedInHtml = `<!doctype html>
 </html>
 `
 
-/** Loads the document, asks for a token if there must be one, and draws the reference. */
-export const pageScript = `'use strict'
-const form = document.getElementById('sign-in')
-const problem = document.getElementById('problem')
-
-async function load(token) {
-  const headers = token === undefined ? {} : { authorization: 'Bearer ' + token }
-  const answer = await fetch('openapi.json', { headers })
-  const body = await answer.json()
-  if (answer.ok) return draw(body, token)
-  form.hidden = false
-  document.getElementById('token').focus()
-  if (token !== undefined || answer.status !== 401) problem.textContent = body.detail
-}
-
-// Only now: its styles are those of the whole page.
-function loadViewer() {
-  const script = document.createElement('script')
-  script.src = 'docs/viewer.js'
-  return new Promise((resolve, reject) => {
-    script.onload = resolve
-    script.onerror = reject
-    document.head.append(script)
-  })
-}
-
-// The reference authorizes as a client that every server knows. Without https there is no SHA-256 in a browser, so no PKCE.
-function prepareFlow(content) {
-  const flow = content.components?.securitySchemes?.oauth2?.flows.authorizationCode
-  if (flow === undefined || !isSecureContext) return
-  flow['x-scalar-client-id'] = '${docsClientId}'
-  flow['x-scalar-redirect-uri'] = new URL('${docsRedirectPath.slice(1)}', location).href
-  flow['x-usePkce'] = 'SHA-256'
-}
-
-async function draw(content, token) {
-  await loadViewer()
-  form.hidden = true
-  document.title = content.info.title + ': API reference'
-  // That nobody stated a licence is for tools.
-  delete content.info.license
-  prepareFlow(content)
-  Scalar.createApiReference('#reference', {
-    content,
-    theme: 'default',
-    withDefaultFonts: false,
-    telemetry: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    showDeveloperTools: 'never',
-    hideClientButton: true,
-    defaultOpenAllTags: true,
-    documentDownloadType: 'json',
-    orderSchemaPropertiesBy: 'preserve',
-    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-    authentication: {
-      preferredSecurityScheme: 'bearer',
-      ...(token === undefined ? {} : { securitySchemes: { bearer: { token } } }),
-    },
-  })
-}
-
-function fail() {
-  form.hidden = false
-  problem.textContent = 'The server does not answer.'
-}
-
-form.addEventListener('submit', (event) => {
-  event.preventDefault()
-  problem.textContent = ''
-  load(document.getElementById('token').value.trim()).catch(fail)
-})
-load().catch(fail)
-`
-
 export const pageCss = `body { margin: 0; font-family: system-ui, sans-serif; }
 #sign-in, #signed-in, noscript p { box-sizing: border-box; width: min(24rem, 100% - 3rem); margin: 18vh auto 0; line-height: 1.5; }
 #sign-in[hidden] { display: none; }
@@ -131,13 +55,17 @@ export const pageCss = `body { margin: 0; font-family: system-ui, sans-serif; }
 #sign-in label { display: block; margin-top: 1.5rem; font-weight: 600; }
 #sign-in input, #sign-in button { box-sizing: border-box; width: 100%; padding: .6rem .75rem; font: inherit; border-radius: .4rem; }
 #sign-in input { margin-top: .3rem; color: inherit; background: Field; border: 1px solid GrayText; }
-#sign-in button { margin-top: .5rem; color: Canvas; background: CanvasText; border: 0; cursor: pointer; }
+#sign-in button { min-height: 2.75rem; margin-top: .75rem; color: CanvasText; background: Canvas; border: 1px solid GrayText; cursor: pointer; }
+#sign-in button.strong { color: Canvas; background: CanvasText; }
+#sign-in button[hidden] { display: none; }
 #problem { min-height: 1.5em; margin: .5rem 0 0; }
 
 /* More statuses than fit beside the buttons go above them. */
 #reference .response-card .scalar-card-header { flex-wrap: wrap; }
 #reference .response-card .scalar-card-header-title { flex: 1 0 auto; max-width: 100%; }
 #reference .response-card .scalar-card-header-title + * { margin-left: auto; }
+/* Refresh, beside Authorize: there is no refresh token for it. */
+button.p-0.px-2.py-0\\.5:not(.mr-1) + button.p-0.px-2.py-0\\.5:not(.mr-1) { display: none; }
 /* On a phone it would lie over the address. */
 @media (max-width: 767px) { .scalar-sidebar-toggle { display: none; } }
 `
