@@ -37,7 +37,7 @@ main {
 }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
 h2 { margin: 1.75rem 0 .5rem; font-size: 1rem; font-weight: 600; }
-p { margin: .5rem 0 0; }
+p { margin: .5rem 0 0; text-wrap: pretty; }
 strong { font-weight: 600; color: var(--text); }
 .soft { color: var(--soft); }
 .small { font-size: .875rem; }
@@ -71,8 +71,8 @@ button { padding: .55rem 1rem; font-weight: 600; cursor: pointer; border: 1px so
 ul { margin: 0; padding: 0; list-style: none; border-block: 1px solid var(--line); }
 li { padding: .65rem 0; }
 li + li { border-top: 1px solid var(--line); }
-code { display: block; font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-.described code { color: var(--soft); }
+code { display: block; font: .9375rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.described code { font-size: .8125rem; color: var(--soft); }
 .next { margin-top: 1.25rem; }
 @media (max-width: 30rem) {
   body { padding: 0; background: var(--card); }
