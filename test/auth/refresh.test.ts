@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
-import { bearer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { basic, bearer, systemKinds, type TestAnswer } from '../support/server.ts'
 import { openWorld, setStatus, type Credentials, type World } from './world.ts'
 
 const minute = 60_000
@@ -118,9 +118,16 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(second.refresh_token)).status, 200)
     })
 
-    test('leave one live successor of 20 refreshes at once', async () => {
+    test('leave one live successor of 50 refreshes at once, on two servers', async () => {
       const first = await begin()
-      const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(first.refresh)))
+      await using second = await world.startSecond()
+      const form = { grant_type: 'refresh_token', refresh_token: first.refresh }
+      const headers = basic(world.app.id, world.app.secret)
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          (index % 2 === 0 ? world : second).send('POST /authorization/token', { headers, form }),
+        ),
+      )
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
       const successors = new Set(answers.map(({ body }) => body.refresh_token))
       assert.equal(successors.size, 1)
@@ -129,11 +136,11 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(successor)).status, 200)
     })
 
-    test('leave one live successor, or none, of 20 refreshes at once without a grace', async () => {
+    test('leave one live successor, or none, of 50 refreshes at once without a grace', async () => {
       await using strict = await openWorld(kind, { config: { refresh_grace: '0s' } })
       const { body } = await strict.token(strict.app, { grant_type: 'client_credentials' })
       const form = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
-      const answers = await Promise.all(Array.from({ length: 20 }, () => strict.token(strict.app, form)))
+      const answers = await Promise.all(Array.from({ length: 50 }, () => strict.token(strict.app, form)))
       const given = answers.filter(({ status }) => status === 200)
       assert.ok(new Set(given.map((answer) => answer.body.refresh_token)).size <= 1)
       assert.ok((await countLive(strict, body.refresh_token)) <= 1)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countAttempt, network, takeBackAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { openWorld, password } from './world.ts'
 
 for (const kind of systemKinds) {
   describe(`throttling on ${kind}`, () => {
@@ -89,6 +90,31 @@ for (const kind of systemKinds) {
       assert.equal(await count([{ name: 'a', address: '203.0.113.20 203.0.113.21' }]), 1)
       assert.equal(await count([{ name: 'a\0b', address: '203.0.113.21' }]), 1)
     })
+  })
+}
+
+for (const kind of systemKinds) {
+  test(`logins are counted over all servers of one System, on ${kind}, for names that there are and that there are not`, async () => {
+    await using world = await openWorld(kind)
+    await using second = await world.startSecond()
+    for (const username of ['ann', 'nobody']) {
+      for (let count = 0; count < 10; count++) {
+        const server = count % 2 === 0 ? world : second
+        const answer = await server.send('POST /consumer/login', { json: { username, password: 'wrong wrong' } })
+        assert.equal(answer.status, 401)
+      }
+      for (const server of [world, second]) {
+        // The right password does not help: nobody looks at it.
+        const answer = await server.send('POST /consumer/login', { json: { username, password } })
+        assert.equal(answer.status, 429)
+        assert.equal(answer.body.type, 'urn:waypost:errors#WP_AUTH_THROTTLED')
+        const seconds = Number(answer.headers.get('retry-after'))
+        assert.ok(seconds > 800 && seconds <= 900, String(seconds))
+        assert.doesNotMatch(answer.text, new RegExp(username))
+      }
+    }
+    world.clock.forward(15 * 60_000)
+    assert.equal((await second.send('POST /consumer/login', { json: { username: 'ann', password } })).status, 200)
   })
 }
 
