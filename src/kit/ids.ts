@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 
 /** A random UUID (version 4), the form of user, client and family ids. */
 export function makeUuid(): string {
@@ -21,7 +21,7 @@ export function makeId(prefix: string, length = 16): string {
 
 /** SHA-256 as lower-case hex. */
 export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex')
+  return hash('sha256', content, 'hex')
 }
 
 /** Like `makeId`, but later ones sort behind earlier ones: 10 characters of time and 10 random ones. */

@@ -12,6 +12,8 @@ export interface KnownClient extends ClientRecord {
 /** Finds clients for whoever has to at each request. */
 export interface ClientLookup {
   find(id: string): Promise<KnownClient | undefined>
+  /** As System knows it now. */
+  read(id: string): Promise<KnownClient | undefined>
   close(): void
 }
 
@@ -19,10 +21,12 @@ const cacheLimit = 10_000
 
 /** @param feed keeps what is remembered in step with System; without it every look is a query */
 export function openClients(system: System, feed?: Feed): ClientLookup {
-  if (feed === undefined) return { find: (id) => readClient(system, id), close: () => undefined }
+  const read = (id: string) => readClient(system, id)
+  if (feed === undefined) return { find: read, read, close: () => undefined }
   const cache = makeFeedCache<KnownClient>({ feed, limit: cacheLimit, subjectsOf })
   return {
-    find: async (id) => cache.get(id) ?? cache.load(id, () => readClient(system, id)),
+    find: async (id) => cache.get(id) ?? cache.load(id, () => read(id)),
+    read,
     close: () => cache.close(),
   }
 }

@@ -32,12 +32,17 @@ export async function authenticateClient(
   form: Form,
 ): Promise<KnownClient> {
   const { id, secret } = authorization === undefined ? readBody(form) : readHeader(authorization, form)
-  const client = await clients.find(id)
-  const isPublic = client !== undefined && client.secretHash === null
-  const isProven = isPublic ? secret === undefined : isClientSecret(client, secret ?? '')
-  if (client === undefined || !isProven || client.status !== 'active')
-    throw invalidClient('Unknown client or wrong secret')
+  let client = await clients.find(id)
+  // A secret may have been renewed this very moment. A client that is not known has just been looked for: a wrong
+  // secret takes as long.
+  if (client !== undefined && !isProven(client, secret)) client = await clients.read(id)
+  if (!isProven(client, secret) || client?.status !== 'active') throw invalidClient('Unknown client or wrong secret')
   return client
+}
+
+function isProven(client: KnownClient | undefined, secret: string | undefined): boolean {
+  const isPublic = client !== undefined && client.secretHash === null
+  return isPublic ? secret === undefined : isClientSecret(client, secret ?? '')
 }
 
 interface Credentials {
