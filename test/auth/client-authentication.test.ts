@@ -111,7 +111,7 @@ for (const kind of systemKinds) {
 
       test(`that was not given ${grant} is told so`, async () => {
         const without = await world.addClient({ grants: grants.map((one) => one.grant).filter((one) => one !== grant) })
-        const answer = await world.token(without, { grant_type: grant, ...(await form()) } as Record<string, string>)
+        const answer = await world.token(without, { grant_type: grant, ...(await form()) })
         assert.deepEqual([answer.status, answer.body.error], [400, 'unauthorized_client'])
       })
     }

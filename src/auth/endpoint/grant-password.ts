@@ -1,9 +1,8 @@
 import { isWaypostError } from '../../kit/index.ts'
-import type { KnownClient } from '../account/client-lookup.ts'
-import { loadSharedScopes } from '../account/clients.ts'
 import { verifyAttempt } from '../account/login.ts'
 import { issueForPassword } from '../account/password-stands.ts'
-import { intersect, isBackendScope } from '../account/scopes.ts'
+import { intersect } from '../account/scopes.ts'
+import { loadGrantableScopes } from '../authorize/grantable-scopes.ts'
 import { OAuthError } from '../errors.ts'
 import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { GrantRequest } from './grant.ts'
@@ -17,7 +16,7 @@ export async function grantPassword(
   const name = requireParameter(form, 'username')
   const password = requireParameter(form, 'password')
   const user = await verifyAttempt(issuer, { name, password, address }).catch(refuseWrong)
-  const grantable = await loadGrantable(issuer, client, user.id)
+  const grantable = await loadGrantableScopes(issuer.system, client, user.id)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
@@ -28,10 +27,4 @@ export async function grantPassword(
 function refuseWrong(error: unknown): never {
   if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
   throw new OAuthError('invalid_grant', error.message, { cause: error })
-}
-
-/** Administration is never lent to a client of somebody else. */
-async function loadGrantable({ system }: TokenIssuer, client: KnownClient, userId: string): Promise<readonly string[]> {
-  const shared = await loadSharedScopes(system, client.id, userId)
-  return client.userId === userId ? shared : shared.filter((scope) => !isBackendScope(scope))
 }
