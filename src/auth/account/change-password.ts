@@ -6,6 +6,7 @@ import type { TokenIssuer } from '../token/tokens.ts'
 import { verifyAttempt } from './login.ts'
 import { assertPasswordStands } from './password-stands.ts'
 import { assertPasswordForm, hashPassword } from './passwords.ts'
+import type { VerifiedUser } from './users.ts'
 
 export interface OwnPasswordChange {
   readonly name: string
@@ -23,18 +24,25 @@ export interface OwnPasswordChange {
  * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
-  const { system, clock } = issuer
   assertPasswordForm(change.new)
-  const user = await verifyAttempt(issuer, { ...change, password: change.old }).catch((error: unknown) => {
-    throw isWaypostError(error) && error.code === 'WP_AUTH_LOGIN' ? errors.WP_AUTH_OLD_PASSWORD() : error
-  })
+  try {
+    const user = await verifyAttempt(issuer, { ...change, password: change.old })
+    await replacePassword(issuer, user, change)
+  } catch (error) {
+    if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
+    throw errors.WP_AUTH_OLD_PASSWORD({}, { cause: error }) // the caller's token is good: no 401
+  }
+  await issuer.noticeChanges()
+}
+
+async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: OwnPasswordChange): Promise<void> {
+  const { system, clock } = issuer
   const password_hash = await hashPassword(change.new)
   await system.transaction(async (trx) => {
     await assertPasswordStands(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
     await endOtherAccess(system, trx, { userId: user.id, jti: change.jti, now: clock.now() })
   })
-  await issuer.noticeChanges()
 }
 
 /** Families before tokens, as everywhere: whoever issues a token in one holds its row. */
