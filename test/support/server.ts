@@ -59,6 +59,10 @@ export interface TestServerOptions {
   /** The release's settings, as under `config:`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly events?: Manifest['events']
+  /** What the release says of its scopes. */
+  readonly scopes?: Manifest['scopes']
+  /** Where callers reach it; `issuer` by default. */
+  readonly baseUrl?: string
   /** Beside those that ship with Waypost. */
   readonly plugins?: readonly Plugin[]
   /** Stands between the server and PostgreSQL, to break the line for example. */
@@ -110,7 +114,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
   try {
     const url = options.kind === 'sqlite' ? 'sqlite:system.db' : await makeDatabase(closers)
     const clock = makeTestClock()
-    const host = await openTestHost({ folder, url: (await options.rewriteUrl?.(url)) ?? url, clock })
+    const host = await openTestHost(options, { folder, url: (await options.rewriteUrl?.(url)) ?? url, clock })
     closers.push(() => host.close())
     await migrateSystem(host.system)
     return await serveHost({ options, folder, url, host, clock, closers })
@@ -153,7 +157,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     log,
     clock,
     async startSecond() {
-      const second = await openTestHost({
+      const second = await openTestHost(options, {
         folder,
         url: (await options.rewriteUrl?.(serving.url)) ?? serving.url,
         clock,
@@ -172,10 +176,13 @@ async function makeDatabase(closers: (() => Promise<unknown>)[]): Promise<string
   return postgres.createDatabase()
 }
 
-function openTestHost({ folder, url, clock }: { folder: string; url: string; clock: Clock }): Promise<Host> {
+function openTestHost(
+  { baseUrl = issuer }: TestServerOptions,
+  { folder, url, clock }: { folder: string; url: string; clock: Clock },
+): Promise<Host> {
   return openHost({
     folder,
-    variables: { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: issuer, WAYPOST_SECRET: 'only for tests '.repeat(3) },
+    variables: { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: baseUrl, WAYPOST_SECRET: 'only for tests '.repeat(3) },
     create: true,
     unmigrated: true,
     disposable: true,
@@ -195,7 +202,7 @@ export function makeTestClock(): TestClock {
   }
 }
 
-function makeTestRelease({ routes = testRoutes, config = {}, events = {} }: TestServerOptions) {
+function makeTestRelease({ routes = testRoutes, config = {}, events = {}, scopes = {} }: TestServerOptions) {
   const manifest: Manifest = {
     format: 1,
     waypost: version,
@@ -204,7 +211,7 @@ function makeTestRelease({ routes = testRoutes, config = {}, events = {} }: Test
     schemas: {},
     connections: {},
     events,
-    scopes: {},
+    scopes,
     cronjobs: {},
     rates: {},
     config,
