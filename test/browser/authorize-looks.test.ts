@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser, openPage } from '../support/browser.ts'
+import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Fifty, one of them as long as may be. */
+const manyScopes = Array.from({ length: 50 }, (_, count) => `scope-${count}-`.padEnd(count === 0 ? 128 : 16, 'w'))
+
+const sizes = [
+  { name: 'a small phone', viewport: { width: 320, height: 640 } },
+  { name: 'a phone', viewport: { width: 390, height: 844 } },
+  { name: 'a desktop', viewport: { width: 1280, height: 860 } },
+]
+
+describe('the pages of the authorization code flow, looked at', { timeout: 180_000 }, () => {
+  let browser: Browser
+  let world: BrowserWorld
+  let urls: { readonly plain: string; readonly device: string; readonly long: string; readonly unknown: string }
+  before(async () => {
+    browser = await openBrowser()
+    world = await openBrowserWorld(manyScopes)
+    const plain = await world.addClient({})
+    const device = await world.addClient({ public: true })
+    const long = await world.addClient({ name: 'W'.repeat(64), scopes: manyScopes })
+    urls = {
+      plain: world.authorizeUrl(plain.id),
+      device: world.authorizeUrl(device.id),
+      long: world.authorizeUrl(long.id, { scope: manyScopes.join(' ') }),
+      unknown: world.authorizeUrl('nobody'),
+    }
+  })
+  after(async () => {
+    await browser.close()
+    await world[Symbol.asyncDispose]()
+  })
+
+  /** Each page, after what leads to it. */
+  const pages: readonly { readonly says: string; show(page: Page): Promise<unknown> }[] = [
+    { says: 'login', show: (page) => page.goto(urls.plain) },
+    {
+      says: 'login with a problem',
+      async show(page) {
+        await page.goto(urls.plain)
+        await logIn(page, 'wrong password')
+        await page.getByRole('alert').waitFor()
+      },
+    },
+    { says: 'consent', show: (page) => logInAt(page, urls.plain) },
+    {
+      says: 'login once more',
+      show: (page) => page.goto(`${urls.plain}&prompt=login`),
+    },
+    { says: 'consent to a program on the device', show: (page) => page.goto(urls.device) },
+    { says: 'consent to fifty scopes of a client with a long name', show: (page) => page.goto(urls.long) },
+    { says: 'error', show: (page) => page.goto(urls.unknown) },
+  ]
+
+  for (const { name, viewport } of sizes) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`on ${name}, ${colorScheme}: nothing is wrong for who cannot see it, nothing too wide or too small`, async () => {
+        await using opened = await openPage(browser, world.server.url, { viewport, colorScheme })
+        const { page, complaints } = opened
+        for (const { says, show } of pages) {
+          await show(page)
+          assert.deepEqual(await findFlaws(page), [], says)
+          assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, says)
+          assert.deepEqual(await findSmallTargets(page), [], says)
+          assert.equal(await isDark(page), colorScheme === 'dark', says)
+          await keepShot(page, `${says} ${viewport.width} ${colorScheme}`)
+        }
+        const isExpected = (one: string) => /status of 40[01] /.test(one)
+        assert.deepEqual(
+          complaints.filter((one) => !isExpected(one)),
+          [],
+        )
+      })
+    }
+  }
+
+  test('they take a text of twice the size, and can be used with the keyboard alone', async () => {
+    await using opened = await openPage(browser, world.server.url, { viewport: { width: 640, height: 480 } })
+    const { page } = opened
+    await page.goto(urls.plain)
+    await page.locator('#username:focus').waitFor()
+    await page.keyboard.type('ann')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Allow' }).waitFor()
+    await page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 640)
+    const reached: string[] = []
+    for (let step = 0; step < 3; step++) {
+      await page.keyboard.press('Tab')
+      reached.push(await page.evaluate<string>('document.activeElement.textContent.trim()'))
+      const outline = await page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle')
+      assert.equal(outline, 'solid')
+    }
+    assert.deepEqual(reached, ['Use another account', 'Allow', 'Deny'])
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Back at the client' }).waitFor()
+    assert.equal(world.site.answers.at(-1)?.searchParams.get('error'), 'access_denied')
+  })
+})
+
+async function logInAt(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await logIn(page, password)
+  await page.getByRole('button', { name: 'Allow' }).waitFor()
+}
+
+async function logIn(page: Page, secret: string): Promise<void> {
+  await page.getByLabel('Username').fill('ann')
+  await page.getByLabel('Password').fill(secret)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** What axe finds, each with where. */
+async function findFlaws(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
+    [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
+}
+
+/** What is to be hit with a finger and is less than 44 pixels high or wide. */
+async function findSmallTargets(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('button, input:not([type=hidden])')]
+    .filter((one) => Math.min(one.offsetWidth, one.offsetHeight) < 44).map((one) => one.outerHTML)`)
+}
+
+async function isDark(page: Page): Promise<boolean> {
+  const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+  const [red = 255] = [...colour.matchAll(/\d+/g)].map(Number)
+  return red < 128
+}
+
+/** For whoever wants to see them: `WAYPOST_TEST_SHOTS` is a folder. */
+async function keepShot(page: Page, name: string): Promise<void> {
+  const folder = process.env['WAYPOST_TEST_SHOTS']
+  if (folder === undefined) return
+  await page.screenshot({ path: `${folder}/${name.replaceAll(' ', '-')}.png`, fullPage: true })
+}
