@@ -1,26 +1,85 @@
-import { WaypostCommand, paint, wrap } from '../bin/cli/index.ts'
+import { Flags, HostCommand, formatSpan, paint, plural, wrap } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { DoctorReport } from '../src/project/index.ts'
+import type { RestoredSystem } from '../src/server/index.ts'
 
 type Check = DoctorReport['checks'][number]
 
 const indent = '        '
 const words = { ok: 'ok', warn: 'warn', fail: 'FAIL', skip: 'skip' } as const
 
-export default class Doctor extends WaypostCommand {
+export default class Doctor extends HostCommand {
   static override description =
     'Look at everything that has to be right here: Node, project, System, secret, base URL, clock, release, events.'
-  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --json',
+    '<%= config.bin %> <%= command.id %> --restored --revoke-tokens',
+  ]
   static override enableJsonFlag = true
+  static override flags = {
+    restored: Flags.boolean({
+      description: 'After a backup of System was restored: let every server forget what it has cached',
+    }),
+    'revoke-tokens': Flags.boolean({
+      description: 'With --restored: revoke every token too, since some of them may have been revoked after the backup',
+      dependsOn: ['restored'],
+    }),
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing', dependsOn: ['restored'] }),
+  }
 
   async run(): Promise<unknown> {
-    await this.parse(Doctor)
+    const { flags } = await this.parse(Doctor)
+    if (flags.restored) return this.#restore({ isSure: flags.yes, revokeTokens: flags['revoke-tokens'] })
     const folder = process.cwd()
     const { doctor } = await import('../src/project/index.ts')
     const report = await doctor({ folder, variables: readEnvironment(folder) })
     if (!report.ok) process.exitCode = 1
     for (const check of report.checks) this.#show(check)
     return report
+  }
+
+  async #restore({ isSure, revokeTokens }: { isSure: boolean; revokeTokens: boolean }): Promise<unknown> {
+    const { declareRestored, openHost } = await import('../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const confirm = (restored: RestoredSystem) => {
+        this.#explain(restored, host.clock.now())
+        const what = revokeTokens ? 'Revoke every token, and let every server' : 'Let every server'
+        return this.confirmChange(`${what} forget what it has cached?`, { isSure })
+      }
+      const restored = await declareRestored(host, { revokeTokens, confirm })
+      if (restored === undefined) return { restored: false }
+      const { backupAt, ...alive } = restored
+      this.print('  Restored   every server that runs has to ask System again')
+      if (revokeTokens) this.print(`  Revoked    ${countAlive(restored)}`)
+      this.#advise(revokeTokens)
+      const backup = backupAt === undefined ? null : new Date(backupAt).toISOString()
+      return { restored: true, backup, alive, revoked: revokeTokens }
+    })
+  }
+
+  #explain(restored: RestoredSystem, now: number): void {
+    const { backupAt, users, clients, deliveries } = restored
+    const age = backupAt === undefined ? 'of unknown age' : `from ${formatSpan(now - backupAt)} ago or later`
+    this.note(`  Backup     ${age}`)
+    this.note(`  Alive      ${countAlive(restored)}, ${plural(users, 'user')}, ${plural(clients, 'client')}`)
+    if (deliveries > 0) this.note(`  Waiting    deliveries: ${deliveries}; some of them may be made again`)
+    this.note(
+      `\n  ${wrap('What was revoked, disabled or taken away after the backup is alive again, and nothing in System says what it was.', 2, process.stderr)}\n`,
+    )
+  }
+
+  #advise(isRevoked: boolean): void {
+    this.note('\n  Next       whoever was revoked or disabled after the backup, and is alive again:')
+    const lines = [
+      ...(isRevoked ? [] : ['waypost token:revoke --user NAME', 'waypost token:revoke --client CLIENT']),
+      'waypost user:disable NAME',
+      'waypost client:disable CLIENT',
+      'waypost key:rotate',
+    ]
+    for (const line of lines) this.note(`             ${paint('cyan', line, process.stderr)}`)
+    if (!isRevoked) this.note('             or all tokens at once: waypost doctor --restored --revoke-tokens')
   }
 
   #show({ state, message, next, command }: Check): void {
@@ -32,4 +91,8 @@ export default class Doctor extends WaypostCommand {
     const fits = !wrap([next, command].join(' '), indent.length).includes('\n')
     if (advice.length > 0) this.print(indent + advice.join(fits ? ' ' : `\n${indent}`))
   }
+}
+
+function countAlive({ tokens, families, sessions }: RestoredSystem): string {
+  return [plural(tokens, 'valid token'), plural(families, 'login'), plural(sessions, 'session')].join(', ')
 }

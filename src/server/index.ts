@@ -30,6 +30,7 @@ export {
   listHostUsers,
 } from './administration/users.ts'
 export type { ListedClient, ListedToken, ListedUser } from '../auth/index.ts'
+export { declareRestored, type RestoredSystem } from './doctor/declare-restored.ts'
 export { failure, look, type Finding } from './doctor/finding.ts'
 export { openQuietly } from './doctor/open-quietly.ts'
 export type { CronjobReport } from './cron/run-slot.ts'
