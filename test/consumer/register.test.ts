@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { loadUserScopes } from '../../src/auth/index.ts'
+import { openWorld, password, type World } from '../auth/world.ts'
+import { bearer, systemKinds } from '../support/server.ts'
+
+const wrong: readonly { name: string; json: unknown; path?: string; detail?: RegExp }[] = [
+  { name: 'no name', json: { password }, path: 'body/username' },
+  { name: 'no password', json: { username: 'new' }, path: 'body/password' },
+  { name: 'a password that is too short', json: { username: 'new', password: '1234567' }, detail: /8 to 1,024/ },
+  { name: 'a password that is too long', json: { username: 'new', password: 'x'.repeat(1025) }, path: 'body/password' },
+  { name: 'a name with a space', json: { username: 'a b', password }, detail: /"a b" cannot be a name/ },
+  { name: 'a name with markup', json: { username: '<b>', password }, detail: /cannot be a name/ },
+  { name: 'a name in another script', json: { username: 'аnn', password }, detail: /cannot be a name/ },
+  { name: 'a name that is too long', json: { username: 'a'.repeat(65), password }, path: 'body/username' },
+  { name: 'an address that is none', json: { username: 'new', password, email: 'new' }, path: 'body/email' },
+  { name: 'scopes', json: { username: 'new', password, scopes: ['backend.admin'] }, path: 'body/scopes' },
+  { name: 'a list', json: [], path: 'body' },
+]
+
+for (const kind of systemKinds) {
+  describe(`registration on ${kind}`, () => {
+    let world: World
+    before(async () => {
+      world = await openWorld(kind, { config: { registration: true, scopes_default: ['consumer', 'todo'] } })
+    })
+    after(() => world.close())
+    const register = (json: unknown) => world.send('POST /consumer/register', { json })
+
+    test('makes a user with the scopes that everybody gets, who can log in', async () => {
+      const answer = await register({ username: 'carl', password, email: 'carl@example.com' })
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const { id, created, ...rest } = answer.body
+      assert.deepEqual(rest, { name: 'carl', email: 'carl@example.com', scopes: ['consumer', 'todo'] })
+      assert.equal(created, new Date(created).toISOString())
+      assert.deepEqual(await loadUserScopes(world.system.db, id), ['consumer', 'todo'])
+      const { body } = await world.logIn({ json: { username: 'carl', password } })
+      assert.equal(body.scope, 'consumer todo')
+      assert.deepEqual((await world.send('GET /consumer/account', { headers: bearer(body.token) })).body, answer.body)
+    })
+
+    for (const { name, json, path, detail } of wrong) {
+      test(`refuses ${name}`, async () => {
+        const answer = await register(json)
+        assert.equal(answer.status, 400, answer.text)
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        if (path !== undefined) assert.equal(answer.body.errors[0].path, path)
+        if (detail !== undefined) assert.match(answer.body.detail, detail)
+      })
+    }
+
+    test('says of a name that is taken no more than that it cannot be had', async () => {
+      const answers = await Promise.all(['ann', 'ANN', 'Carl'].map((username) => register({ username, password })))
+      for (const answer of answers) {
+        assert.equal(answer.status, 409)
+        assert.equal(answer.text, answers[0]!.text)
+        assert.doesNotMatch(answer.text, /\bann\b|carl|waypost user/i)
+      }
+      assert.equal((await world.logIn()).status, 200)
+    })
+
+    test('gives a name to one of two who ask at the same time', async () => {
+      const answers = await Promise.all(Array.from({ length: 2 }, () => register({ username: 'dora', password })))
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409])
+    })
+
+    test('is throttled by address, over all servers, and is possible again after an hour', async () => {
+      const second = await world.startSecond()
+      try {
+        const attempts = Array.from({ length: 100 }, () => register({ username: 'ann', password }))
+        const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+        assert.ok(statuses.includes(429), statuses.join(' '))
+        const answer = await second.send('POST /consumer/register', { json: { username: 'erik', password } })
+        assert.equal(answer.status, 429)
+        const seconds = Number(answer.headers.get('retry-after'))
+        assert.ok(seconds > 3000 && seconds <= 3600, `Retry-After: ${seconds}`)
+        world.clock.forward(3_600_000)
+        assert.equal((await register({ username: 'erik', password })).status, 201)
+      } finally {
+        await second.close()
+      }
+    })
+
+    test('logs nothing of all this', () => assert.deepEqual(world.log, []))
+  })
+
+  describe(`registration that is off on ${kind}`, () => {
+    let world: World
+    before(async () => {
+      world = await openWorld(kind)
+    })
+    after(() => world.close())
+
+    test('is not there, whatever is sent', async () => {
+      const elsewhere = await world.send('POST /consumer/nothing', { json: {} })
+      for (const json of [{ username: 'carl', password }, {}, null]) {
+        const answer = await world.send('POST /consumer/register', { json })
+        assert.equal(answer.status, 404)
+        assert.equal(answer.text.replaceAll('register', 'nothing'), elsewhere.text)
+      }
+      assert.equal((await world.logIn({ json: { username: 'carl', password } })).status, 401)
+    })
+
+    test('logs nothing of all this', () => assert.deepEqual(world.log, []))
+  })
+}
