@@ -1,0 +1,69 @@
+// Run by node as a process of its own: serves a System, and kills itself at the statement that it is told.
+import { DatabaseSync, StatementSync } from 'node:sqlite'
+import pg from 'pg'
+import pino from 'pino'
+import type { Variables } from '../../src/kit/index.ts'
+import { openHost, openIdentity, startServer } from '../../src/server/index.ts'
+
+/** What the parent sends: first where System is, then at which point of its statements to die. */
+export type Order =
+  | { readonly folder: string; readonly variables: Variables }
+  /** Before the statement of this number of the next transaction; behind a commit lies one point more. */
+  | { readonly dieAt: number }
+
+let left = Infinity
+let hasBegun = false
+
+/** Counts a point that a request passes. Nothing is cleaned up, flushed or closed: the process is gone. */
+function pass(sql: string): void {
+  hasBegun ||= sql.startsWith('begin') // what is read before changes nothing
+  if (hasBegun) left -= 1
+  if (left === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+/** What the change feed and SQLite's own bookkeeping read is no part of a request. */
+function isOfRequest(sql: string): boolean {
+  return !/^\s*(pragma|listen|select h\.position|select 1 from sqlite_schema)/i.test(sql)
+}
+
+function watch(prototype: object, name: string, sqlOf: (self: unknown, args: readonly unknown[]) => string): void {
+  const methods = prototype as Record<string, (...args: unknown[]) => unknown>
+  const original = methods[name]!
+  methods[name] = function run(...args) {
+    const sql = sqlOf(this, args)
+    if (!isOfRequest(sql)) return original.apply(this, args)
+    pass(sql)
+    const result = original.apply(this, args)
+    if (sql.toLowerCase() !== 'commit') return result
+    if (!(result instanceof Promise)) return (pass(sql), result)
+    return result.then((value: unknown) => (pass(sql), value))
+  }
+}
+
+for (const name of ['run', 'all']) {
+  watch(StatementSync.prototype, name, (self) => (self as StatementSync).sourceSQL)
+}
+watch(DatabaseSync.prototype, 'exec', (_self, [sql]) => String(sql))
+watch(pg.Client.prototype, 'query', (_self, [query]) =>
+  typeof query === 'string' ? query : (query as { readonly text: string }).text,
+)
+
+process.on('message', (order: Order) => {
+  if ('dieAt' in order) {
+    left = order.dieAt
+    hasBegun = false
+    process.send!('armed')
+  } else void serve(order)
+})
+
+async function serve({ folder, variables }: Extract<Order, { folder: string }>): Promise<void> {
+  const host = await openHost({ folder, variables })
+  const server = await startServer({
+    host,
+    identity: await openIdentity(host),
+    logger: pino({ level: 'silent' }),
+    isDevelopment: false,
+    address: { host: '127.0.0.1', port: 0 },
+  })
+  process.send!({ port: server.port })
+}
