@@ -9,7 +9,7 @@ const mostOfAClient = 20
 // one by a browser.
 const allowedText = /^[\w\-.~:/?[\]@!$&'()*+,;=%]+$/
 const scheme = /^([a-z][a-z0-9+\-.]*):/
-const host = /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+const host = /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[1-9]\d{0,4})?$/
 
 /**
  * Reads the redirect URIs that a client is to have, each once: https, http to this machine, or a scheme of an app's own

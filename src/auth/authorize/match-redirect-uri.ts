@@ -12,9 +12,10 @@ export function isSameRedirectUri(requested: string, registered: string): boolea
   return wanted.host === known.host && wanted.rest === known.rest
 }
 
-/** Whether a redirect URI leads to a program on the user's own machine, which could be any. */
+/** Whether a redirect URI leads to a program on the user's own machine, which could be any: all but a web site does. */
 export function leadsToDevice(uri: string): boolean {
-  return splitLoopback(uri) !== undefined || !/^https?:/.test(uri)
+  const [, host] = /^https:\/\/(\[[^\]]*\]|[^:/?]*)/.exec(uri) ?? []
+  return host === undefined || isLoopbackHost(host.toLowerCase())
 }
 
 const loopback = /^http:\/\/(\[::1\]|[a-z0-9.]+)(?::([1-9]\d{0,4}))?((?:[/?].*)?)$/

@@ -114,6 +114,7 @@ for (const kind of systemKinds) {
       ['http://localhost/callback', true, false],
       ['http://[::1]:8080/callback', true, false],
       ['com.example.app:/callback', true, false],
+      ['https://localhost:8443/callback', true, false],
       [callback, true, true],
       [local, false, true],
       ['com.example.app:/callback', false, true],
