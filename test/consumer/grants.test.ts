@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { loginClientId } from '../../src/auth/index.ts'
+import { sha256 } from '../../src/kit/index.ts'
+import { bearer, systemKinds } from '../support/server.ts'
+import { openPeople, sendAs, type People } from './people.ts'
+
+for (const kind of systemKinds) {
+  describe(`grants given to clients on ${kind}`, () => {
+    let people: People
+    before(async () => {
+      people = await openPeople(kind)
+    })
+    after(() => people.close())
+
+    const consent = (userId: string, clientId: string, scope: string, grantedAt: number) =>
+      people.system.db
+        .insertInto('waypost_consent')
+        .values({ user_id: userId, client_id: clientId, scope, granted_at: grantedAt })
+        .execute()
+    const refresh = async (refreshToken: string) =>
+      (await people.token(people.foreign, { grant_type: 'refresh_token', refresh_token: refreshToken })).body
+
+    test('are none for a login and for own clients', async () => {
+      const user = await people.come('fresh')
+      const { body } = await user.send('POST /consumer/client', { name: 'Own', scopes: ['todo'] })
+      await people.token({ id: body.id, secret: body.secret }, { grant_type: 'client_credentials' })
+      const answer = await user.send('GET /consumer/grant')
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      assert.deepEqual(answer.body, { entry: [] })
+    })
+
+    test('are listed with client, scopes, since when and last use', async () => {
+      const user = await people.come('giver')
+      const site = await people.addClient({ name: 'Site', user: 'bob', scopes: ['todo'] })
+      const grantedAt = Date.parse('2026-01-02T03:04:05.678Z')
+      await consent(user.id, site.id, 'note todo', grantedAt)
+      const { token } = await people.lend('giver')
+      const { entry } = (await user.send('GET /consumer/grant')).body
+      const [foreign, consented] = entry
+      assert.equal(entry.length, 2)
+      assert.deepEqual(consented, {
+        client: { id: site.id, name: 'Site' },
+        scopes: ['note', 'todo'],
+        since: '2026-01-02T03:04:05.678Z',
+        last_used: null,
+      })
+      assert.deepEqual(foreign.client, { id: people.foreign.id, name: 'Foreign' })
+      assert.deepEqual(foreign.scopes, ['consumer', 'todo'])
+
+      const { created } = await tokenRow(people, token)
+      assert.equal(foreign.since, new Date(created).toISOString())
+      const usedAt = people.clock.now()
+      await markUsed(people, user.id, usedAt)
+      const again = (await user.send('GET /consumer/grant')).body.entry[0]
+      assert.equal(again.last_used, new Date(usedAt).toISOString())
+    })
+
+    test('are listed as long as a client can renew them, and not after', async () => {
+      const user = await people.come('sleeper')
+      await people.lend('sleeper')
+      people.clock.forward(2 * 3_600_000)
+      const later = await people.come('sleeper')
+      assert.equal((await later.send('GET /consumer/grant')).body.entry.length, 1)
+      people.clock.forward(91 * 86_400_000)
+      assert.deepEqual((await (await people.come('sleeper')).send('GET /consumer/grant')).body, { entry: [] })
+      assert.equal(await people.use(user.token), 401)
+    })
+
+    test('are taken back with the consent, every token and every code, for this user and this client alone', async () => {
+      const user = await people.come('changed-mind')
+      const lent = [await people.lend('changed-mind'), await people.lend('changed-mind')]
+      const others = await people.lend('ann')
+      await consent(user.id, people.foreign.id, 'todo', 1)
+      await consent(people.annId, people.foreign.id, 'todo', 1)
+      await people.system.db
+        .insertInto('waypost_code')
+        .values({
+          hash: sha256(`code of ${user.id}`),
+          client_id: people.foreign.id,
+          user_id: user.id,
+          redirect_uri: '',
+          scope: 'todo',
+          separator: ' ',
+          challenge: 'x'.repeat(43),
+          created_at: 1,
+          expires_at: Number.MAX_SAFE_INTEGER,
+        })
+        .execute()
+
+      const answer = await user.send(`DELETE /consumer/grant/${people.foreign.id}`)
+      assert.equal(answer.status, 204)
+      assert.deepEqual((await user.send('GET /consumer/grant')).body, { entry: [] })
+      for (const { token, refreshToken } of lent) {
+        assert.equal(await people.use(token), 401)
+        assert.equal((await refresh(refreshToken)).error, 'invalid_grant')
+      }
+      const { db } = people.system
+      assert.deepEqual(await db.selectFrom('waypost_code').selectAll().where('user_id', '=', user.id).execute(), [])
+      const consents = await db.selectFrom('waypost_consent').select('user_id').execute()
+      assert.deepEqual(
+        consents.map((row) => row.user_id).filter((id) => [user.id, people.annId].includes(id)),
+        [people.annId],
+      )
+      assert.equal(await people.use(user.token), 200)
+      assert.equal(await people.use(others.token), 200)
+      assert.equal((await refresh(others.refreshToken)).token_type, 'bearer')
+      assert.equal((await user.send(`DELETE /consumer/grant/${people.foreign.id}`)).status, 404)
+      assert.equal(await people.use((await people.lend('changed-mind')).token), 200)
+    })
+
+    for (const [name, id] of [
+      ['the client of logins', () => loginClientId],
+      ['a client that has none', () => people.app.id],
+      ['what is no id', () => 'foreign'],
+      ['a very long id', () => 'a'.repeat(1000)],
+      ['an id with a zero', () => '%00'],
+    ] as const) {
+      test(`cannot be taken back from ${name}`, async () => {
+        const user = await people.come('bob')
+        const answer = await user.send(`DELETE /consumer/grant/${id()}`)
+        assert.equal(answer.status, 404, answer.text)
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+        assert.equal(await people.use(user.token), 200)
+      })
+    }
+
+    test('are seen and taken back with the token of a login only', async () => {
+      const { token } = await people.lend('ann')
+      const lent = sendAs(people, token)
+      assert.equal((await lent('GET /consumer/grant')).status, 403)
+      assert.equal((await lent(`DELETE /consumer/grant/${people.foreign.id}`)).status, 403)
+      assert.equal(await people.use(token), 200)
+    })
+
+    test('that were taken back are refused on every server within a second', async () => {
+      const user = await people.come('far')
+      const { token } = await people.lend('far')
+      const second = await people.startSecond()
+      try {
+        const use = async () => (await second.send('GET /todo', { headers: bearer(token) })).status
+        assert.equal(await use(), 200)
+        assert.equal((await user.send(`DELETE /consumer/grant/${people.foreign.id}`)).status, 204)
+        const since = performance.now()
+        let status = await use()
+        while (status === 200 && performance.now() - since < 1000) status = await use()
+        assert.equal(await use(), 401)
+      } finally {
+        await second.close()
+      }
+    })
+
+    test('leave no line in the log', () => assert.deepEqual(people.log, []))
+  })
+}
+
+async function tokenRow({ system }: People, token: string): Promise<{ created: number }> {
+  const { jti } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { jti: string }
+  const query = system.db.selectFrom('waypost_token').select('created_at as created')
+  return query.where('jti', '=', jti).executeTakeFirstOrThrow()
+}
+
+/** What a server writes of uses now and then. */
+async function markUsed({ system, foreign }: People, userId: string, usedAt: number): Promise<void> {
+  await system.db
+    .updateTable('waypost_token_family')
+    .set({ used_at: usedAt })
+    .where('user_id', '=', userId)
+    .where('client_id', '=', foreign.id)
+    .execute()
+}
