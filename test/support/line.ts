@@ -9,18 +9,29 @@ export interface Line {
   cut(): Promise<void>
   /** Nothing passes any more, and nobody is told: what is open stays open, also after `mend`. */
   freeze(): void
+  /** The same for those connections alone that said the watchword, and for new ones that say it. */
+  freezeWatched(): void
   /** New connections pass again. */
   mend(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens a line on a free port to the server that an address names. */
-export async function openLine(target: string): Promise<Line> {
+/**
+ * Opens a line on a free port to the server that an address names.
+ * @param watchword by which some connections are known: a text that a client sends over them
+ */
+export async function openLine(target: string, watchword?: string): Promise<Line> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const watched = new Set<Socket>()
   let isFrozen = false
+  let isWatchFrozen = false
   const server = createServer((near) => {
     const far = connect(Number(port), hostname)
+    near.on('data', (data) => {
+      if (watchword === undefined || !data.includes(watchword)) return
+      for (const socket of [near, far]) (isWatchFrozen ? frozen : watched).add(socket)
+    })
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -30,6 +41,7 @@ export async function openLine(target: string): Promise<Line> {
       from.on('error', () => undefined)
       from.on('close', () => {
         sockets.delete(from)
+        watched.delete(from)
         to.destroy()
       })
     }
@@ -53,8 +65,13 @@ export async function openLine(target: string): Promise<Line> {
       isFrozen = true
       for (const socket of sockets) frozen.add(socket)
     },
+    freezeWatched() {
+      isWatchFrozen = true
+      for (const socket of watched) frozen.add(socket)
+    },
     async mend() {
       isFrozen = false
+      isWatchFrozen = false
       if (server.listening) return
       server.listen(own.port, '127.0.0.1')
       await once(server, 'listening')

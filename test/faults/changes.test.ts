@@ -1,0 +1,77 @@
+// What is changed on one of three servers counts at once there, and within a second on the others.
+import assert from 'node:assert/strict'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { setStatus, change, timeUntil } from '../auth/world.ts'
+import { assertRefused, hammer } from './hammer.ts'
+import { startThreeServers, type ThreeServers, type Token } from './three-servers.ts'
+
+describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
+  let world: ThreeServers
+  before(async () => {
+    world = await startThreeServers()
+  })
+  after(() => world.close())
+
+  /** Makes a change while every server is asked without a break, and says when each refused at last. */
+  async function assertNoticed(
+    t: TestContext,
+    token: Token,
+    { make, status }: { make(): Promise<unknown>; status: number },
+  ) {
+    const hammers = world.servers.map(({ port }) => hammer(port, token.headers))
+    await pause(100)
+    await make()
+    const since = performance.now() // the commit was before
+    const latest = await assertRefused(hammers, since, [status])
+    t.diagnostic(`let in until ${latest.join(', ')} ms after the change`)
+    return { hammers, since }
+  }
+
+  for (const what of ['an access token', 'a refresh token, with the access token of its family'] as const) {
+    test(`refuse ${what} that was revoked, the server that did it at once`, async (t) => {
+      for (let round = 0; round < 3; round++) {
+        const token = await world.issueKnown()
+        const { port } = world.servers[0]
+        const make = () => world.revoke(port, what === 'an access token' ? token.jwt : token.refreshToken)
+        const { hammers, since } = await assertNoticed(t, token, { make, status: 401 })
+        for (const { began, status } of hammers[0]!.asked) if (began > since) assert.equal(status, 401)
+      }
+    })
+  }
+
+  const changes: readonly { name: string; status: number; make(): Promise<unknown>; undo(): Promise<unknown> }[] = [
+    {
+      name: 'a user that lost a scope',
+      status: 403,
+      make: () =>
+        change(world.system, [{ kind: 'user', subject: world.annId }], (trx) =>
+          trx.deleteFrom('waypost_user_scope').where('scope', '=', 'todo').execute(),
+        ),
+      undo: () =>
+        change(world.system, [{ kind: 'user', subject: world.annId }], (trx) =>
+          trx.insertInto('waypost_user_scope').values({ user_id: world.annId, scope: 'todo' }).execute(),
+        ),
+    },
+    {
+      name: 'a user that was disabled',
+      status: 401,
+      make: () => setStatus(world.system, 'user', { id: world.annId, status: 'disabled' }),
+      undo: () => setStatus(world.system, 'user', { id: world.annId, status: 'active' }),
+    },
+    {
+      name: 'a client that was disabled',
+      status: 401,
+      make: () => setStatus(world.system, 'client', { id: world.client.id, status: 'disabled' }),
+      undo: () => setStatus(world.system, 'client', { id: world.client.id, status: 'active' }),
+    },
+  ]
+  for (const { name, make, undo, status } of changes) {
+    test(`refuse ${name}, and let it in again when that is undone`, async (t) => {
+      const token = await world.issueKnown()
+      await assertNoticed(t, token, { make, status })
+      await undo()
+      for (const { port } of world.servers) await timeUntil(async () => (await world.ask(port, token)).status === 200)
+    })
+  }
+})
