@@ -13,10 +13,10 @@ for (const kind of systemKinds) {
     })
     after(() => people.close())
 
-    const consent = (userId: string, clientId: string, scope: string, grantedAt: number) =>
+    const consent = (userId: string, clientId: string, given: { scope: string; granted_at: number }) =>
       people.system.db
         .insertInto('waypost_consent')
-        .values({ user_id: userId, client_id: clientId, scope, granted_at: grantedAt })
+        .values({ user_id: userId, client_id: clientId, ...given })
         .execute()
     const refresh = async (refreshToken: string) =>
       (await people.token(people.foreign, { grant_type: 'refresh_token', refresh_token: refreshToken })).body
@@ -35,7 +35,7 @@ for (const kind of systemKinds) {
       const user = await people.come('giver')
       const site = await people.addClient({ name: 'Site', user: 'bob', scopes: ['todo'] })
       const grantedAt = Date.parse('2026-01-02T03:04:05.678Z')
-      await consent(user.id, site.id, 'note todo', grantedAt)
+      await consent(user.id, site.id, { scope: 'note todo', granted_at: grantedAt })
       const { token } = await people.lend('giver')
       const { entry } = (await user.send('GET /consumer/grant')).body
       const [foreign, consented] = entry
@@ -72,8 +72,8 @@ for (const kind of systemKinds) {
       const user = await people.come('changed-mind')
       const lent = [await people.lend('changed-mind'), await people.lend('changed-mind')]
       const others = await people.lend('ann')
-      await consent(user.id, people.foreign.id, 'todo', 1)
-      await consent(people.annId, people.foreign.id, 'todo', 1)
+      await consent(user.id, people.foreign.id, { scope: 'todo', granted_at: 1 })
+      await consent(people.annId, people.foreign.id, { scope: 'todo', granted_at: 1 })
       await people.system.db
         .insertInto('waypost_code')
         .values({

@@ -174,10 +174,10 @@ for (const kind of systemKinds) {
     test('are nobody else’s to see or to revoke', async () => {
       const ann = await people.come('ann')
       const bob = await people.come('bob')
-      const seen = (await list(bob)).flatMap(({ jti, family }) => [jti, family])
-      const [own] = (await list(ann)).filter(({ current }) => current)
+      const seen = new Set((await list(bob)).flatMap(({ jti, family }) => [jti, family]))
+      const own = (await list(ann)).find(({ current }) => current)
       for (const id of [own!.jti!, own!.family!]) {
-        assert.equal(seen.includes(id), false)
+        assert.equal(seen.has(id), false)
         assert.equal((await bob.send(`DELETE /consumer/token/${id}`)).status, 404)
       }
       for (const id of ['x', '%00', 'a'.repeat(1000), '00000000-0000-4000-8000-00000000ffff']) {

@@ -7,10 +7,15 @@ import type { System } from '../../store/index.ts'
  * @param uses milliseconds since 1970 by the id of the token
  */
 export async function writeUses(system: System, uses: ReadonlyMap<string, number>): Promise<void> {
-  if (uses.size === 0) return
-  const json = JSON.stringify(Object.fromEntries(uses))
-  await (system.kind === 'sqlite' ? writeToSqlite(system, json) : writeToPostgres(system, json))
+  const all = [...uses]
+  for (let begin = 0; begin < all.length; begin += atOnce) {
+    const json = JSON.stringify(Object.fromEntries(all.slice(begin, begin + atOnce)))
+    await (system.kind === 'sqlite' ? writeToSqlite(system, json) : writeToPostgres(system, json))
+  }
 }
+
+/** SQLite's statements stop this process for as long as they run: a few milliseconds for so many. */
+const atOnce = 1000
 
 async function writeToSqlite(system: System, json: string): Promise<void> {
   await system.transaction(async (trx) => {
