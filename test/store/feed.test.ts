@@ -155,6 +155,16 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), many)
     })
 
+    for (const size of [999, 1000, 1001, 2000, 2001]) {
+      test(`tells ${size} changes of one transaction, around what is read at once`, async () => {
+        const { feed, told } = await follow()
+        const many = Array.from({ length: size }, (_, index) => `${size} ${index}`)
+        await record(...many)
+        await feed.catchUp()
+        assert.deepEqual(subjects(told), many)
+      })
+    }
+
     test('says reset when positions go back, as after a restored backup, and goes on from there', async () => {
       const { feed, told } = await follow()
       await system.transaction(async (trx) => {
@@ -261,6 +271,33 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       offset += 3000
       assert.equal(feed.isFresh(), false)
       await until(() => feed.isFresh(), 1000)
+    })
+
+    test('is not fresh after the process could do nothing for a second', async () => {
+      const { feed } = await follow()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1050) // nothing else runs in this thread meanwhile
+      assert.equal(feed.isFresh(), false)
+      await until(() => feed.isFresh())
+    })
+
+    test('counts a poll from its beginning: one that was under way while the process stood still is old', async () => {
+      let offset = 0
+      const { feed } = await follow({ clock: { now: () => 0, monotonic: () => performance.now() + offset } })
+      let old = 0
+      for (let round = 0; round < 10; round++) {
+        const reading = feed.catchUp()
+        offset += 3000
+        await reading
+        if (!feed.isFresh()) old++ // else another poll was under way, and this one began after the stop
+        await until(() => feed.isFresh())
+      }
+      assert.ok(old > 0)
+    })
+
+    test('is not fresh once it is closed', async () => {
+      const feed = await startFeed(system)
+      await feed.close()
+      assert.equal(feed.isFresh(), false)
     })
 
     test('is not fresh a second after it could be read the last time, says so once, and comes back by itself', async () => {
