@@ -4,18 +4,40 @@ import fc from 'fast-check'
 import { bearer, systemKinds } from '../support/server.ts'
 import { assertDiscreet, openWorld, type World } from '../auth/world.ts'
 
+/** Whatever needs a token with the scope consumer. */
 const own = [
-  '/authorization/token',
-  '/authorization/revoke',
-  '/consumer/login',
-  '/consumer/subscription',
-  '/consumer/subscription/x',
+  'GET /consumer/account',
+  'PATCH /consumer/account',
+  'PUT /consumer/account/password',
+  'GET /consumer/client',
+  'POST /consumer/client',
+  'GET /consumer/client/x',
+  'PATCH /consumer/client/x',
+  'DELETE /consumer/client/x',
+  'POST /consumer/client/x/secret',
+  'GET /consumer/grant',
+  'DELETE /consumer/grant/x',
+  'GET /consumer/token',
+  'DELETE /consumer/token/x',
+  'POST /consumer/subscription',
+  'GET /consumer/subscription',
+  'GET /consumer/subscription/x',
+  'DELETE /consumer/subscription/x',
 ]
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const answers: Readonly<Record<string, string>> = {
-  '/authorization/token': 'POST',
-  '/authorization/revoke': 'POST',
   '/consumer/login': 'POST, PUT',
-  '/consumer/subscription': 'POST, GET, HEAD',
+  '/consumer/register': 'POST',
+  '/consumer/account': 'GET, HEAD, PATCH',
+  '/consumer/account/password': 'PUT',
+  '/consumer/client': 'GET, HEAD, POST',
+  '/consumer/client/x': 'GET, HEAD, PATCH, DELETE',
+  '/consumer/client/x/secret': 'POST',
+  '/consumer/grant': 'GET, HEAD',
+  '/consumer/grant/x': 'DELETE',
+  '/consumer/token': 'GET, HEAD',
+  '/consumer/token/x': 'DELETE',
+  '/consumer/subscription': 'GET, HEAD, POST',
   '/consumer/subscription/x': 'GET, HEAD, DELETE',
   '/health/live': 'GET, HEAD',
   '/health/ready': 'GET, HEAD',
@@ -26,18 +48,17 @@ for (const kind of systemKinds) {
     let world: World
     let headers: Readonly<Record<string, string>>
     before(async () => {
-      world = await openWorld(kind, { events: { happened: {} } })
+      world = await openWorld(kind, { events: { happened: {} }, config: { registration: true } })
       headers = bearer((await world.logIn()).body.token)
     })
     after(() => world.close())
 
     test('of a method that a path does not answer are told which it does', async () => {
       for (const [path, allow] of Object.entries(answers)) {
-        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-          if (allow.split(', ').includes(method)) continue
+        for (const method of methods.filter((one) => !allow.split(', ').includes(one))) {
           const answer = await world.send(`${method} ${path}`)
           assert.equal(answer.status, 405, `${method} ${path}`)
-          assert.equal(answer.headers.get('allow'), allow)
+          assert.deepEqual(answer.headers.get('allow')?.split(', ').toSorted(), allow.split(', ').toSorted())
           assert.equal(answer.headers.get('cache-control'), 'no-store')
           assert.equal(answer.headers.get('content-type'), 'application/problem+json')
         }
@@ -73,6 +94,45 @@ for (const kind of systemKinds) {
       assert.deepEqual((await world.send('GET /consumer/subscription', { headers })).body, { entry: [] })
     })
 
+    const anyValue = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom('ann', 'todo', 'active', 'a@b.example', 'https://a.example/', 'client_credentials'),
+      fc.array(fc.string({ unit: 'binary', maxLength: 10 }), { maxLength: 3 }),
+      fc.boolean(),
+      fc.json().map((text) => JSON.parse(text) as unknown),
+    )
+    const bodies: Readonly<Record<string, readonly string[]>> = {
+      'PATCH /consumer/account': ['email'],
+      'PUT /consumer/account/password': ['old', 'new'],
+      'POST /consumer/client': ['name', 'scopes', 'grants', 'redirect_uris', 'public'],
+      'PATCH /consumer/client/ID': ['name', 'scopes', 'grants', 'redirect_uris', 'status'],
+      'POST /consumer/client/ID/secret': ['revoke_tokens'],
+      'POST /consumer/register': ['username', 'password', 'email'],
+      'POST /consumer/login': ['username', 'password'],
+      'PUT /consumer/login': ['refresh_token'],
+    }
+    for (const [line, names] of Object.entries(bodies)) {
+      test(`of any body to ${line} end in no error of the server`, async () => {
+        const { id } = await world.addClient({ name: 'target' })
+        const record = fc.record(Object.fromEntries(names.map((name) => [name, anyValue])), { requiredKeys: [] })
+        const text = fc.oneof(
+          fc.json(),
+          record.map((body) => JSON.stringify(body)),
+        )
+        await fc.assert(
+          fc.asyncProperty(text, async (body) => {
+            const request = { headers: { ...headers, 'content-type': 'application/json' }, body }
+            const answer = await world.send(line.replace('ID', id), request)
+            assert.ok(answer.status < 500, `${answer.status} ${answer.text} after ${body}`)
+            assert.equal(answer.headers.get('cache-control'), 'no-store')
+            if (answer.status >= 400) assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+            assertDiscreet(answer, [])
+          }),
+          { numRuns: 60 },
+        )
+      })
+    }
+
     test('of any id find nothing', async () => {
       const id = fc.oneof(
         fc
@@ -80,28 +140,32 @@ for (const kind of systemKinds) {
           .map((text) => encodeURIComponent(text.toWellFormed())),
         fc.constantFrom('%00', '%', '%zz', 'a%00b', '..%2f..', 'a'.repeat(2000), 'constructor'),
       )
+      const line = fc.constantFrom(
+        ...['GET subscription', 'DELETE subscription', 'GET client', 'DELETE client', 'DELETE grant', 'DELETE token'],
+      )
       await fc.assert(
-        fc.asyncProperty(fc.constantFrom('GET', 'DELETE'), id, async (method, text) => {
+        fc.asyncProperty(line, id, async (where, text) => {
           if (text === '.' || text === '..') return // the client resolves these
-          const answer = await world.send(`${method} /consumer/subscription/${text}`, { headers })
+          const answer = await world.send(`${where.replace(' ', ' /consumer/')}/${text}`, { headers })
           assert.ok([400, 404, 414].includes(answer.status), `${answer.status} ${answer.text}`)
           assert.equal(answer.headers.get('content-type'), 'application/problem+json')
           assertDiscreet(answer, [])
         }),
-        { numRuns: 100 },
+        { numRuns: 200 },
       )
     })
 
-    test('without a token see nothing of the consumer but the login', async () => {
-      for (const path of own.filter((one) => one.includes('subscription'))) {
-        const answer = await world.send(`GET ${path}`)
-        assert.equal(answer.status, 401)
-        assert.match(answer.body.detail, /with the scope consumer$/)
-      }
+    test('without a token that carries the scope consumer see nothing but login and registration', async () => {
       const { body } = await world.token(world.app, { grant_type: 'client_credentials' })
-      const without = await world.send('GET /consumer/subscription', { headers: bearer(body.access_token) })
-      assert.equal(without.status, 403)
-      assert.match(without.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="consumer"$/)
+      for (const line of own) {
+        const answer = await world.send(line)
+        assert.equal(answer.status, 401, line)
+        assert.match(answer.body.detail, /with the scope consumer$/)
+        const without = await world.send(line, { headers: bearer(body.access_token) })
+        assert.equal(without.status, 403, line)
+        assert.match(without.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="consumer"/)
+        assert.equal(without.headers.get('cache-control'), 'no-store')
+      }
     })
 
     test('leave no line in the log', () => assert.deepEqual(world.log, []))
