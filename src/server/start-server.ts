@@ -83,10 +83,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         const toServe = { release, artifacts }
         await cronjobs.follow(toServe, async () => {
           const next = termsOf(release, host.variables)
-          if (options.isDevelopment && !isAllNew && (await generation.update(toServe))) return
-          generation = await buildFor(shared, toServe)
+          const isUpdated = options.isDevelopment && !isAllNew && (await generation.update(toServe))
+          if (!isUpdated) generation = await buildFor(shared, toServe)
           terms = next
-          listener.swap(generation)
+          if (!isUpdated) listener.swap(generation)
         })
         void runHooks(shared, 'onActivated', { id: release.id })
       },
