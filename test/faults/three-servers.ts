@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { addClient, addUser } from '../../src/auth/index.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
-import { baseUrl, makeHost, secret, startServe, type Serving } from '../e2e/serving.ts'
+import { baseUrl, makeHost, secret, type Serving } from '../e2e/serving.ts'
+import type { RunningCli } from '../support/cli.ts'
 import { openLine, type Line } from '../support/line.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -56,6 +57,7 @@ const hold = `export default class Hold {
 }
 `
 
+const startLimitMs = 60_000
 const stopLimitMs = 30_000
 
 /** Starts them; takes about five seconds. */
@@ -73,7 +75,8 @@ export async function startThreeServers(): Promise<ThreeServers> {
     closers.push(() => system.close())
     const line = await openLine(url, 'listen waypost_feed')
     closers.push(() => line.close())
-    const servers = await Promise.all([url, url, line.through(url)].map((one) => serve(one, closers)))
+    const servers: Serving[] = []
+    for (const one of [url, url, line.through(url)]) servers.push(await serve(one, closers))
     const people = await addPeople(system, servers[0]!.port)
     return {
       ...people,
@@ -116,12 +119,13 @@ async function deploy(url: string, closers: (() => Promise<unknown>)[]): Promise
 async function serve(url: string, closers: (() => Promise<unknown>)[]): Promise<Serving> {
   const host = await makeHost(environment(url))
   closers.push(host.remove)
-  const serving = await startServe(host)
-  closers.push(() => stop(serving))
-  return serving
+  const running = host.start('serve --port 0')
+  closers.push(() => stop(running))
+  const [, port] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, startLimitMs)
+  return { ...running, port: Number(port) }
 }
 
-async function stop(serving: Serving): Promise<void> {
+async function stop(serving: RunningCli): Promise<void> {
   process.kill(serving.pid, 'SIGCONT') // a test that failed may have left it stopped
   const late = setTimeout(() => process.kill(serving.pid, 'SIGKILL'), stopLimitMs)
   const { code, stdout, stderr } = await serving.stop()
