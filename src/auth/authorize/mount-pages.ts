@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { answerConsent, answerLogin, answerLogout, authorize } from './authorize.ts'
+import { PageError } from './page-error.ts'
 import { makeCookies } from './cookies.ts'
 import type { PageOptions, Visit } from './visit.ts'
 import { speakPages } from './speak-pages.ts'
@@ -27,6 +28,7 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     refusePreflight(app, '/authorization/authorize')
     for (const [name, answer] of forms) {
       app.post(`/authorization/${name}`, { config }, (request, reply) => answer(visit(request, reply)))
+      refuseOtherMethods(app, `/authorization/${name}`)
       refusePreflight(app, `/authorization/${name}`)
     }
   }
@@ -37,6 +39,21 @@ const forms = [
   ['consent', answerConsent],
   ['logout', answerLogout],
 ] as const
+
+/** Somebody asks for the address of a form that he sees: the page that it was on is not there any more. */
+function refuseOtherMethods(app: FastifyInstance, url: string): void {
+  app.route({
+    method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+    url,
+    exposeHeadRoute: false,
+    config: { cors: false, refusesMethod: true },
+    onRequest: async (_request, reply) => {
+      reply.header('allow', 'POST')
+      throw new PageError('Start again in the app', 'This address only takes what a page sends.', { status: 405 })
+    },
+    handler: async () => undefined,
+  })
+}
 
 /** Without a route of its own a path is covered by the one that answers every preflight. */
 function refusePreflight(app: FastifyInstance, url: string): void {

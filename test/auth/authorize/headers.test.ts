@@ -70,6 +70,8 @@ for (const kind of systemKinds) {
         [403, await world.send('POST /authorization/logout', { headers, form: 'a=b' })],
         [415, await world.send('POST /authorization/login', { headers, json: {} })],
         [413, await world.send('POST /authorization/login', { headers, form: 'a'.repeat(20_000) })],
+        [405, await world.send('GET /authorization/login', { headers })],
+        [405, await world.send('PUT /authorization/consent', { headers, form: 'a=b' })],
         [401, await bob.submit(login, 'login', { username: 'bob', password: 'wrong password' })],
         [303, await bob.submit(login, 'login', { username: 'bob', password })],
       ]
