@@ -12,7 +12,7 @@ export default class SecretRotate extends HostCommand {
     '\nIt refuses to run while a living server does not seal under the new one. A folder with its own .waypost/secret gets a new one by itself.',
   ].join('\n')
   static override examples = [
-    'openssl rand -base64 32',
+    '<%= config.bin %> <%= command.id %>',
     'WAYPOST_SECRET="$NEW,$OLD" <%= config.bin %> <%= command.id %>',
   ]
   static override enableJsonFlag = true

@@ -1,0 +1,45 @@
+import { openHost, type Host } from '../../src/server/index.ts'
+import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
+import type { TestProject } from '../support/project.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { baseUrl, makeHost, secret } from './serving.ts'
+
+/** A migrated System with the folder of a host on it, whose commands find it by their environment. */
+export interface NewSystem {
+  readonly folder: TestProject
+  /** The same System, opened in this process. */
+  readonly host: Host
+  readonly variables: Readonly<Record<string, string>>
+  close(): Promise<void>
+}
+
+export async function makeSystem(kind: SystemKind): Promise<NewSystem> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of closers.splice(0).toReversed()) await step()
+  }
+  try {
+    let url = 'sqlite:system.db'
+    if (kind === 'postgresql') {
+      const postgres = await startPostgres()
+      closers.push(postgres.stop)
+      url = await postgres.createDatabase()
+    }
+    const variables = {
+      WAYPOST_SYSTEM_URL: url,
+      WAYPOST_SECRET: secret,
+      WAYPOST_BASE_URL: baseUrl,
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'silent',
+    }
+    const folder = await makeHost(variables)
+    closers.push(folder.remove)
+    const host = await openHost({ folder: folder.folder, variables, create: true, unmigrated: true })
+    closers.push(() => host.close())
+    await migrateSystem(host.system)
+    return { folder, host, variables, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
