@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { TestAnswer } from '../support/server.ts'
+import { openPeople, type People } from './people.ts'
+
+const run = promisify(execFile)
+const page = readFileSync(path.join(import.meta.dirname, '../../docs/consumer.md'), 'utf8')
+const calls = [...page.matchAll(/```sh\n(.+?)```\n```http\n(\d+)\n(.*?)```/gs)].map(
+  ([, command = '', status = '', body = '']) => ({ command, status: Number(status), body: parse(body) }),
+)
+
+describe('docs/consumer.md', () => {
+  let people: People
+  const variables: Record<string, string> = {}
+  before(async () => {
+    people = await openPeople('sqlite', { config: { registration: true } })
+    const album = await people.addClient({ name: 'Photo album', user: 'bob', scopes: ['todo'] })
+    await people.system.db.deleteFrom('waypost_client').where('user_id', '=', people.annId).execute()
+    await people.system.db
+      .insertInto('waypost_consent')
+      .values({ user_id: people.annId, client_id: album.id, scope: 'todo', granted_at: people.clock.now() })
+      .execute()
+    variables['URL'] = people.url
+  })
+  after(() => people.close())
+
+  test('shows every call', () => assert.equal(calls.length, 16))
+
+  for (const { command, status, body } of calls) {
+    test(`shows the answer to ${command.replaceAll(/\\\n\s*/g, '').slice(0, 90)}`, async () => {
+      const shell = `curl() { command curl -s -w '\\n%{http_code}' "$@"; }\n${command}`
+      const { stdout } = await run('bash', ['-c', shell], { env: { PATH: process.env['PATH'], ...variables } })
+      const [, text = '', code] = /^(.*)\n(\d+)$/s.exec(stdout)!
+      assert.equal(Number(code), status, text)
+      const answer = parse(text)
+      assert.deepEqual(generalize(answer), generalize(body))
+      keep(command, answer)
+    })
+  }
+
+  /** What the page says to put where. */
+  function keep(command: string, answer: TestAnswer['body']): void {
+    if (answer?.token !== undefined) {
+      Object.assign(variables, { TOKEN: answer.token, REFRESH_TOKEN: answer.refresh_token })
+    }
+    if (answer?.secret !== undefined) variables['CLIENT'] = answer.id
+    if (command.includes('/consumer/grant')) variables['GRANTED'] ??= answer.entry[0].client.id
+    if (command.includes('/consumer/token')) variables['JTI'] ??= answer.entry[0].jti
+  }
+})
+
+function parse(text: string): TestAnswer['body'] {
+  return text.trim() === '' ? undefined : JSON.parse(text)
+}
+
+/** The same with what is different each time named by its kind. */
+function generalize(value: unknown, name = ''): unknown {
+  if (name === 'last_used') return 'a time, or null'
+  if (Array.isArray(value)) return name === 'entry' ? [generalize(value[0])] : value
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, generalize(one, key)]))
+  }
+  if (typeof value !== 'string') return value
+  if (/^[0-9a-f-]{36}$/.test(value)) return 'an id'
+  if (/^\d{4}-\d\d-\d\dT.+Z$/.test(value)) return 'a time'
+  if (/^[\w-]{43}$/.test(value)) return 'a secret'
+  return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? 'a token' : value
+}
