@@ -2,8 +2,7 @@ import { confirm, Flags, paint, WaypostCommand } from '../../bin/cli/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class KeyRotate extends WaypostCommand {
-  static override description =
-    'Sign access tokens with a new key. Every server does within a second; tokens that were issued before stay valid.'
+  static override description = 'Sign access tokens with a new key; those that were issued before stay valid.'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --yes --json']
   static override enableJsonFlag = true
   static override flags = { yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }) }

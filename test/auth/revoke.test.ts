@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { revokeTokens } from '../../src/auth/index.ts'
 import { basic, bearer, systemKinds, type TestRequest } from '../support/server.ts'
-import { openWorld, type Credentials, type World } from './world.ts'
+import { openWorld, timeUntil, type Credentials, type World } from './world.ts'
 
 for (const kind of systemKinds) {
   describe(`revocation on ${kind}`, () => {
@@ -45,6 +45,27 @@ for (const kind of systemKinds) {
       const { access } = await begin()
       const tokens = ['x', 'a.b.c', '\0', access, access, `${access}x`, 'eyJhbGciOiJub25lIn0.eyJqdGkiOiJcdTAwMDAifQ.']
       for (const token of tokens) assert.equal((await revoke(token)).status, 200, token)
+    })
+
+    test('takes any hint, right or wrong, and a client in the body', async () => {
+      for (const hint of ['access_token', 'refresh_token', 'nonsense', '']) {
+        const { access, refresh } = await begin()
+        for (const token of [access, refresh]) {
+          const client = { client_id: world.app.id, client_secret: world.app.secret }
+          const form = { ...client, token, token_type_hint: hint }
+          assert.equal((await world.send('POST /authorization/revoke', { form })).status, 200)
+        }
+        assert.deepEqual([await use(access), await renew(refresh)], [401, 400], hint)
+      }
+    })
+
+    test('counts on every other server', async () => {
+      await using second = await world.startSecond()
+      const { access } = await begin()
+      const useThere = async () => (await second.send('GET /any', { headers: bearer(access) })).status
+      assert.equal(await useThere(), 200)
+      await revoke(access)
+      await timeUntil(async () => (await useThere()) === 401, 10_000)
     })
 
     test('does nothing to tokens of another client', async () => {
