@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { openBrowser, openPage } from '../support/browser.ts'
+import { findFlaws, openBrowser, openPage } from '../support/browser.ts'
 import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Fifty, one of them as long as may be. */
 const manyScopes = Array.from({ length: 50 }, (_, count) => `scope-${count}-`.padEnd(count === 0 ? 128 : 16, 'w'))
@@ -118,13 +114,6 @@ async function logIn(page: Page, secret: string): Promise<void> {
   await page.getByLabel('Username').fill('ann')
   await page.getByLabel('Password').fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
-/** What axe finds, each with where. */
-async function findFlaws(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
-    [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
 
 /** What is to be hit with a finger and is less than 44 pixels high or wide. */

@@ -169,6 +169,41 @@ describe('the authorization code flow in a browser', { timeout: 180_000 }, () =>
     await page.getByRole('heading', { name: 'This form is no longer good' }).waitFor()
   })
 
+  test('a page of the client that opened it in a window keeps in touch with it, up to its end', async () => {
+    const client = await world.addClient({})
+    world.site.show(`<!doctype html><title>App</title><script>
+      addEventListener('message', ({ origin, data }) => { if (origin === location.origin) document.title = data })
+      function ask() { window.open(${JSON.stringify(world.authorizeUrl(client.id))}) }</script>
+      <button onclick="ask()">Authorize</button>`)
+    await using opened = await openPage(browser, world.server.url)
+    const { page } = opened
+    await page.goto(`${world.site.origin}/page`)
+    const opening = page.waitForEvent('popup')
+    await page.getByRole('button', { name: 'Authorize' }).click()
+    const asked = await opening
+    await logIn(asked, 'ann')
+    await asked.getByRole('button', { name: 'Allow' }).click()
+    await asked.getByRole('heading', { name: 'Back at the client' }).waitFor()
+    await asked.evaluate("window.opener.postMessage('Authorized', location.origin)")
+    await page.waitForFunction("document.title === 'Authorized'")
+  })
+
+  test('an app is reached by a scheme of its own', async () => {
+    const redirectUri = 'com.example.app:/cb'
+    const client = await world.addClient({ redirectUris: [redirectUri], public: true })
+    await using opened = await openPage(browser, world.server.url)
+    const { page, complaints } = opened
+    await page.goto(world.authorizeUrl(client.id, { redirect_uri: redirectUri }))
+    await logIn(page, 'ann')
+    await page.getByText('Then you go on to a program on this device, com.example.app.').waitFor()
+    const failing = page.waitForEvent('requestfailed')
+    await page.getByRole('button', { name: 'Allow' }).click()
+    const failed = await failing
+    // There is no such app here. What the policy forbids would not have got as far as being asked for.
+    assert.match(failed.url(), /^com\.example\.app:\/cb\?code=/)
+    assert.deepEqual(complaints, [])
+  })
+
   test('what a client is called stays text', async () => {
     const name = `<img src=x onerror="document.title='owned'">&lt;`
     const client = await world.addClient({ name })

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { addUser } from '../../src/auth/index.ts'
 import { nastyProject } from '../runtime/openapi/nasty-project.ts'
-import { openBrowser, openPage } from '../support/browser.ts'
+import { findFlaws, openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 
@@ -83,13 +83,7 @@ describe('/docs in a browser', { timeout: 180_000 }, () => {
     const asking = await openWindow(page, 'Authorize via oauth2')
     await logIn(asking)
     await allow(asking)
-    const field = page.getByPlaceholder('Token').first()
-    await page.waitForFunction((input) => (input as { value?: string }).value !== '', await field.elementHandle())
-    assert.equal(await page.getByRole('button', { name: 'Refresh' }).count(), 0) // there is nothing to refresh it with
-    await scrollTo(page, 'Creates a to-do')
-    await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
-    await page.getByRole('button', { name: /^Send/ }).first().click()
-    await page.getByText('201 Created').first().waitFor()
+    await trySending(page)
     assert.deepEqual(complaints, [])
   })
 
@@ -117,6 +111,8 @@ describe('/docs in a browser', { timeout: 180_000 }, () => {
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
     const { page } = opened
     await page.goto(`${closed.url}/docs`)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
     const denying = await openWindow(page, 'Sign in')
     await logIn(denying)
     await denying.getByRole('button', { name: 'Deny' }).click()
@@ -124,6 +120,25 @@ describe('/docs in a browser', { timeout: 180_000 }, () => {
     await allow(await openWindow(page, 'Sign in'))
     await scrollTo(page, 'Creates a to-do')
     assert.notEqual(await page.getByPlaceholder('Token').first().inputValue(), '')
+  })
+
+  test('authorizes where callers reach the server by another address than it listens at', async () => {
+    await using served = await openProjectServer({ files: readTemplate('todo') })
+    await addUser(served.host.system, { name: 'bob', password, scopes: ['todo'] })
+    const issuer = 'http://localhost:3000'
+    const proxied = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${served.port}`])
+    try {
+      await using opened = await openPage(proxied, issuer, { viewport: { width: 1280, height: 900 } })
+      const { page, complaints } = opened
+      await page.goto(`${issuer}/docs`)
+      const asking = await openWindow(page, 'Authorize via oauth2')
+      await logIn(asking)
+      await allow(asking)
+      await trySending(page)
+      assert.deepEqual(complaints, [])
+    } finally {
+      await proxied.close()
+    }
   })
 })
 
@@ -153,6 +168,17 @@ async function allow(opened: Page): Promise<void> {
   const closing = opened.waitForEvent('close')
   await opened.getByRole('button', { name: 'Allow' }).click()
   await closing
+}
+
+/** Waits for the token, and sends a request that needs one. */
+async function trySending(page: Page): Promise<void> {
+  const field = page.getByPlaceholder('Token').first()
+  await page.waitForFunction((input) => (input as { value?: string }).value !== '', await field.elementHandle())
+  assert.equal(await page.getByRole('button', { name: 'Refresh' }).count(), 0) // there is nothing to refresh it with
+  await scrollTo(page, 'Creates a to-do')
+  await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
+  await page.getByRole('button', { name: /^Send/ }).first().click()
+  await page.getByText('201 Created').first().waitFor()
 }
 
 /** Brings an operation into view: the viewer draws those that are near. */

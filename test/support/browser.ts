@@ -1,13 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
-/** A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run. */
-export async function openBrowser(): Promise<Browser> {
+/**
+ * A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run.
+ * @param more arguments, beside those that it needs here
+ */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   // These make it live in one process, which dies with its first page, and let pages do what browsers forbid.
   const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
   return playwright.launch({
     executablePath: process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath()),
-    args: [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox'],
+    args: [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more],
   })
 }
 
@@ -35,4 +40,13 @@ export async function openPage(
     if (/^(https?|wss?):$/.test(url.protocol) && url.origin !== origin) complaints.push(`left: ${request.url()}`)
   })
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds in a page, or is not sure of: each with where. */
+export async function findFlaws(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
+    [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
