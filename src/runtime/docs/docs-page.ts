@@ -14,8 +14,8 @@ export const pageHtml = `<!doctype html>
 </head>
 <body>
 <main id="reference"></main>
-<form id="sign-in" hidden>
-<h1>API reference</h1>
+<form id="sign-in" aria-labelledby="title" hidden>
+<h1 id="title">API reference</h1>
 <p>This reference is private: it is for those who have an account or an access token of this API.</p>
 <p id="problem" role="alert"></p>
 <button id="authorize" type="button" class="strong">Sign in</button>

@@ -66,12 +66,14 @@ const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
 
 /** A web site is known by its address; what runs on the device itself is whatever was started there (RFC 8252 §8.6). */
 function renderRedirect({ clientName, redirectHost, isPublic }: ConsentPage): Html {
-  const isOnDevice = loopback.test(redirectHost) || redirectHost.endsWith(':')
+  const isScheme = redirectHost.endsWith(':')
+  const isOnDevice = isScheme || loopback.test(redirectHost)
   const hint = html`<p class="box note">
     Any program on this device can say that it is ${renderName(clientName)}. Allow it only if you have just started it
     yourself.
   </p>`
   const where = isOnDevice ? 'a program on this device, ' : undefined
+  const name = isScheme ? redirectHost.slice(0, -1) : redirectHost
   return html`${isPublic && isOnDevice ? hint : undefined}
-    <p class="next soft small">Then you go on to ${where}${renderName(redirectHost)}.</p>`
+    <p class="next soft small">Then you go on to ${where}${renderName(name)}.</p>`
 }
