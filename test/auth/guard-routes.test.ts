@@ -7,6 +7,7 @@ import { openKeyRing } from '../../src/auth/index.ts'
 import { definePlugin } from '../../src/contract/index.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/server/index.ts'
+import { send } from '../support/send.ts'
 import { basic, bearer, startTestServer, systemKinds, testRoutes, type TestAnswer } from '../support/server.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
 import { openWorld, setStatus, type World } from './world.ts'
@@ -39,6 +40,8 @@ interface Route {
 
 const isIn = (list: readonly string[], path: string) =>
   list.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one))
+
+const fill = (path: string) => path.replaceAll(/:\w+/g, 'x1')
 
 /** A plugin with routes of each kind, which sees what else is mounted and counts what reaches it. */
 function makePlugin() {
@@ -84,7 +87,7 @@ for (const kind of systemKinds) {
     after(() => world.close())
 
     const call = ({ method, path }: Route, headers: Readonly<Record<string, string>> = {}) =>
-      world.send(`${method} ${path.replaceAll(/:\w+/g, 'x1')}`, { headers })
+      world.send(`${method} ${fill(path)}`, { headers })
     /** Asks every private route with the same headers. */
     async function askAll(headers: Readonly<Record<string, string>>, check: (answer: TestAnswer, at: string) => void) {
       for (const route of routes) check(await call(route, headers), `${route.method} ${route.path}`)
@@ -171,16 +174,31 @@ for (const kind of systemKinds) {
       })
     })
 
-    test('refuses a token that stands twice in its header, and does not look for one in the query', async () => {
+    test('refuses two tokens, in one header or in two', async () => {
       const token = await issue('')
-      await askAll({ authorization: `Bearer ${token}, Bearer ${token}` }, (answer, at) => {
+      const twice = [`Bearer ${token}`, `Bearer ${token}`]
+      await askAll({ authorization: twice.join(', ') }, (answer, at) => {
         assert.equal(answer.status, 400, `${at}: ${answer.text}`)
         assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_request"/, at)
       })
       for (const { method, path } of routes) {
+        const answer = await send(world.server.port, { method, path: fill(path), headers: { authorization: twice } })
+        assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`)
+      }
+    })
+
+    test('looks for a token neither in the query nor in a form', async () => {
+      const token = await issue('')
+      const form = { access_token: token }
+      for (const { method, path } of routes) {
         const answer = await call({ method, path: `${path}?access_token=${token}` })
         assert.equal(answer.status, 401, `${method} ${path}: ${answer.text}`)
+        if (method === 'GET' || method === 'HEAD') continue
+        const posted = await world.send(`${method} ${fill(path)}`, { form })
+        assert.equal(posted.status, 401, `${method} ${path}: ${posted.text}`)
       }
+      const open = await world.send(`GET /open?access_token=${token}`)
+      assert.deepEqual([open.status, open.body], [200, {}])
     })
 
     test('of a plugin runs nothing of the plugin before the guard', async () => {
