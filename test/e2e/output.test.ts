@@ -43,7 +43,7 @@ describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, 
     ['token:issue --user ann --expires 1h --json', ['access_token', 'expires_in', 'jti', 'scope']],
     ['deploy --yes --json', ['activated', 'changes', 'release', 'servers']],
     ['event:execute --json', ['attempted', 'dead', 'delivered', 'retrying']],
-    ['token:revoke --user ann --json', ['revoked']],
+    ['token:revoke --user ann --json', ['revoked', 'sessions']],
   ]
   for (const [words, keys] of steps) {
     it(words, async () => {
