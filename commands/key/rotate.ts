@@ -17,7 +17,7 @@ export default class KeyRotate extends WaypostCommand {
       if (!flags.yes && this.isInteractive() && !(await confirm('  Sign with a new key from now on?'))) {
         this.note('  Nothing was changed.')
         process.exitCode = 1
-        return
+        return { retired: [], removed: [] }
       }
       const { key, retired, removed } = await rotateHostKey(host)
       this.print(`  Signs      ${paint('cyan', key)}`)
