@@ -43,6 +43,7 @@ export async function answerRequest(
     return await answer(checkRequest(addressed))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
+    visit.request.reason = `${error.error}: ${error.message}`
     return goBack(visit, addressed, { error: error.error, error_description: error.message })
   }
 }

@@ -41,6 +41,7 @@ function unavailable(error: unknown, description: string): OAuthError {
 }
 
 function send(reply: FastifyReply, { status, headers, error, message }: OAuthError) {
+  reply.request.reason = `${error}: ${message}`
   return reply.code(status).headers(headers).send({ error, error_description: message })
 }
 

@@ -1,0 +1,56 @@
+// What the console of `dev` says beside a refused request, so that whoever builds a client sees what was wrong.
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import { addClient, addUser } from '../../src/auth/index.ts'
+import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { readTemplate } from '../support/template.ts'
+
+const redirectUri = 'https://app.example.com/callback'
+
+describe('the console says why OAuth2 refused', () => {
+  const console = new EventEmitter<{ line: [reason: string | undefined] }>()
+  let server: ProjectServer
+  let clientId: string
+  before(async () => {
+    const onAnswered = ({ reason }: { reason: string | undefined }) => void console.emit('line', reason)
+    server = await openProjectServer({ files: readTemplate('todo'), onAnswered })
+    const { system } = server.host
+    await addUser(system, { name: 'ann', password: 'correct horse battery', scopes: ['todo'] })
+    const client = { name: 'app', user: 'ann', scopes: ['todo'], redirectUris: [redirectUri], public: true }
+    clientId = (await addClient(system, { ...client, grants: ['authorization_code'] })).id
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  const form = (fields: Record<string, string>) => ({ method: 'POST', body: new URLSearchParams(fields) })
+  const cases = [
+    {
+      name: 'a token request',
+      path: () => '/authorization/token',
+      init: form({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'nothing' }),
+      status: 401,
+      reason: 'invalid_client: Unknown client or wrong secret',
+    },
+    {
+      name: 'an authorization request that goes back to the client',
+      path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=${redirectUri}&response_type=token`,
+      status: 303,
+      reason: 'unsupported_response_type: The only response_type is code',
+    },
+    {
+      name: 'an authorization request that goes nowhere',
+      path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=https://other.example.com/`,
+      status: 400,
+      reason: 'The address to go back to is none that the app registered.',
+    },
+  ]
+  for (const { name, path, init, status, reason } of cases) {
+    test(name, async () => {
+      const said = once(console, 'line')
+      const answer = await fetch(server.url + path(), { redirect: 'manual', ...init })
+      await answer.body?.cancel()
+      assert.equal(answer.status, status)
+      assert.deepEqual(await said, [reason])
+    })
+  }
+})
