@@ -69,7 +69,7 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
     files: { 'src/kit/a.ts': `import type { B } from './b.ts'`, 'src/kit/b.ts': `import type { A } from './a.ts'` },
     at: 'src/kit/a.ts',
   },
-  'room-door': plant('src/auth/token/tokens.ts', `import { MikroORM } from '../store/orm.ts'`),
+  'room-door': plant('src/auth/token/tokens.ts', `import { MikroORM } from '../../store/orm.ts'`),
   'room-door-from-outside': plant('bin/demo.ts', `import { Agent } from '../src/outbound/agent.ts'`),
   ...Object.fromEntries(
     Object.entries(rooms).map(([room, allowed]) => {
