@@ -50,13 +50,16 @@ export async function answerLogin(visit: Visit): Promise<FastifyReply> {
   })
 }
 
+/** Stands in so that the token of a login page, which everybody is given, never passes for that of a session. */
+const noSession = 'none'
+
 const wrong = 'There is no active user with this name and password.'
 
 /** `POST /authorization/consent`: the client's answer. */
 export async function answerConsent(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   const cookie = cookies.session(request)
-  const { fields, query } = readPageForm(visit, cookie ?? 'none')
+  const { fields, query } = readPageForm(visit, cookie ?? noSession)
   return answerRequest(visit, query, async (checked) => {
     if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied it')
     if (fields['decision'] !== 'allow') throw new PageError('This form cannot be read', 'It neither allows nor denies.')
@@ -73,7 +76,7 @@ export async function answerConsent(visit: Visit): Promise<FastifyReply> {
 export async function answerLogout(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request, reply } = visit
   const cookie = cookies.session(request)
-  const { query } = readPageForm(visit, cookie ?? 'none')
+  const { query } = readPageForm(visit, cookie ?? noSession)
   if (cookie !== undefined) await endSession(issuer, cookie)
   cookies.dropSession(reply)
   if (query !== '') return askAgain(visit, query)

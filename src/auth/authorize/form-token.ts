@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../kit/index.ts'
 
 /** What a form is for. A login has no session yet; the others are bound to theirs. */
 export interface FormPurpose {
@@ -13,7 +14,7 @@ export interface FormPurpose {
  * showed, so that an answer is to that and nothing else.
  */
 export function makeFormToken(purpose: FormPurpose, shown = ''): string {
-  return `${sign(purpose)}.${digest(shown)}`
+  return `${sign(purpose)}.${sha256(shown)}`
 }
 
 export function isFormToken(purpose: FormPurpose, token: string): boolean {
@@ -24,15 +25,11 @@ export function isFormToken(purpose: FormPurpose, token: string): boolean {
 
 /** Whether a page with this token showed exactly this. */
 export function hasShown(token: string, shown: string): boolean {
-  return token.slice(token.indexOf('.') + 1) === digest(shown)
+  return token.slice(token.indexOf('.') + 1) === sha256(shown)
 }
 
 function sign({ cookie, session }: FormPurpose): string {
   return createHmac('sha256', cookie)
     .update(`form ${session ?? ''}`)
     .digest('base64url')
-}
-
-function digest(shown: string): string {
-  return createHmac('sha256', 'shown').update(shown).digest('base64url')
 }
