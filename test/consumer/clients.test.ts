@@ -204,6 +204,11 @@ for (const kind of systemKinds) {
       assert.equal(refused.status, 403)
       assert.match(refused.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="todo"/)
       assert.equal(await people.use(token, '/either'), 200)
+      const introspected = await people.send('POST /authorization/introspect', {
+        headers: basic(client.id, client.secret),
+        form: { token },
+      })
+      assert.deepEqual([introspected.body.active, introspected.body.scope], [true, 'note'])
       assert.equal((await ask(client)).body.scope, 'note')
       assert.equal((await ask(client, { scope: 'todo' })).body.error, 'invalid_scope')
     })

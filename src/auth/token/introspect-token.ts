@@ -2,14 +2,13 @@ import { decodeJwt } from 'jose'
 import { sha256 } from '../../kit/index.ts'
 import { loadSharedScopes, type ClientRecord } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
-import { loadUserScopes } from '../account/users.ts'
 import { verifyAccessToken } from './access-token.ts'
 import type { TokenIssuer } from './tokens.ts'
 
 /** What is said of a token that counts (RFC 7662 §2.2). */
 export interface Introspection {
   readonly active: true
-  /** What it is good for now: scopes that its user lost since are left out. */
+  /** What it is good for now: scopes that its user or its client lost since are left out. */
   readonly scope: string
   readonly client_id: string
   readonly username: string
@@ -58,7 +57,8 @@ async function describeAccessToken(
     .where('client.status', '=', 'active')
     .executeTakeFirst()
   if (row === undefined || !mayKnow(caller, row)) return undefined
-  const scopes = intersect(splitScopes(row.scope), await loadUserScopes(db, row.user_id))
+  const shared = await loadSharedScopes(issuer.system, row.client_id, row.user_id)
+  const scopes = intersect(splitScopes(row.scope), shared)
   const { iat = 0 } = decodeJwt(text)
   return { ...describe(issuer, row, scopes), iat, token_type: 'bearer', jti: verified.jti }
 }
