@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { consumerScope, type Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
 import { eventErrors, type Subscriptions } from '../events/index.ts'
+import { storeNothing } from './callers.ts'
 
 const SubscriptionBody = Type.Object({
   event: Type.String({ minLength: 1, maxLength: 256 }),
@@ -17,6 +18,7 @@ export function mountSubscriptions(options: {
 }): FastifyPluginAsync {
   const { guard, subscriptions } = options
   return async (app) => {
+    storeNothing(app)
     const callers = new WeakMap<FastifyRequest, Principal>()
     app.addHook('onRequest', async (request) => {
       callers.set(request, await guard.authorize(request.headers.authorization, [consumerScope]))

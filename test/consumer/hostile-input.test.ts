@@ -91,7 +91,9 @@ for (const kind of systemKinds) {
         }),
         { numRuns: 100 },
       )
-      assert.deepEqual((await world.send('GET /consumer/subscription', { headers })).body, { entry: [] })
+      const answer = await world.send('GET /consumer/subscription', { headers })
+      assert.deepEqual(answer.body, { entry: [] })
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
     })
 
     const anyValue = fc.oneof(
