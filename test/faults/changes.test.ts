@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { setStatus, change, timeUntil } from '../auth/world.ts'
+import { change, password, setStatus, timeUntil } from '../auth/world.ts'
 import { assertRefused, hammer } from './hammer.ts'
 import { startThreeServers, type ThreeServers, type Token } from './three-servers.ts'
 
@@ -28,14 +28,34 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
     return { hammers, since }
   }
 
-  for (const what of ['an access token', 'a refresh token, with the access token of its family'] as const) {
-    test(`refuse ${what} that was revoked, the server that did it at once`, async (t) => {
+  const first = () => world.servers[0].port
+  const made: readonly { name: string; make(token: Token): Promise<void>; undo?(): Promise<void> }[] = [
+    { name: 'an access token that was revoked', make: (token) => world.revoke(first(), token.jwt) },
+    {
+      name: 'the access token of a refresh token that was',
+      make: (token) => world.revoke(first(), token.refreshToken),
+    },
+    {
+      name: 'a token that its owner withdrew',
+      make: ({ jti }) => world.changeAsAnn(first(), `DELETE /consumer/token/${jti}`),
+    },
+    {
+      name: 'a client that its owner disabled',
+      make: () => world.changeAsAnn(first(), `PATCH /consumer/client/${world.client.id}`, { status: 'disabled' }),
+      undo: () => world.changeAsAnn(first(), `PATCH /consumer/client/${world.client.id}`, { status: 'active' }),
+    },
+    {
+      name: 'tokens from before their owner changed his password',
+      make: () => world.changeAsAnn(first(), 'PUT /consumer/account/password', { old: password, new: password }),
+    },
+  ]
+  for (const { name, make, undo } of made) {
+    test(`refuse ${name}, the server that did it at once`, async (t) => {
       for (let round = 0; round < 3; round++) {
         const token = await world.issueKnown()
-        const { port } = world.servers[0]
-        const make = () => world.revoke(port, what === 'an access token' ? token.jwt : token.refreshToken)
-        const { hammers, since } = await assertNoticed(t, token, { make, status: 401 })
+        const { hammers, since } = await assertNoticed(t, token, { make: () => make(token), status: 401 })
         for (const { began, status } of hammers[0]!.asked) if (began > since) assert.equal(status, 401)
+        await undo?.()
       }
     })
   }

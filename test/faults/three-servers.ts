@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { addClient, addUser } from '../../src/auth/index.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
+import { password } from '../auth/world.ts'
 import { baseUrl, makeHost, secret, type Serving } from '../e2e/serving.ts'
 import type { RunningCli } from '../support/cli.ts'
 import { openLine, type Line } from '../support/line.ts'
@@ -31,6 +32,8 @@ export interface ThreeServers {
   issueKnown(): Promise<Token>
   /** Revokes a token by asking a server. */
   revoke(port: number, token: string): Promise<void>
+  /** Changes something of ann's by asking a server, as ann with a token of hers from a login. */
+  changeAsAnn(port: number, line: string, body?: unknown): Promise<void>
   ask(port: number, token: Token, path?: string): Promise<Answer>
   close(): Promise<void>
 }
@@ -134,7 +137,7 @@ async function stop(serving: RunningCli): Promise<void> {
 }
 
 async function addPeople(system: System, port: number) {
-  const ann = await addUser(system, { name: 'ann', scopes: ['consumer', 'todo'] })
+  const ann = await addUser(system, { name: 'ann', password, scopes: ['consumer', 'todo'] })
   const added = await addClient(system, {
     name: 'app',
     user: 'ann',
@@ -162,6 +165,13 @@ async function addPeople(system: System, port: number) {
     async revoke(at: number, token: string) {
       const answer = await post(at, '/authorization/revoke', { token })
       assert.equal(answer.status, 200, answer.text)
+    },
+    async changeAsAnn(at: number, line: string, body?: unknown) {
+      const login = await send(at, { path: '/consumer/login', body: { username: 'ann', password } })
+      assert.equal(login.status, 200, login.text)
+      const [method = '', path = ''] = line.split(' ')
+      const answer = await send(at, { method, path, headers: bearer(login.body.token), body })
+      assert.ok(answer.status < 300, `${line}: ${answer.text}`)
     },
     ask: (at: number, token: Token, path = '/who') => send(at, { path, headers: token.headers }),
   }
