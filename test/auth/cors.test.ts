@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { basic, type TestServer } from '../support/server.ts'
+import { basic, bearer, type TestServer } from '../support/server.ts'
 import { openWorld } from './world.ts'
 
 const origin = 'https://page.example.com'
@@ -56,6 +56,15 @@ for (const { name, cors } of [
         assertOpen(answer.headers)
       })
     }
+
+    test('may ask who they are with a token', async () => {
+      const form = { grant_type: 'client_credentials' }
+      const { body } = await server.send('POST /authorization/token', { headers: client, form })
+      const headers = { ...bearer(body.access_token), origin }
+      const answer = await server.send('GET /authorization/whoami', { headers })
+      assert.equal(answer.status, 200)
+      assertOpen(answer.headers)
+    })
 
     test('may read why they were refused', async () => {
       const wrong = { headers: { ...basic('x', 'y'), origin }, form: { grant_type: 'client_credentials' } }
