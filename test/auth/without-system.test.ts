@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openLine, type Line } from '../support/line.ts'
+import { basic } from '../support/server.ts'
+import { openWorld, timeUntil } from './world.ts'
+
+test('without System the endpoints of OAuth2 say "later", and go on when it is back', async () => {
+  let line: Line | undefined
+  const rewriteUrl = async (url: string) => {
+    line ??= await openLine(url)
+    return line.through(url)
+  }
+  await using world = await openWorld('postgresql', { rewriteUrl })
+  const form = { grant_type: 'client_credentials' }
+  try {
+    const { body } = await world.token(world.app, form)
+    const headers = basic(world.app.id, world.app.secret)
+    await line!.cut()
+    const refusals = [
+      await world.token(world.app, form),
+      await world.token(world.app, { grant_type: 'refresh_token', refresh_token: body.refresh_token }),
+      await world.send('POST /authorization/revoke', { headers, form: { token: body.refresh_token } }),
+      await world.send('POST /authorization/introspect', { headers, form: { token: body.access_token } }),
+    ]
+    for (const answer of refusals) {
+      assert.equal(answer.status, 503, answer.text)
+      assert.equal(answer.body.error, 'temporarily_unavailable')
+      assert.ok(Number(answer.headers.get('retry-after')) > 0)
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+    }
+    const keys = await world.send('GET /.well-known/jwks.json')
+    assert.equal(keys.status, 503)
+    assert.equal(keys.headers.get('cache-control'), 'no-store')
+    assert.equal((await world.send('GET /.well-known/oauth-authorization-server')).status, 200)
+
+    await line!.mend()
+    await timeUntil(async () => (await world.token(world.app, form)).status === 200, 10_000)
+    const again = await world.token(world.app, { grant_type: 'refresh_token', refresh_token: body.refresh_token })
+    assert.equal(again.status, 200)
+  } finally {
+    await line?.close()
+  }
+})
