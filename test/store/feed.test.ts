@@ -99,6 +99,20 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.ok(median < 120, `${median} ms`)
     })
 
+    test('tells by its poll alone what no notification announced', async () => {
+      const { feed, told } = await follow()
+      const position = feed.position() + 1
+      await system.transaction(async (trx) => {
+        await trx.updateTable('waypost_feed_head').set({ position }).execute()
+        await trx
+          .insertInto('waypost_feed')
+          .values({ position, kind: 'token', subject: 'silent', created_at: 0 })
+          .execute()
+      })
+      await until(() => subjects(told).includes('silent'))
+      assert.equal(feed.isFresh(), true)
+    })
+
     test('tells nothing of a transaction that is rolled back, and has no gap after it', async () => {
       const { feed, told } = await follow()
       const failing = system.transaction(async (trx) => {
