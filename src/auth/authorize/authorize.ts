@@ -11,7 +11,7 @@ import { PageError } from './page-error.ts'
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { sendConsent, sendLogin } from './send-pages.ts'
-import { beginSession, endSession, findSession } from './session.ts'
+import { beginSession, endSession, findSession, type Session } from './session.ts'
 import { sendPage } from './speak-pages.ts'
 import { answerRequest, askAgain, goBack, readPageForm, withoutLogin, type Visit } from './visit.ts'
 
@@ -23,7 +23,7 @@ export async function authorize(visit: Visit): Promise<FastifyReply> {
     const step = await decide(issuer, checked, session)
     if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
     if (step.next === 'consent') return sendConsent(visit, checked, step)
-    return sendCode(visit, checked, { userId: step.session.userId, scopes: step.scopes })
+    return sendCode(visit, checked, step)
   })
 }
 
@@ -66,9 +66,8 @@ export async function answerConsent(visit: Visit): Promise<FastifyReply> {
     const step = await decide(issuer, checked, await findSession(issuer, cookie))
     // What was allowed is what the page showed: scopes may have been given to the client or the user since.
     if (step.next === 'login' || !hasShown(fields['csrf'] ?? '', step.scopes.join(' '))) return askAgain(visit, query)
-    const consent = { userId: step.session.userId, scopes: step.scopes }
-    await rememberConsent(issuer.system, checked, consent)
-    return sendCode(visit, checked, consent)
+    await rememberConsent(issuer.system, checked, { userId: step.session.userId, scopes: step.scopes })
+    return sendCode(visit, checked, step)
   })
 }
 
@@ -86,7 +85,8 @@ export async function answerLogout(visit: Visit): Promise<FastifyReply> {
 async function sendCode(
   visit: Visit,
   request: CheckedRequest,
-  consent: { userId: string; scopes: readonly string[] },
+  granted: { session: Session; scopes: readonly string[] },
 ): Promise<FastifyReply> {
-  return goBack(visit, request, { code: await issueCode(visit.issuer, request, consent) })
+  const code = await issueCode(visit.issuer, request, granted)
+  return code === undefined ? askAgain(visit, request.query) : goBack(visit, request, { code })
 }

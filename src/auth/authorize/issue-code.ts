@@ -1,31 +1,44 @@
 import { makeSecret, sha256 } from '../../kit/index.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
-import type { Consent } from './consent.ts'
+import type { Session } from './session.ts'
 
-/** Issues the code that a client exchanges for tokens: 256 bits, of which only the hash is stored. */
+/**
+ * Issues the code that a client exchanges for tokens: 256 bits, of which only the hash is stored. It holds the session's
+ * row: whoever ends a user's sessions and then takes his codes finds this one.
+ * @returns undefined when the session has ended meanwhile
+ */
 export async function issueCode(
   { system, clock, settings }: Pick<TokenIssuer, 'system' | 'clock' | 'settings'>,
   request: CheckedRequest,
-  { userId, scopes }: Consent,
-): Promise<string> {
+  { session, scopes }: { session: Session; scopes: readonly string[] },
+): Promise<string | undefined> {
   const code = makeSecret()
   const now = clock.now()
-  await system.db
-    .insertInto('waypost_code')
-    .values({
-      hash: sha256(code),
-      client_id: request.client.id,
-      user_id: userId,
-      redirect_uri: request.hasRedirectUri ? request.redirectUri : '',
-      scope: scopes.join(' '),
-      separator: request.requested?.separator ?? ' ',
-      challenge: request.challenge,
-      created_at: now,
-      expires_at: now + settings().code_lifetime,
-      used_at: null,
-      family_id: null,
-    })
-    .execute()
-  return code
+  return system.transaction(async (trx) => {
+    const held = await trx
+      .selectFrom('waypost_session')
+      .select('hash')
+      .where('hash', '=', session.hash)
+      .$if(system.kind === 'postgresql', (query) => query.forUpdate())
+      .executeTakeFirst()
+    if (held === undefined) return undefined
+    await trx
+      .insertInto('waypost_code')
+      .values({
+        hash: sha256(code),
+        client_id: request.client.id,
+        user_id: session.userId,
+        redirect_uri: request.hasRedirectUri ? request.redirectUri : '',
+        scope: scopes.join(' '),
+        separator: request.requested?.separator ?? ' ',
+        challenge: request.challenge,
+        created_at: now,
+        expires_at: now + settings().code_lifetime,
+        used_at: null,
+        family_id: null,
+      })
+      .execute()
+    return code
+  })
 }

@@ -5,6 +5,8 @@ import type { TokenIssuer } from '../token/tokens.ts'
 
 /** Somebody who is logged in on the pages. */
 export interface Session {
+  /** SHA-256 of the cookie's value. */
+  readonly hash: string
   readonly userId: string
   readonly userName: string
   /** When the password was last entered. */
@@ -69,7 +71,7 @@ export async function findSession(sessions: Sessions, value: string | undefined)
     const move = system.db.updateTable('waypost_session').set({ expires_at: expiresAt })
     await move.where('hash', '=', hash).execute()
   }
-  return { userId: row.id, userName: row.name, passwordAt: row.password_at }
+  return { hash, userId: row.id, userName: row.name, passwordAt: row.password_at }
 }
 
 export async function endSession({ system }: Sessions, value: string): Promise<void> {

@@ -197,7 +197,7 @@ for (const kind of systemKinds) {
       ['is gone', (id) => world.system.db.deleteFrom('waypost_user').where('id', '=', id).execute()],
     ]
     for (const [name, end] of endings) {
-      test(`is over as soon as its user ${name}, on every server`, async () => {
+      test(`is over as soon as its user ${name}`, async () => {
         const { id, name: username } = await addSomebody()
         await visitor.logIn(await ask(), { username })
         assert.equal((await ask()).text.includes(username), true)

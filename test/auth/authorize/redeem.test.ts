@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { addUser, addUserScopes, loginClientId, removeUserScopes } from '../../../src/auth/index.ts'
+import { endAccess } from '../../../src/auth/account/end-access.ts'
 import { sha256 } from '../../../src/kit/index.ts'
 import { bearer, systemKinds, type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
@@ -229,6 +230,38 @@ for (const kind of systemKinds) {
       const next = await obtain({}, later)
       await setStatus(world.system, 'client', { id: later.id, status: 'disabled' })
       assert.equal((await redeem(next, {}, later)).status, 401)
+    })
+
+    test('that waits is gone with all other access of its user or its client', async () => {
+      const { id } = await addUser(world.system, { name: 'eve', password, scopes: ['todo'] })
+      for (const whose of [{ userId: id }, { clientId: other.id }]) {
+        const guest = makeVisitor(world)
+        const consent = await guest.logIn(await guest.authorize(requestOf(other, { prompt: 'consent' })), {
+          username: 'eve',
+        })
+        const code = readCode(await guest.submit(consent, 'consent', { decision: 'allow' }))
+        await world.system.transaction((trx) => endAccess(world.system, trx, { of: whose, now: world.clock.now() }))
+        assertInvalid(await redeem(code, {}, other))
+      }
+    })
+
+    test('that is issued while the access of its user ends does not outlive it', async () => {
+      const { id } = await addUser(world.system, { name: 'mallory', password, scopes: ['todo'] })
+      const guest = makeVisitor(world)
+      for (let round = 0; round < 5; round++) {
+        const consent = await guest.logIn(await guest.authorize(requestOf(other)), { username: 'mallory' })
+        const asking = Array.from({ length: 4 }, () => guest.submit(consent, 'consent', { decision: 'allow' }))
+        const ending = world.system.transaction((trx) =>
+          endAccess(world.system, trx, { of: { userId: id }, now: world.clock.now() }),
+        )
+        const [answers] = await Promise.all([Promise.all(asking), ending])
+        for (const answer of answers) {
+          assert.equal(answer.status, 303)
+          const code = new URL(answer.headers.get('location') ?? '', world.url).searchParams.get('code')
+          if (code !== null) assertInvalid(await redeem(code, {}, other))
+        }
+        await world.system.db.deleteFrom('waypost_consent').where('user_id', '=', id).execute()
+      }
     })
 
     test('carries only what user and client have still; nothing is invalid_scope', async () => {
