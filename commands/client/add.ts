@@ -4,17 +4,22 @@ import { readEnvironment } from '../../src/kit/index.ts'
 export default class ClientAdd extends WaypostCommand {
   static override description = 'Add an OAuth2 client. Its secret is printed this once.'
   static override examples = [
-    '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo --grants client_credentials,refresh_token',
-    '<%= config.bin %> <%= command.id %> app --user ann --public --grants refresh_token --json',
+    '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo',
+    '<%= config.bin %> <%= command.id %> site --user ann --redirect-uri https://site.example.com/callback --json',
+    '<%= config.bin %> <%= command.id %> app --user ann --public --redirect-uri http://127.0.0.1/callback',
   ]
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'What to call it', required: true }) }
   static override flags = {
     user: Flags.string({ description: 'Owner, as whom client_credentials acts', required: true }),
     scopes: listFlag({ description: "Scopes, separated by commas; all of the owner's by default" }),
-    grants: listFlag({ description: 'Grants, separated by commas', default: ['client_credentials', 'refresh_token'] }),
+    grants: listFlag({
+      description:
+        'Grants, separated by commas: client_credentials, authorization_code, refresh_token, password; by default ' +
+        'authorization_code,refresh_token with --redirect-uri or --public, else client_credentials,refresh_token',
+    }),
     'redirect-uri': Flags.string({
-      description: 'Where authorization_code may lead; may be given again',
+      description: 'Where authorization_code may lead, exactly; may be given again',
       multiple: true,
     }),
     public: Flags.boolean({ description: 'Has no secret' }),
@@ -31,7 +36,7 @@ export default class ClientAdd extends WaypostCommand {
         name: args.name,
         user: flags.user,
         scopes: flags.scopes,
-        grants: flags.grants ?? [],
+        grants: flags.grants,
         redirectUris: flags['redirect-uri'] ?? [],
         public: flags.public,
       })
@@ -39,6 +44,7 @@ export default class ClientAdd extends WaypostCommand {
       if (client.client_secret !== undefined)
         this.print(`  Secret     ${paint('cyan', client.client_secret)}   (shown this once)`)
       this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
+      this.print(`  Grants     ${client.grants.join(', ')}`)
       return client
     } finally {
       await host.close()

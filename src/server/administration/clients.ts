@@ -1,7 +1,8 @@
 import {
   addClient,
+  checkClientParts,
   chooseClient,
-  findUser,
+  chooseUser,
   isBackendScope,
   listClients,
   loadUserScopes,
@@ -13,16 +14,45 @@ import {
 } from '../../auth/index.ts'
 import type { Host } from '../host.ts'
 
-/** Adds a client. Without scopes it gets all that its owner has, but those of administration. */
+export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
+  readonly scopes: readonly string[] | undefined
+  readonly grants: readonly string[] | undefined
+}
+
+/**
+ * Adds a client. Without scopes it gets all that its owner has, but those of administration; without grants those that
+ * go with what it is.
+ * @throws WP_AUTH_CLIENT_PARTS for one that could never get a token
+ */
 export async function addHostClient(
   host: Host,
-  request: Omit<NewClient, 'scopes'> & { scopes: readonly string[] | undefined },
-): Promise<{ client_id: string; client_secret?: string; scopes: readonly string[] }> {
-  const owner = await findUser(host.system, request.user)
+  request: ClientRequest,
+): Promise<{
+  client_id: string
+  client_secret?: string
+  scopes: readonly string[]
+  grants: readonly string[]
+  redirect_uris: readonly string[]
+}> {
+  const owner = await chooseUser(host.system, request.user)
   const owned = await loadUserScopes(host.system.db, owner.id)
   const scopes = request.scopes ?? owned.filter((scope) => !isBackendScope(scope))
-  const { id, secret } = await addClient(host.system, { ...request, scopes })
-  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), scopes }
+  // The operator may give every grant, that of passwords too.
+  const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseGrants(request) }, ['password'])
+  const { id, secret } = await addClient(host.system, { ...client, user: owner.name })
+  const { grants, redirectUris } = client
+  return {
+    client_id: id,
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    scopes: client.scopes,
+    grants,
+    redirect_uris: redirectUris,
+  }
+}
+
+/** Users come back to a redirect URI; whoever has none speaks for its owner, which takes a secret. */
+function chooseGrants({ redirectUris, public: isPublic }: Pick<NewClient, 'redirectUris' | 'public'>) {
+  return [isPublic || redirectUris.length > 0 ? 'authorization_code' : 'client_credentials', 'refresh_token']
 }
 
 /** Clients by name, of all users or of one. */
@@ -30,7 +60,7 @@ export async function listHostClients(
   { system }: Host,
   { user, limit }: { user?: string | undefined; limit: number },
 ): Promise<readonly ListedClient[]> {
-  const userId = user === undefined ? undefined : (await findUser(system, user)).id
+  const userId = user === undefined ? undefined : (await chooseUser(system, user)).id
   return listClients(system, { userId, limit })
 }
 
