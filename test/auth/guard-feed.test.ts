@@ -136,6 +136,23 @@ for (const kind of systemKinds) {
       guard.close()
     })
 
+    test('verifies with no key that was withdrawn while nobody could tell of it', async () => {
+      let isFresh = true
+      const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets, () => isFresh)
+      const { db } = world.system
+      const known = await db.selectFrom('waypost_key').selectAll().executeTakeFirstOrThrow()
+      const id = 'key_WITHDRAWN'
+      await db
+        .insertInto('waypost_key')
+        .values({ ...known, id, retired_at: 1 })
+        .execute()
+      assert.ok(await ring.verifier(id))
+      await db.deleteFrom('waypost_key').where('id', '=', id).execute()
+      assert.ok(await ring.verifier(id), 'the feed would have told of it')
+      isFresh = false
+      assert.equal(await ring.verifier(id), undefined)
+    })
+
     test('asks for keys that nobody knows one after another, and never many at once', async () => {
       const counter = makeCounter()
       const system = { ...world.system, guardDb: world.system.guardDb.withPlugin(counter.plugin) }

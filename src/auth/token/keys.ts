@@ -31,37 +31,45 @@ export async function openKeyRing(
   secrets: Secrets,
   isFresh: () => boolean = () => true,
 ): Promise<KeyRing> {
+  let newestRow: { readonly id: string; readonly private_jwk: string } | undefined
   let signer: SigningKey | undefined
   let verifiers: ReadonlyMap<string, KeyObject> = new Map()
 
   async function load(): Promise<void> {
     const query = system.guardDb.selectFrom('waypost_key').selectAll() // not behind what actions do
     const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
-    const active = rows.find((row) => row.retired_at === null)
-    if (active !== undefined && active.id !== signer?.kid) {
-      const jwk = JSON.parse(secrets.unseal(active.private_jwk, privateKeyPlace(active.id))) as JsonWebKey
-      signer = { kid: active.id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
-    }
+    newestRow = rows.find((row) => row.retired_at === null)
     verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
+  }
+
+  // Only when somebody signs: a server that cannot open a key can verify what others sign with it all the same.
+  function openSigner(): SigningKey {
+    const { id, private_jwk: sealed } = newestRow!
+    if (signer?.kid === id) return signer
+    const jwk = JSON.parse(secrets.unseal(sealed, privateKeyPlace(id))) as JsonWebKey
+    signer = { kid: id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
+    return signer
   }
 
   const copy = makeCopy(load)
   await copy.read()
-  if (signer === undefined) {
+  if (newestRow === undefined) {
     await system.transaction((trx) => addKey(system, trx, secrets))
     await copy.read()
   }
+  openSigner()
   return {
     get signer() {
-      return signer!
+      return openSigner()
     },
     async newest() {
       if (!isFresh()) copy.markChanged()
       await copy.catchUp()
-      return signer!
+      return openSigner()
     },
     async verifier(kid) {
       if (!keyId.test(kid)) return undefined
+      if (!isFresh()) copy.markChanged() // the key may have been withdrawn
       await copy.catchUp()
       if (!verifiers.has(kid)) await copy.readAnew()
       return verifiers.get(kid)
