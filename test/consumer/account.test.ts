@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
 import { password } from '../auth/world.ts'
+import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
 import { bearer, systemKinds } from '../support/server.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
@@ -127,6 +128,24 @@ for (const kind of systemKinds) {
       assert.equal((await second('PUT /consumer/account/password', { old: password, new: better })).status, 204)
       assert.equal(await people.use(first.token), 401)
       assert.equal(await people.use(body.token), 200)
+    })
+
+    test('with another password is asked for it in a browser that was logged in', async () => {
+      const user = await people.come('browsing')
+      const site = await people.addClient({
+        scopes: ['todo'],
+        grants: ['authorization_code'],
+        redirectUris: [callback],
+      })
+      const visitor = makeVisitor(people)
+      const request = requestOf(site, { scope: 'todo' })
+      const page = await visitor.logIn(await visitor.authorize(request), { username: user.name })
+      const code = readCode(await visitor.submit(page, 'consent', { decision: 'allow' }))
+      readCode(await visitor.authorize(request)) // nothing is asked
+      assert.equal((await user.send('PUT /consumer/account/password', { old: password, new: better })).status, 204)
+      assert.match((await visitor.authorize(request)).text, /type="password"/)
+      const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
+      assert.equal((await people.token(site, form)).body.error, 'invalid_grant')
     })
 
     test('changes its password once when two ask at the same time', async () => {

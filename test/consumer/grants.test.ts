@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { loginClientId } from '../../src/auth/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
+import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
 import { bearer, systemKinds } from '../support/server.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
@@ -108,6 +109,32 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(others.refreshToken)).token_type, 'bearer')
       assert.equal((await user.send(`DELETE /consumer/grant/${people.foreign.id}`)).status, 404)
       assert.equal(await people.use((await people.lend('changed-mind')).token), 200)
+    })
+
+    test('on the page are listed, and asked for again when they were taken back', async () => {
+      const user = await people.come('visitor')
+      const redirectUris = [callback]
+      const site = await people.addClient({
+        name: 'Site',
+        user: 'bob',
+        scopes: ['todo'],
+        grants: ['authorization_code'],
+        redirectUris,
+      })
+      const visitor = makeVisitor(people)
+      const request = requestOf(site, { scope: 'todo' })
+      const page = await visitor.logIn(await visitor.authorize(request), { username: user.name })
+      const code = readCode(await visitor.submit(page, 'consent', { decision: 'allow' }))
+      const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
+      const { body } = await people.token(site, form)
+      assert.equal(await people.use(body.access_token), 200)
+      readCode(await visitor.authorize(request)) // nothing is asked
+
+      const [grant] = (await user.send('GET /consumer/grant')).body.entry
+      assert.deepEqual([grant.client, grant.scopes], [{ id: site.id, name: 'Site' }, ['todo']])
+      assert.equal((await user.send(`DELETE /consumer/grant/${site.id}`)).status, 204)
+      assert.equal(await people.use(body.access_token), 401)
+      assert.equal((await visitor.authorize(request)).status, 200)
     })
 
     for (const [name, id] of [

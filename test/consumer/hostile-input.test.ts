@@ -143,7 +143,12 @@ for (const kind of systemKinds) {
         fc.constantFrom('%00', '%', '%zz', 'a%00b', '..%2f..', 'a'.repeat(2000), 'constructor'),
       )
       const line = fc.constantFrom(
-        ...['GET subscription', 'DELETE subscription', 'GET client', 'DELETE client', 'DELETE grant', 'DELETE token'],
+        'GET subscription',
+        'DELETE subscription',
+        'GET client',
+        'DELETE client',
+        'DELETE grant',
+        'DELETE token',
       )
       await fc.assert(
         fc.asyncProperty(line, id, async (where, text) => {
