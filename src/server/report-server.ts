@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { makeUuid, version } from '../kit/index.ts'
-import type { Secrets, System } from '../store/index.ts'
+import type { Secrets, System, SystemTables } from '../store/index.ts'
 import type { Host } from './host.ts'
 
 const heartbeatMs = 5000
@@ -13,42 +13,43 @@ export interface ServerReport {
   stop(): Promise<void>
 }
 
-export async function reportServer({ system }: Host, { keyIds }: Pick<Secrets, 'keyIds'>): Promise<ServerReport> {
+export async function reportServer(
+  { system }: Host,
+  { keyIds }: Pick<Secrets, 'keyIds'>,
+  { everyMs = heartbeatMs }: { everyMs?: number } = {},
+): Promise<ServerReport> {
   const id = makeUuid()
-  await system.db
-    .insertInto('waypost_server')
-    .values({
-      id,
-      name: hostname(),
-      version,
-      release_id: null,
-      state: 'starting',
-      error: null,
-      secret_ids: keyIds.join(' '),
-      started_at: system.now(),
-      heartbeat_at: system.now(),
-    })
-    .execute()
-  const update = (values: object) =>
-    system.db
-      .updateTable('waypost_server')
-      .set({ ...values, heartbeat_at: system.now() })
-      .where('id', '=', id)
-      .execute()
-  const timer = setInterval(() => void update({}).catch(() => undefined), heartbeatMs)
+  let known: Pick<SystemTables['waypost_server'], 'state' | 'error' | 'release_id'> = {
+    state: 'starting',
+    error: null,
+    release_id: null,
+  }
+  const insert = () => {
+    const times = { started_at: system.now(), heartbeat_at: system.now() }
+    const row = { id, name: hostname(), version, secret_ids: keyIds.join(' '), ...known, ...times }
+    return system.db.insertInto('waypost_server').values(row).execute()
+  }
+  // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
+  const update = async () => {
+    const own = system.db.updateTable('waypost_server').where('id', '=', id)
+    const { numUpdatedRows } = await own.set({ ...known, heartbeat_at: system.now() }).executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n && !isStopped) await insert()
+  }
+  let isStopped = false
+  await insert()
+  const timer = setInterval(() => void update().catch(() => undefined), everyMs)
   timer.unref()
 
   return {
     async say({ state, release, error }) {
-      await update({ state, error: error ?? null, ...(release === undefined ? {} : { release_id: release }) })
+      known = { state, error: error ?? null, release_id: release ?? known.release_id }
+      await update()
     },
     async stop() {
+      isStopped = true
       clearInterval(timer)
-      await system.db
-        .deleteFrom('waypost_server')
-        .where('id', '=', id)
-        .execute()
-        .catch(() => undefined)
+      const own = system.db.deleteFrom('waypost_server').where('id', '=', id)
+      await own.execute().catch(() => undefined)
     },
   }
 }

@@ -11,12 +11,17 @@ import type { Host } from './host.ts'
  * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_STORE_SECRET_SHORT
  */
 export async function resolveSecrets(host: Host, facts: SystemFacts): Promise<Secrets> {
+  const secrets = makeSecrets(await loadSecretText(host, facts))
+  if (facts.secret_check !== undefined) assertSecret(host, secrets, facts.secret_check)
+  return secrets
+}
+
+/** The secret, or `new,old`, as it stands where the System's secret stands. @throws WP_SERVER_SECRET_MISSING */
+export async function loadSecretText(host: Host, facts: SystemFacts): Promise<string> {
   const given = variable(host.variables, 'WAYPOST_SECRET')
   const text = hasOwnSecret(host, facts) ? await readOrMakeFile(host.folder) : given
   if (text === undefined) throw errors.WP_SERVER_SECRET_MISSING({ target: host.system.target })
-  const secrets = makeSecrets(text)
-  if (facts.secret_check !== undefined) assertSecret(host, secrets, facts.secret_check)
-  return secrets
+  return text
 }
 
 /** Whether the secret of a System stands in the folder, whatever `WAYPOST_SECRET` says. */
@@ -54,15 +59,14 @@ async function makeFile(file: string): Promise<void> {
 }
 
 /** What stands in the folder's file: one secret, or two while it changes. */
-export async function readOwnSecret(folder: string): Promise<string> {
+async function readOwnSecret(folder: string): Promise<string> {
   return (await readFile(secretFile(folder), 'utf8')).trim()
 }
 
 /** Puts a new secret before the folder's own one: from then on the file opens what either of them sealed. */
-export async function addOwnSecret(folder: string): Promise<string> {
-  const file = secretFile(folder)
-  const text = `${makeSecret()},${await readOwnSecret(folder)}`
-  await replaceFile(file, text)
+export async function addOwnSecret(folder: string, old: string): Promise<string> {
+  const text = `${makeSecret()},${old}`
+  await replaceFile(secretFile(folder), text)
   return text
 }
 

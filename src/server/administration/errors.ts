@@ -18,7 +18,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'Servers do not use the new secret yet: {servers}',
-    hint: 'Start them again with WAYPOST_SECRET="new,old"; or, if they are gone for good, add --force.',
+    hint: 'Start them again, with WAYPOST_SECRET="new,old" where it is set; add --force if they are gone for good.',
   },
   WP_SERVER_ISSUER_DEVELOPMENT: {
     kind: 'user',

@@ -1,7 +1,7 @@
 import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type Resealed } from '../../store/index.ts'
 import type { Host } from '../host.ts'
 import { listServersWithout } from '../report-server.ts'
-import { addOwnSecret, hasOwnSecret, keepNewestSecret, readOwnSecret, resolveSecrets } from '../resolve-secrets.ts'
+import { addOwnSecret, assertSecret, hasOwnSecret, keepNewestSecret, loadSecretText } from '../resolve-secrets.ts'
 import { errors } from './errors.ts'
 
 export interface SecretRotation {
@@ -21,16 +21,15 @@ export interface SecretRotation {
 export async function rotateHostSecret(host: Host, { force }: { force: boolean }): Promise<SecretRotation> {
   const facts = await loadFacts(host.system)
   const isOwn = hasOwnSecret(host, facts)
-  let own: string | undefined
+  let text = ''
   const rotated = await host.system.transaction(async (trx) => {
-    // The lock keeps two of these from writing the folder's file at once.
+    // The lock keeps two of these from reading and writing the folder's file at once.
     const stored = await lockFact(host.system, trx, 'secret_check')
-    let secrets = await resolveSecrets(host, { ...facts, ...(stored === undefined ? {} : { secret_check: stored }) })
-    if (isOwn) {
-      // Two of them are what an interrupted change left: it is brought to its end.
-      own = secrets.keyIds.length > 1 ? await readOwnSecret(host.folder) : await addOwnSecret(host.folder)
-      secrets = makeSecrets(own)
-    }
+    text = await loadSecretText(host, facts)
+    if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
+    // Two of its own are what an interrupted change left: it is brought to its end.
+    if (isOwn && !text.includes(',')) text = await addOwnSecret(host.folder, text)
+    const secrets = makeSecrets(text)
     const [newest = '', ...others] = secrets.keyIds
     if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
     const behind = force ? [] : await listServersWithout({ ...host.system, db: trx }, newest)
@@ -39,6 +38,14 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
     await replaceFact({ db: trx }, 'secret_check', secrets.checkValue)
     return { resealed, changed: stored !== secrets.checkValue }
   })
-  if (own !== undefined) await keepNewestSecret(host.folder, own)
+  if (isOwn) await endOwnChange(host, text)
   return { ...rotated, from: isOwn ? '.waypost/secret' : 'WAYPOST_SECRET' }
+}
+
+/** Behind the commit, because until then the old one is needed; under the same lock, or it might undo a later change. */
+async function endOwnChange({ system, folder }: Host, text: string): Promise<void> {
+  await system.transaction(async (trx) => {
+    await lockFact(system, trx, 'secret_check')
+    await keepNewestSecret(folder, text)
+  })
 }

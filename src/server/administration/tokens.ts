@@ -2,8 +2,8 @@ import {
   authErrors,
   checkScopes,
   chooseClient,
+  chooseUser,
   endAccess,
-  findUser,
   issueTokens,
   listTokens,
   loadUserScopes,
@@ -37,7 +37,7 @@ export async function issueHostToken(
   ) {
     throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
   }
-  const user = await findUser(host.system, request.user)
+  const user = await chooseUser(host.system, request.user)
   if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
   const owned = await loadUserScopes(host.system.db, user.id)
   const scopes = checkScopes(request.scopes ?? owned)
@@ -86,7 +86,7 @@ async function revokeOne(system: System, text: string, now: number): Promise<num
 }
 
 async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessOf> {
-  if (user !== undefined) return { userId: (await findUser(system, user)).id }
+  if (user !== undefined) return { userId: (await chooseUser(system, user)).id }
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
   return { clientId: (await chooseClient(system, client)).id }
 }
@@ -96,7 +96,7 @@ export async function listHostTokens(
   { system, clock }: Host,
   { user, client, limit }: { user?: string | undefined; client?: string | undefined; limit: number },
 ): Promise<readonly ListedToken[]> {
-  const userId = user === undefined ? undefined : (await findUser(system, user)).id
+  const userId = user === undefined ? undefined : (await chooseUser(system, user)).id
   const clientId = client === undefined ? undefined : (await chooseClient(system, client)).id
   return listTokens(system, { userId, clientId, now: clock.now(), limit })
 }

@@ -3,7 +3,7 @@ import {
   addUserScopes,
   backendScopes,
   checkScopes,
-  findUser,
+  chooseUser,
   isBackendScope,
   listUsers,
   loadUserScopes,
@@ -56,7 +56,7 @@ export async function changeHostUserScopes(
   host: Host,
   request: { name: string; add: readonly string[]; remove: readonly string[] },
 ): Promise<{ name: string; scopes: readonly string[] }> {
-  const user = await findUser(host.system, request.name)
+  const user = await chooseUser(host.system, request.name)
   await addUserScopes(host.system, user.id, checkScopes(request.add))
   await removeUserScopes(host.system, user.id, request.remove)
   return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
@@ -67,7 +67,7 @@ export async function changeHostUserPassword(
   { system, clock }: Host,
   { name, ...change }: { name: string; password: string; keepTokens: boolean },
 ): Promise<EndedAccess & { name: string }> {
-  const user = await findUser(system, name)
+  const user = await chooseUser(system, name)
   const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })
   return { name: user.name, ...ended }
 }
@@ -77,6 +77,6 @@ export async function changeHostUserStatus(
   { system, clock }: Host,
   { name, status }: { name: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { name: string }> {
-  const user = await findUser(system, name)
+  const user = await chooseUser(system, name)
   return { name: user.name, ...(await setUserStatus(system, { id: user.id, status, now: clock.now() })) }
 }
