@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { makeId } from '../../kit/index.ts'
 import { recordChanges, type Secrets, type System, type SystemTables } from '../../store/index.ts'
 import { findSpentKeys } from './spent-keys.ts'
@@ -21,9 +21,9 @@ export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, co
 export async function rotateKey(system: System, secrets: Secrets, now: number): Promise<KeyRotation> {
   const spent = await findSpentKeys(system.db, now)
   return system.transaction(async (trx) => {
-    // Locked, so that of two rotations at once the second sees the key of the first, and retires it.
-    const signing = trx.selectFrom('waypost_key').select('id').where('retired_at', 'is', null)
-    await signing.$if(system.kind === 'postgresql', (query) => query.forUpdate()).execute()
+    // One after the other, so that each sees the key of the one before, and retires it: the rows themselves cannot be
+    // waited for, since the next one is not there yet.
+    if (system.kind === 'postgresql') await sql`lock table waypost_key in share row exclusive mode`.execute(trx)
     const retired = await trx
       .updateTable('waypost_key')
       .set({ retired_at: system.now() })
