@@ -178,6 +178,16 @@ describeEachSystem('serve', ({ newSystem }) => {
     for (const server of [servers[0]!, ...more]) await until(async () => (await get(server)) === 'all')
   })
 
+  test('what has been over for long is deleted by whoever serves', async () => {
+    const { db } = host.system
+    await db.deleteFrom('waypost_system').where('name', '=', 'last_prune').execute()
+    await db.insertInto('waypost_throttle').values({ bucket: 'old', count: 1, expires_at: 1 }).execute()
+    await start()
+    const isThere = () =>
+      db.selectFrom('waypost_throttle').select('count').where('bucket', '=', 'old').executeTakeFirst()
+    await until(async () => (await isThere()) === undefined)
+  })
+
   test('a server that is closed leaves no row and answers nobody', async () => {
     for (const server of servers) await server.close()
     assert.deepEqual(await listServers(host), [])
