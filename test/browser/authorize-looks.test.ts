@@ -13,7 +13,7 @@ const sizes = [
   { name: 'a desktop', viewport: { width: 1280, height: 860 } },
 ]
 
-describe('the pages of the authorization code flow, looked at', { timeout: 180_000 }, () => {
+describe('the pages of the authorization code flow, looked at', { timeout: 600_000 }, () => {
   let browser: Browser
   let world: BrowserWorld
   let urls: { readonly plain: string; readonly device: string; readonly long: string; readonly unknown: string }

@@ -8,7 +8,7 @@ import { issuer, openBrowserWorld, password, type BrowserWorld } from './authori
 
 const withoutScripts = { javaScriptEnabled: false, viewport: { width: 390, height: 844 } }
 
-describe('the authorization code flow in a browser', { timeout: 180_000 }, () => {
+describe('the authorization code flow in a browser', { timeout: 600_000 }, () => {
   let browser: Browser
   let world: BrowserWorld
   before(async () => {

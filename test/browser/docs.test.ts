@@ -21,7 +21,7 @@ const sizes = [
   { name: 'a desktop', viewport: { width: 1440, height: 900 } },
 ]
 
-describe('/docs in a browser', { timeout: 180_000 }, () => {
+describe('/docs in a browser', { timeout: 600_000 }, () => {
   let browser: Browser
   let server: ProjectServer
   before(async () => {
