@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { issueTokens, openKeyRing, openTokenIssuer, pruneKeys } from '../../src/auth/index.ts'
+import { issueTokens, openKeyRing, openTokenIssuer, pruneKeys, rotateKey } from '../../src/auth/index.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity, rotateHostKey } from '../../src/server/index.ts'
+import { makeSecrets } from '../../src/store/index.ts'
 import { bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
 import { openWorld, timeUntil, type World } from './world.ts'
 
@@ -87,6 +88,22 @@ for (const kind of systemKinds) {
       assert.equal((await blind.newest()).kid, key)
       told.markChanged()
       assert.equal((await told.newest()).kid, key)
+    })
+
+    test('that a server cannot open verify there all the same, and it signs with no other', async () => {
+      const { secrets } = await openIdentity(world.host)
+      const ring = await openKeyRing(world.system, secrets)
+      const [old, young] = [
+        ring.signer.kid,
+        await rotateKey(world.system, makeSecrets('s'.repeat(40)), world.clock.now()),
+      ]
+      ring.markChanged()
+      for (const kid of [old, young.key]) assert.notEqual(await ring.verifier(kid), undefined)
+      await assert.rejects(ring.newest(), { code: 'WP_STORE_SEALED' })
+      const { key } = await rotateHostKey(world.host)
+      ring.markChanged()
+      assert.equal((await ring.newest()).kid, key)
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // else they would go on failing
     })
 
     test('are gone when their last token has expired, not before', async () => {

@@ -107,8 +107,8 @@ function makeCopy(load: () => Promise<void>) {
     /** Reads unless everything that changed before the call has been read. */
     async catchUp(): Promise<void> {
       const needed = changes
+      if (changesLoaded < needed) await running?.catch(() => undefined) // which may have begun before, and failed for it
       if (changesLoaded < needed) await read()
-      if (changesLoaded < needed) await read() // the one that ran may have begun before
     },
   }
 }
