@@ -89,8 +89,8 @@ function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
 }
 
 function readBearer(header: string, needed: readonly string[], refusals: Refusals): string {
-  // Whoever uses another scheme has not tried yet.
-  if (!/^Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
+  // Whoever uses another scheme has not tried yet. Behind a comma stands what a second header said.
+  if (!/(^|, *)Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match === null) throw refusals.malformed()
   return match[1]!

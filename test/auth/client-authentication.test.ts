@@ -220,6 +220,21 @@ for (const kind of systemKinds) {
         path: 'GET /any',
         lines: (_world, token) => [lineOf(bearer(token)), 'Authorization:'],
       },
+      {
+        name: 'an empty one and one at a private route',
+        path: 'GET /any',
+        lines: (_world, token) => ['Authorization:', lineOf(bearer(token))],
+      },
+      {
+        name: 'a client and a token at a private route',
+        path: 'GET /any',
+        lines: ({ app }, token) => [basic(app.id, app.secret), bearer(token)].map(lineOf),
+      },
+      {
+        name: 'a token and a client at the token endpoint',
+        path: 'POST /authorization/token',
+        lines: ({ app }, token) => [bearer(token), basic(app.id, app.secret)].map(lineOf),
+      },
     ]
     for (const { name, path, lines } of twice) {
       test(`that sends two Authorization headers is refused: ${name}`, async () => {
