@@ -14,83 +14,81 @@ export interface OwnGrant {
   readonly usedAt: number | null
 }
 
-interface Trace {
+interface Given {
   readonly client_id: string
   readonly scope: string
   readonly since: number
-  readonly used_at: number | null
-  /** Whether it counts, or only says when the client was seen. */
-  readonly counts: boolean
 }
 
 /** The grants of a user to clients that are not his own, the latest first. */
-export async function listOwnGrants(system: System, userId: string, now: number): Promise<readonly OwnGrant[]> {
-  const traces = Map.groupBy(
-    [...(await readConsents(system, userId)), ...(await readTokens(system, userId, now))],
-    (trace) => trace.client_id,
-  )
-  const ids = [...traces].flatMap(([id, all]) => (all.some(({ counts }) => counts) ? [id] : []))
-  if (ids.length === 0) return []
-  const clients = await system.db
-    .selectFrom('waypost_client')
-    .select(['id', 'name'])
-    .where('id', 'in', ids)
-    .where('id', '!=', loginClientId)
-    .where((column) => column.or([column('user_id', 'is', null), column('user_id', '!=', userId)]))
+export async function listOwnGrants({ db }: System, userId: string, now: number): Promise<readonly OwnGrant[]> {
+  const given = [...(await readConsents(db, userId)), ...(await readFamilies(db, userId, now))]
+  const byClient = Map.groupBy(given, (one) => one.client_id)
+  if (byClient.size === 0) return []
+  const clients = await db
+    .selectFrom('waypost_client as client')
+    .leftJoin('waypost_token_family as family', (join) =>
+      join.onRef('family.client_id', '=', 'client.id').on('family.user_id', '=', userId),
+    )
+    .select(({ fn }) => ['client.id', 'client.name', fn.max('family.used_at').as('usedAt')])
+    .where('client.id', 'in', [...byClient.keys()])
+    .groupBy(['client.id', 'client.name'])
     .execute()
   return clients
-    .map((client) => ({ client, ...summarize(traces.get(client.id)!) }))
+    .map(({ id, name, usedAt }) => ({ client: { id, name }, ...summarize(byClient.get(id)!), usedAt }))
     .toSorted((one, other) => other.since - one.since || (one.client.id < other.client.id ? -1 : 1))
 }
 
-function summarize(traces: readonly Trace[]): Omit<OwnGrant, 'client'> {
-  const counting = traces.filter(({ counts }) => counts)
-  const used = traces.flatMap(({ used_at: at }) => at ?? [])
+function summarize(given: readonly Given[]): Pick<OwnGrant, 'scopes' | 'since'> {
   return {
-    scopes: [...new Set(counting.flatMap(({ scope }) => splitScopes(scope)))].toSorted(),
-    since: Math.min(...counting.map(({ since }) => since)),
-    usedAt: used.length === 0 ? null : Math.max(...used),
+    scopes: [...new Set(given.flatMap(({ scope }) => splitScopes(scope)))].toSorted(),
+    since: Math.min(...given.map(({ since }) => since)),
   }
 }
 
-async function readConsents(system: System, userId: string): Promise<readonly Trace[]> {
-  const rows = await system.db
+async function readConsents(db: System['db'], userId: string): Promise<readonly Given[]> {
+  return db
     .selectFrom('waypost_consent')
     .select(['client_id', 'scope', 'granted_at as since'])
     .where('user_id', '=', userId)
+    .where('client_id', 'not in', ownClients(db, userId))
     .execute()
-  return rows.map((row) => ({ ...row, used_at: null, counts: true }))
 }
 
-/** By client and scope: whatever a client made of a grant comes to a few rows. */
-async function readTokens(system: System, userId: string, now: number): Promise<readonly Trace[]> {
-  const { db } = system
-  const rows = []
-  for (const table of ['waypost_token_family', 'waypost_token'] as const) {
-    const found = await db
-      .selectFrom(table)
-      .select((column) => [
-        'client_id',
-        'scope',
-        column.fn.min('created_at').as('since'),
-        column.fn.max('used_at').as('used_at'),
-      ])
-      .select((column) =>
-        column
-          .case()
-          .when(column.and([column('revoked_at', 'is', null), column('expires_at', '>', now)]))
-          .then(1)
-          .else(0)
-          .end()
-          .as('counts'),
-      )
-      .where('user_id', '=', userId)
-      .where('client_id', '!=', loginClientId)
-      .groupBy(['client_id', 'scope', 'counts'])
-      .execute()
-    rows.push(...found)
-  }
-  return rows.map((row) => ({ ...row, counts: row.counts === 1 }))
+/** Families that have a token which counts, access or refresh. Tokens without a family are no client's of somebody else. */
+async function readFamilies(db: System['db'], userId: string, now: number): Promise<readonly Given[]> {
+  return db
+    .selectFrom('waypost_token_family as family')
+    .select(({ fn }) => ['family.client_id', 'family.scope', fn.min('family.created_at').as('since')])
+    .where('family.user_id', '=', userId)
+    .where('family.client_id', '!=', loginClientId)
+    .where('family.client_id', 'not in', ownClients(db, userId))
+    .where('family.revoked_at', 'is', null)
+    .where('family.expires_at', '>', now)
+    .where(({ or, exists, selectFrom, ref }) =>
+      or([
+        exists(
+          selectFrom('waypost_refresh_token as refresh')
+            .select('refresh.hash')
+            .where('refresh.family_id', '=', ref('family.id'))
+            .where('refresh.used_at', 'is', null)
+            .where('refresh.expires_at', '>', now),
+        ),
+        exists(
+          selectFrom('waypost_token as token')
+            .select('token.jti')
+            .where('token.family_id', '=', ref('family.id'))
+            .where('token.revoked_at', 'is', null)
+            .where('token.expires_at', '>', now),
+        ),
+      ]),
+    )
+    .groupBy(['family.client_id', 'family.scope'])
+    .execute()
+}
+
+function ownClients(db: System['db'], userId: string) {
+  return db.selectFrom('waypost_client').select('id').where('user_id', '=', userId)
 }
 
 /**
