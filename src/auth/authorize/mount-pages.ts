@@ -20,16 +20,12 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     await app.register(formbody, { bodyLimit })
     await app.register(cookie)
     speakPages(app)
-    // No other origin's script may read any of them, whatever the release allows for its routes.
-    const config = { cors: false }
-    app.get('/authorization/authorize', { config, exposeHeadRoute: false }, (request, reply) =>
+    app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
       authorize(visit(request, reply)),
     )
-    refusePreflight(app, '/authorization/authorize')
     for (const [name, answer] of forms) {
-      app.post(`/authorization/${name}`, { config }, (request, reply) => answer(visit(request, reply)))
+      app.post(`/authorization/${name}`, (request, reply) => answer(visit(request, reply)))
       refuseOtherMethods(app, `/authorization/${name}`)
-      refusePreflight(app, `/authorization/${name}`)
     }
   }
 }
@@ -46,16 +42,11 @@ function refuseOtherMethods(app: FastifyInstance, url: string): void {
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
     url,
     exposeHeadRoute: false,
-    config: { cors: false, refusesMethod: true },
+    config: { refusesMethod: true },
     onRequest: async (_request, reply) => {
       reply.header('allow', 'POST')
       throw new PageError('Start again in the app', 'This address only takes what a page sends.', { status: 405 })
     },
     handler: async () => undefined,
   })
-}
-
-/** Without a route of its own a path is covered by the one that answers every preflight. */
-function refusePreflight(app: FastifyInstance, url: string): void {
-  app.options(url, { config: { cors: false } }, async (_request, reply) => reply.code(204).send())
 }
