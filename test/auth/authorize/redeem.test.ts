@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { addUser, addUserScopes, loginClientId, removeUserScopes } from '../../../src/auth/index.ts'
 import { endAccess } from '../../../src/auth/account/end-access.ts'
 import { sha256 } from '../../../src/kit/index.ts'
 import { bearer, systemKinds, type TestAnswer } from '../../support/server.ts'
-import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
+import { openWorld, password, setStatus, timeUntil, type Credentials, type World } from '../world.ts'
 import {
   callback,
   makeVisitor,
@@ -219,6 +220,32 @@ for (const kind of systemKinds) {
       }
     })
 
+    if (kind === 'postgresql') {
+      // whose row lock holds both of them between their look and their change
+      test('redeemed by two that both saw it unused is revoked by the second', async () => {
+        const code = await obtain()
+        const hold = Promise.withResolvers<void>()
+        const held = Promise.withResolvers<void>()
+        const holding = world.system.transaction(async (trx) => {
+          await trx.selectFrom('waypost_code').select('hash').where('hash', '=', sha256(code)).forUpdate().execute()
+          held.resolve()
+          await hold.promise
+        })
+        await held.promise
+        const redeeming = Promise.all([redeem(code), redeem(code)])
+        await timeUntil(async () => (await countWaiting(world)) === 2, 30_000)
+        hold.resolve()
+        await holding
+        const answers = await redeeming
+        assert.deepEqual(
+          answers.map((answer) => answer.status).toSorted((one, other) => one - other),
+          [200, 400],
+        )
+        const won = answers.find((answer) => answer.status === 200)!
+        assert.equal(await use(won.body.access_token), 401)
+      })
+    }
+
     test('is not exchanged once its user or its client is disabled', async () => {
       const bob = await addUser(world.system, { name: 'bob', password, scopes: ['todo'] })
       const guest = makeVisitor(world)
@@ -303,3 +330,11 @@ test('a code lives for as long as the release says', async () => {
   world.clock.forward(60_000)
   assert.equal((await world.token(client, { ...form, code: second })).status, 400)
 })
+
+/** How many statements on this database wait for a row that another transaction holds. */
+async function countWaiting({ system }: World): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select cast(count(*) as int) as waiting from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`.execute(system.db)
+  return rows[0]!.waiting
+}
