@@ -5,8 +5,10 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { loadFacts, makeSecrets, resealAll, sealedColumns, type System } from '../../src/store/index.ts'
+import { callback, makeVisitor, requestOf } from '../auth/authorize/visitor.ts'
 import { makeProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
+import type { World } from '../auth/world.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
 
@@ -73,6 +75,13 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       send(serving.port, { method: 'PUT', path: '/consumer/login', body: { refresh_token: refreshToken } })
     const ask = (bearer: string) =>
       send(serving.port, { path: '/consumer/subscription', headers: { authorization: `Bearer ${bearer}` } })
+    const browse: World['send'] = async (line, { headers = {}, form } = {}) => {
+      const [method = '', target = ''] = line.split(' ')
+      const body = form === undefined ? {} : { body: new URLSearchParams(form) }
+      const url = `http://127.0.0.1:${serving.port}${target}`
+      const response = await fetch(url, { method, headers, redirect: 'manual', ...body })
+      return { status: response.status, headers: response.headers, text: await response.text(), body: {} }
+    }
     const restart = async (value: string) => {
       await serving.stop()
       serving = await startServe(withSecret(made, value))
@@ -93,8 +102,13 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal(await newestSealed(made.host.system, secret), 'all', 'nothing was sealed again')
     })
 
-    it('it seals everything again; tokens and logins go on over each step', async () => {
+    it('it seals everything again; tokens, logins, sessions and forms go on over each step', async () => {
+      const added = await run(`client:add web --user ann --grants authorization_code --redirect-uri ${callback} --json`)
+      const request = requestOf({ id: JSON.parse(added.stdout).client_id }, { scope: 'todo' })
+      const [reader, late] = [makeVisitor({ send: browse }), makeVisitor({ send: browse })]
       await restart(`${fresh},${secret}`)
+      await reader.logIn(await reader.authorize(request), { password })
+      const form = await late.authorize(request)
       assert.equal((await ask(token)).status, 200)
       const rotated = await run('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(rotated.code, 0, rotated.stderr)
@@ -107,6 +121,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       await restart(fresh)
       assert.equal((await ask(token)).status, 200)
       assert.equal((await ask(first.body.token)).status, 200)
+      assert.match((await reader.authorize({ ...request, prompt: 'none' })).headers.get('location') ?? '', /[?&]code=/)
+      assert.match((await late.logIn(form, { password })).headers.get('location') ?? '', /[?&]code=/)
       assert.equal((await renew()).status, 200)
     })
 
