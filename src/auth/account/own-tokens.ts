@@ -37,20 +37,13 @@ export interface TokenPage {
 
 /** The tokens of a user, the newest first. */
 export async function listOwnTokens({ db }: System, page: TokenPage): Promise<readonly OwnToken[]> {
-  const { after } = page
   const rows = await db
-    .selectFrom(selectTokens(db, page).unionAll(selectFamilies(db, page)).as('one'))
+    .selectFrom(
+      db.selectFrom(selectTokens(db, page).as('token')).selectAll().unionAll(selectFamilies(db, page)).as('one'),
+    )
     .leftJoin('waypost_client as client', 'client.id', 'one.client_id')
     .selectAll('one')
     .select('client.name as client_name')
-    .$if(after !== undefined, (query) =>
-      query.where((column) =>
-        column.or([
-          column('one.created_at', '<', after!.createdAt),
-          column.and([column('one.created_at', '=', after!.createdAt), column('one.id', '>', after!.id)]),
-        ]),
-      ),
-    )
     .orderBy('one.created_at', 'desc')
     .orderBy('one.id')
     .limit(page.limit)
@@ -67,7 +60,8 @@ export async function listOwnTokens({ db }: System, page: TokenPage): Promise<re
   }))
 }
 
-function selectTokens(db: System['db'], { userId, now }: TokenPage) {
+/** No more than a page needs, by the index: a client may have got very many. */
+function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage) {
   return db
     .selectFrom('waypost_token')
     .select(['jti as id', sql<string | null>`jti`.as('jti'), 'family_id', 'client_id'])
@@ -75,10 +69,18 @@ function selectTokens(db: System['db'], { userId, now }: TokenPage) {
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
+    .$if(after !== undefined, (query) =>
+      query
+        .where('created_at', '<=', after!.createdAt)
+        .where(({ or, eb }) => or([eb('created_at', '<', after!.createdAt), eb('jti', '>', after!.id)])),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('jti')
+    .limit(limit)
 }
 
 /** Families that have no access token now: nobody would see otherwise that a login of last week goes on. */
-function selectFamilies(db: System['db'], { userId, now }: TokenPage) {
+function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
   return db
     .selectFrom('waypost_token_family as family')
     .innerJoin('waypost_refresh_token as refresh', 'refresh.family_id', 'family.id')
@@ -89,6 +91,11 @@ function selectFamilies(db: System['db'], { userId, now }: TokenPage) {
     .where('family.expires_at', '>', now)
     .where('refresh.used_at', 'is', null)
     .where('refresh.expires_at', '>', now)
+    .$if(after !== undefined, (query) =>
+      query
+        .where('family.created_at', '<=', after!.createdAt)
+        .where(({ or, eb }) => or([eb('family.created_at', '<', after!.createdAt), eb('family.id', '>', after!.id)])),
+    )
     .where(({ exists, not, selectFrom, ref }) =>
       not(
         exists(

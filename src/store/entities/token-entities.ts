@@ -17,9 +17,10 @@ const SigningKey = defineEntity({
 const AccessToken = defineEntity({
   name: 'AccessToken',
   tableName: 'waypost_token',
+  indexes: [{ properties: ['user_id', 'created_at'] }],
   properties: {
     jti: p.text().primary(),
-    user_id: p.text().index(),
+    user_id: p.text(),
     client_id: p.text().index(),
     family_id: p.text().nullable().index(),
     scope: p.text(),

@@ -9,6 +9,8 @@ export class AuthorizationCode extends Migration {
 
 const statements = [
   'alter table "waypost_token" add column "used_at" bigint null',
+  'drop index "waypost_token_user_id_index"',
+  `create index "waypost_token_user_id_created_at_index" on "waypost_token" ("user_id", "created_at")`,
   'alter table "waypost_token_family" add column "used_at" bigint null',
   'alter table "waypost_client" add column "disabled_by" text null',
   'alter table "waypost_server" add column "secret_ids" text null',
