@@ -70,7 +70,7 @@ export function requestOf(client: Pick<Credentials, 'id'>, change: Parameters = 
 }
 
 /** The hidden fields of one of a page's forms. */
-export function readHidden({ text }: TestAnswer, action: string): Readonly<Record<string, string>> {
+export function readHidden({ text }: Pick<TestAnswer, 'text'>, action: string): Readonly<Record<string, string>> {
   const form = text
     .split('<form')
     .slice(1)
