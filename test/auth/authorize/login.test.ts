@@ -60,7 +60,6 @@ for (const kind of systemKinds) {
       ['an unknown name', { username: 'nobody', password }, 401],
       ['a name that nobody can have', { username: 'a\0b', password }, 401],
       ['a name that is too long', { username: 'a'.repeat(65), password }, 401],
-      ['a password with more behind it', { username: 'ann', password: password + 'x'.repeat(1024) }, 401],
       ['no password', { username: 'ann', password: '' }, 400],
       ['no name', { username: '', password }, 400],
       ['nothing', {}, 400],
@@ -74,6 +73,15 @@ for (const kind of systemKinds) {
         if (name === 'a wrong password') readCode(await visitor.logIn(answer))
       })
     }
+
+    test('fails for the longest password there is with one character more', async () => {
+      const longest = 'p'.repeat(1024)
+      await addUser(world.system, { name: 'long', password: longest, scopes: ['todo'] })
+      const page = await ask()
+      const attempt = (text: string) => visitor.submit(page, 'login', { username: 'long', password: text })
+      assert.equal((await attempt(`${longest}x`)).status, 401)
+      assert.equal((await attempt(longest)).status, 303)
+    })
 
     test('fails for a disabled user, in the same words', async () => {
       const { id, name } = await addSomebody()
