@@ -23,9 +23,13 @@ export interface ClientWorld extends World {
   browse(url: URL | string, decision?: 'allow' | 'deny'): Promise<URL>
 }
 
-export async function openClientWorld(kind: SystemKind): Promise<ClientWorld> {
+/** @param config the release's settings */
+export async function openClientWorld(
+  kind: SystemKind,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<ClientWorld> {
   const door = await openDoor()
-  const world = await openWorld(kind, { baseUrl: door.url })
+  const world = await openWorld(kind, { baseUrl: door.url, config })
   door.leadTo(Number(new URL(world.url).port))
   const close = async () => {
     await world.close()
