@@ -37,6 +37,11 @@ test('without System the endpoints of OAuth2 say "later", and go on when it is b
     await timeUntil(async () => (await world.token(world.app, form)).status === 200, 10_000)
     const again = await world.token(world.app, { grant_type: 'refresh_token', refresh_token: body.refresh_token })
     assert.equal(again.status, 200)
+
+    const log = world.log.join('\n')
+    assert.match(log, /an authorization request failed/)
+    const secrets = [world.app.secret, headers.authorization.slice(6), body.access_token, body.refresh_token]
+    for (const secret of secrets) assert.ok(!log.includes(secret), 'a secret in the log')
   } finally {
     await line?.close()
   }
