@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { countRegistration } from '../../src/auth/account/throttle-registration.ts'
 import { loadUserScopes } from '../../src/auth/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 import { bearer, systemKinds } from '../support/server.ts'
@@ -83,6 +84,19 @@ for (const kind of systemKinds) {
         assert.equal((await register({ username: 'erik', password })).status, 201)
       } finally {
         await second.close()
+      }
+    })
+
+    test('is possible ten times in an hour from a public address, an IPv6 one by its /64', async () => {
+      const { system, clock } = world
+      const count = (address: string) => countRegistration(system, clock, address)
+      for (const [first, same, other] of [
+        ['203.0.113.7', '::ffff:203.0.113.7', '203.0.113.8'],
+        ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
+      ] as const) {
+        for (let attempt = 0; attempt < 10; attempt++) await count(first)
+        await assert.rejects(count(same), { code: 'WP_AUTH_REGISTRATIONS', status: 429 })
+        await count(other)
       }
     })
 
