@@ -1,7 +1,6 @@
-import { Flags, WaypostCommand, listFlag } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { Flags, HostCommand, listFlag } from '../../bin/cli/index.ts'
 
-export default class TokenIssue extends WaypostCommand {
+export default class TokenIssue extends HostCommand {
   static override description = 'Issue an access token for a user and print it.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --user ann --scopes todo --expires 1h',
@@ -17,15 +16,11 @@ export default class TokenIssue extends WaypostCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TokenIssue)
     const { issueHostToken, openHost } = await import('../../src/server/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
+    return this.withHost(openHost, async (host) => {
       const token = await issueHostToken(host, { user: flags.user, scopes: flags.scopes, expires: flags.expires })
       this.note(`  Token      ${token.jti}   until ${new Date(Date.now() + token.expires_in * 1000).toISOString()}`)
       this.print(token.access_token)
       return token
-    } finally {
-      await host.close()
-    }
+    })
   }
 }

@@ -1,7 +1,7 @@
-import { Args, Flags, WaypostCommand, listFlag, paint, readSecret } from '../../bin/cli/index.ts'
-import { makeSecret, readEnvironment } from '../../src/kit/index.ts'
+import { Args, Flags, HostCommand, listFlag, paint, readSecret } from '../../bin/cli/index.ts'
+import { makeSecret } from '../../src/kit/index.ts'
 
-export default class UserAdd extends WaypostCommand {
+export default class UserAdd extends HostCommand {
   static override description = 'Add a user, with the default scopes and those given.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann --scopes todo',
@@ -23,17 +23,13 @@ export default class UserAdd extends WaypostCommand {
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
     const { addHostUser, openHost } = await import('../../src/server/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
-      this.note(`  Target     ${host.system.target}`)
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const { name, email, scopes, admin } = { name: args.name, ...flags }
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
       return { ...user, ...(given === undefined ? { password } : {}) }
-    } finally {
-      await host.close()
-    }
+    })
   }
 }

@@ -1,7 +1,6 @@
-import { Args, listFlag, WaypostCommand } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { Args, HostCommand, listFlag } from '../../bin/cli/index.ts'
 
-export default class UserScopes extends WaypostCommand {
+export default class UserScopes extends HostCommand {
   static override description = 'Show the scopes of a user, give some, take some away.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
@@ -17,10 +16,8 @@ export default class UserScopes extends WaypostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(UserScopes)
     const { changeHostUserScopes, openHost } = await import('../../src/server/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
-      this.note(`  Target     ${host.system.target}`)
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const user = await changeHostUserScopes(host, {
         name: args.name,
         add: flags.add ?? [],
@@ -28,8 +25,6 @@ export default class UserScopes extends WaypostCommand {
       })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
       return user
-    } finally {
-      await host.close()
-    }
+    })
   }
 }

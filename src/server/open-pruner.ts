@@ -19,8 +19,8 @@ export interface PrunerOptions {
 export interface Pruner {
   /** Looks whether it is time, at most once a minute, and does not wait for the answer. */
   touch(): void
-  /** Waits for what is being pruned; what takes longer is left to the next one. */
-  close(): Promise<void>
+  /** Waits for what is being pruned, 10 s at most by default; what takes longer is left to the next one. */
+  close(limitMs?: number): Promise<void>
 }
 
 export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, options: PrunerOptions): Pruner {
@@ -44,8 +44,8 @@ export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, op
       next = clock.monotonic() + lookEveryMs
       running = running.then(prune).catch((error: unknown) => options.onError?.(error))
     },
-    async close() {
-      const timer = setTimeout(() => stop.abort(), endLimitMs)
+    async close(limitMs = endLimitMs) {
+      const timer = setTimeout(() => stop.abort(), limitMs)
       await running
       clearTimeout(timer)
       stop.abort()

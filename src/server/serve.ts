@@ -84,7 +84,7 @@ function keepPruning(pruner: Pruner): () => Promise<void> {
   const timer = setInterval(() => pruner.touch(), pruneLookMs).unref()
   return async () => {
     clearInterval(timer)
-    await pruner.close()
+    await pruner.close(0)
   }
 }
 
