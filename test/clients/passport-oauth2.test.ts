@@ -70,6 +70,13 @@ for (const kind of systemKinds) {
       }
     })
 
+    test('signs a user in for a public client, whose secret is empty', async () => {
+      site.use(makeStrategy({ clientID: world.native.id, clientSecret: '', scope: 'todo' }))
+      const { cookie, url } = await leave()
+      const { accessToken, scope } = (await comeBack(await world.browse(url), cookie))['user'] as SignedIn
+      assert.deepEqual([await tellWho(accessToken), scope], ['ann', 'todo'])
+    })
+
     test('hears of a user who denies', async () => {
       site.use(makeStrategy({}))
       const { cookie, url } = await leave()

@@ -51,24 +51,35 @@ for (const kind of systemKinds) {
       })
 
       test(`with ${JSON.stringify(options)}: authorization code`, async () => {
-        const config = configure(world, world.web, options)
-        const client = new AuthorizationCode({
-          ...config,
-          auth: { ...config.auth, authorizePath: '/authorization/authorize' },
-        })
-        const { verifier, challenge } = makePkce()
-        const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
-        const request = { redirect_uri: callback, scope: ['note', 'todo'], state: 'a b', ...pkce }
-        const back = await world.browse(client.authorizeURL(request))
-        assert.equal(back.searchParams.get('state'), 'a b')
-        const code = back.searchParams.get('code') ?? ''
-        const form = { code, redirect_uri: callback, code_verifier: verifier }
-        const issued = await client.getToken(form)
+        const { client, form, issued } = await authorize(configure(world, world.web, options), callback)
         assert.equal(issued.token['scope'], `note${options.scopeSeparator ?? ' '}todo`)
         assert.deepEqual((await callTodo(issued.token)).body, { user: 'ann', scopes: ['note', 'todo'] })
         await assert.rejects(client.getToken(form), isRefused(400, 'invalid_grant'))
         assert.equal((await callTodo(issued.token)).status, 401, 'the code came twice')
       })
+    }
+
+    test('a public client, whose secret is empty', async () => {
+      for (const authorizationMethod of ['header', 'body'] as const) {
+        const config = configure(world, { ...world.native, secret: '' }, { authorizationMethod })
+        const { issued } = await authorize(config, 'http://127.0.0.1:50001/callback')
+        assert.equal((await callTodo((await issued.refresh()).token)).status, 200)
+      }
+    })
+
+    async function authorize(config: ModuleOptions, redirectUri: string) {
+      const client = new AuthorizationCode({
+        ...config,
+        auth: { ...config.auth, authorizePath: '/authorization/authorize' },
+      })
+      const { verifier, challenge } = makePkce()
+      const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+      const request = { redirect_uri: redirectUri, scope: ['note', 'todo'], state: 'a b', ...pkce }
+      const back = await world.browse(client.authorizeURL(request))
+      assert.equal(back.searchParams.get('state'), 'a b')
+      const code = back.searchParams.get('code') ?? ''
+      const form = { code, redirect_uri: redirectUri, code_verifier: verifier }
+      return { client, form, issued: await client.getToken(form) }
     }
 
     test('the password grant, for a client that has it', async () => {
