@@ -177,7 +177,16 @@ async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }:
  * the pages for login and consent.
  */
 function isAuthorization({ url, routeOptions }: FastifyRequest): boolean {
-  return [url, routeOptions.url].some((path) => path !== undefined && /^\/(authorization|\.well-known)\//.test(path))
+  // A pre-flight finds the route of every path, so that the path itself says whose it is, as the router reads it.
+  return [routeOptions.url ?? '', decodePath(url)].some((path) => /^\/(authorization|\.well-known)\//.test(path))
+}
+
+function decodePath(url: string): string {
+  try {
+    return url.includes('%') ? decodeURI(url) : url
+  } catch {
+    return url
+  }
 }
 
 function isPreflight({ headers }: FastifyRequest): boolean {
