@@ -172,6 +172,24 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await run('token:issue --user ann')).code, 0)
   })
 
+  it('doctor --restored says what is alive and asks, or is told --yes', async () => {
+    const asked = await run('doctor --restored')
+    assert.deepEqual([asked.code, asked.stdout], [2, ''])
+    assert.match(
+      asked.stderr,
+      /^ {2}Target {5}\S+\n {2}Backup {5}from \d+ \S+ ago or later\n {2}Alive {6}\d+ valid token/,
+    )
+    assert.match(asked.stderr, /Without a terminal this needs --yes/)
+    const { code, stdout, stderr } = await run('doctor --restored --yes')
+    assert.deepEqual([code, stdout], [0, '  Restored   every server that runs has to ask System again\n'])
+    assert.match(stderr, /waypost token:revoke --user NAME\n/)
+    assertCalm(stderr)
+    const report = JSON.parse((await run('doctor --restored --revoke-tokens --yes --json')).stdout)
+    assert.deepEqual([Object.keys(report), report.alive.users], [['restored', 'backup', 'alive', 'revoked'], 1])
+    assert.deepEqual(JSON.parse((await run('token:list --json')).stdout), { tokens: [] })
+    for (const words of ['doctor --yes', 'doctor --revoke-tokens']) assert.equal((await run(words)).code, 2)
+  })
+
   describe('issuer:change', { concurrency: 1 }, () => {
     let serving: Serving
     let login: { token: string; refresh_token: string }
@@ -195,7 +213,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(
         stderr,
-        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens; refused once/,
+        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; refused once/,
       )
       assert.match(stderr, /Without a terminal this needs --yes/)
       assert.equal((await loadFacts(made.host.system)).issuer, baseUrl)

@@ -13,7 +13,7 @@ export interface Serving extends RunningCli {
 /** Starts `serve` on a free port and waits until it listens. */
 export async function startServe(host: TestProject): Promise<Serving> {
   const serving = host.start('serve --port 0')
-  const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
+  const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, 60_000)
   return { ...serving, port: Number(port) }
 }
 
