@@ -39,7 +39,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 429,
     message: 'Too many attempts to log in',
-    hint: 'Try again in {seconds} s.',
+    hint: 'Try again in {wait}.',
   },
   WP_AUTH_BUSY: {
     kind: 'external',
@@ -128,7 +128,12 @@ export const errors = defineErrors({
     message: 'You have {limit} clients, the most that one user may have',
     hint: 'Delete one that is not needed.',
   },
-  WP_AUTH_CLIENT_PARTS: { kind: 'user', status: 400, message: 'This client could not work: {reason}' },
+  WP_AUTH_CLIENT_PARTS: {
+    kind: 'user',
+    status: 400,
+    message: 'This client could not work: {reason}',
+    hint: 'Give it what it needs, or other grants.',
+  },
   WP_AUTH_CLIENT_BARRED: {
     kind: 'user',
     status: 403,
@@ -168,7 +173,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 429,
     message: 'Too many registrations from this address',
-    hint: 'Try again in {seconds} s.',
+    hint: 'Try again in {wait}.',
   },
   WP_AUTH_GRANT_NOT_GIVEN: {
     kind: 'user',

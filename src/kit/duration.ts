@@ -17,3 +17,9 @@ export function parseSize(text: string): number | undefined {
   const bytes = Number(match[1]) * sizes[match[2] as keyof typeof sizes]
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
+
+/** How long to wait, for people: `40 s`, `15 minutes`, `2 hours`. */
+export function formatWait(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7200 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds / 3600)} hours`
+}

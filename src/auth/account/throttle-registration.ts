@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/index.ts'
+import { formatWait, type Clock } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { hit, isPrivate, network } from './throttle.ts'
@@ -18,5 +18,5 @@ export async function countRegistration(system: System, clock: Clock, address: s
   const { count, expires_at: ends } = await system.transaction((trx) => hit(trx, bucket, { now, windowMs }))
   if (count <= (isPrivate(address) ? limits.private : limits.public)) return
   const seconds = Math.max(1, Math.ceil((ends - now) / 1000))
-  throw errors.WP_AUTH_REGISTRATIONS({ seconds }, { retryAfterSeconds: seconds })
+  throw errors.WP_AUTH_REGISTRATIONS({ wait: formatWait(seconds) }, { retryAfterSeconds: seconds })
 }

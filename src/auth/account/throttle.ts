@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { sql, type Transaction } from 'kysely'
-import type { Clock } from '../../kit/index.ts'
+import { formatWait, type Clock } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
@@ -30,7 +30,7 @@ export async function countAttempt(system: System, clock: Clock, attempt: Attemp
   })
   if (waitMs === 0) return
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  throw errors.WP_AUTH_THROTTLED({ seconds }, { retryAfterSeconds: seconds })
+  throw errors.WP_AUTH_THROTTLED({ wait: formatWait(seconds) }, { retryAfterSeconds: seconds })
 }
 
 /** Takes an attempt back that nobody looked at; one that was right also clears its name and address. */

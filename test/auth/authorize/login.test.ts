@@ -287,7 +287,7 @@ for (const kind of systemKinds) {
         const answer = await visitor.submit(page, 'login', { username, password })
         assert.equal(answer.status, 429)
         assert.ok(Number(answer.headers.get('retry-after')) > 0)
-        assert.match(readPage(answer), /Too many attempts to log in\. Try again in \d+ s\./)
+        assert.match(readPage(answer), /Too many attempts to log in\. Try again in \d+ minutes\./)
         const login = await world.send('POST /consumer/login', { json: { username, password } })
         assert.equal(login.status, 429)
       }

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatWait } from '../../src/kit/index.ts'
+
+test('a wait is written in the largest unit that says enough', () => {
+  const waits = [1, 40, 119, 120, 121, 894, 7199, 7200, 86_400].map(formatWait)
+  const expected = [
+    '1 s',
+    '40 s',
+    '119 s',
+    '2 minutes',
+    '3 minutes',
+    '15 minutes',
+    '120 minutes',
+    '2 hours',
+    '24 hours',
+  ]
+  assert.deepEqual(waits, expected)
+})
