@@ -4,12 +4,12 @@ import { Pool } from 'undici'
 
 const atOnce = 32
 const pool = new Pool(`http://127.0.0.1:${process.argv[2]}`, { connections: atOnce })
-let isOn = false
+let flood = new AbortController()
 let count = 0
 let callers: Promise<void>[] = []
 
 async function callAgain(): Promise<void> {
-  while (isOn) {
+  while (!flood.signal.aborted) {
     count += 1
     const { statusCode, body } = await pool.request({
       method: 'POST',
@@ -23,10 +23,14 @@ async function callAgain(): Promise<void> {
 }
 
 process.on('message', (order) => {
-  isOn = order === 'start'
-  if (isOn) callers = Array.from({ length: atOnce }, callAgain)
-  else
-    void Promise.all(callers)
-      .then(() => process.send!(count))
-      .then(() => (count = 0))
+  if (order === 'start') {
+    flood = new AbortController()
+    callers = Array.from({ length: atOnce }, callAgain)
+    return
+  }
+  flood.abort()
+  void Promise.all(callers).then(() => {
+    process.send!(count)
+    count = 0
+  })
 })

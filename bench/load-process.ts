@@ -27,8 +27,8 @@ async function sendLoad({ port, request, ms }: LoadOrder): Promise<{ answered: n
   const caller = async (client: Client) => {
     while (performance.now() < end) {
       const { statusCode, body } = await client.request(request)
-      const text = statusCode < 300 ? void (await body.dump()) : await body.text()
-      if (statusCode >= 300) throw new Error(`${request.method} ${request.path} answered ${statusCode}: ${text}`)
+      if (statusCode >= 300) throw new Error(`${request.path} answered ${statusCode}: ${await body.text()}`)
+      await body.dump()
       answered += 1
     }
   }

@@ -25,7 +25,7 @@ test('the sealed columns are those that the entities call sealed, each in a tabl
   assert.deepEqual(sealedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(), named.toSorted())
   for (const { table } of sealedColumns) {
     const entity = entities.find(({ meta }) => meta.tableName === table)
-    assert.equal((entity?.meta.properties as Record<string, { primary?: boolean }>)['id']?.primary, true, table)
+    assert.equal((entity!.meta.properties as Record<string, { primary?: boolean }>)['id']?.primary, true, table)
   }
 })
 
