@@ -110,6 +110,15 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       await reader.logIn(await reader.authorize(request), { password })
       const form = await late.authorize(request)
       assert.equal((await ask(token)).status, 200)
+      const before = JSON.parse((await run('doctor --json', use(`${fresh},${secret}`))).stdout)
+      assert.ok(
+        before.checks.some(({ state, message }: Record<string, string>) => {
+          return (
+            state === 'warn' &&
+            message === 'WAYPOST_SECRET opens what System holds, of which 4 values are sealed with the old secret'
+          )
+        }),
+      )
       const rotated = await run('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(rotated.code, 0, rotated.stderr)
       assert.equal(rotated.stdout, '  Sealed     1 signing key, 3 subscriptions\n')
@@ -153,10 +162,9 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     await made.host.system.transaction((trx) =>
       resealAll(made.host.system, { trx, secrets: makeSecrets(`${fresh},${secret}`) }),
     )
-    const started = performance.now()
     const states = new Set<string>()
     let isDone = false
-    for (let waitMs = 200; !isDone; waitMs += 150) {
+    for (let waitMs = 200; !isDone; waitMs *= 1.5) {
       const rotating = withSecret(made, both).start('secret:rotate')
       const ended = await Promise.race([rotating.ended, pause(waitMs)])
       if (ended === undefined) process.kill(rotating.pid, 'SIGKILL')
@@ -166,7 +174,6 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       states.add(newest)
       assert.equal(await newestSealed(made.host.system, newest), 'all')
       if (!isDone && newest === secret) isDone = true // killed behind its commit
-      assert.ok(performance.now() - started < 120_000, 'it comes to an end')
     }
     assert.ok(states.has(secret))
     assert.equal((await run('token:issue --user ann')).code, 0)
@@ -324,6 +331,7 @@ async function newestSealed({ db }: System, value: string): Promise<'all' | 'som
     const rows = await db
       .selectFrom(table as 'waypost_key')
       .select(['id', `${column as 'private_jwk'} as sealed`])
+      .where(column as 'private_jwk', 'is not', null)
       .execute()
     for (const { id, sealed } of rows) {
       try {

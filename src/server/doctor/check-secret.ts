@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { variable } from '../../kit/index.ts'
-import { makeSecrets, type Secrets, type System, type SystemFacts } from '../../store/index.ts'
+import { makeSecrets, sealedColumns, type Secrets, type System, type SystemFacts } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { assertSecret, hasOwnSecret, secretFile } from '../resolve-secrets.ts'
@@ -24,7 +24,12 @@ export async function checkSecret(host: Host, facts: SystemFacts): Promise<Findi
   }
   assertSecret(host, secrets, facts.secret_check)
   await unsealSamples(host.system, secrets)
-  return { check, state: 'ok', message: `${name} opens what System holds` }
+  const message = `${name} opens what System holds`
+  const older = await countOlder(host.system, secrets)
+  if (older === 0) return { check, state: 'ok', message }
+  const next = 'As long as the old one is needed, keep it behind the new one. To seal them again:'
+  const all = `${message}, of which ${older === 1 ? '1 value is' : `${older} values are`} sealed with the old secret`
+  return { check, state: 'warn', message: all, next, command: 'waypost secret:rotate' }
 }
 
 function readOwn(folder: string): Promise<string | undefined> {
@@ -41,24 +46,34 @@ function describeMissing({ secret_check: stored }: SystemFacts): Finding {
 }
 
 /** The first characters of a sealed value: its version, and the id of the key that sealed it. */
-const prefix = 'v1.12345678'.length
+const prefixOf = (column: string) => sql<string>`substr(${sql.ref(column)}, 1, ${sql.lit('v1.12345678'.length)})`
 
-/** Opens every key that signs, and one subscription's secret of each key that seals. @throws WP_STORE_SEALED */
+/** Opens one value of each column for each secret that sealed some, and every key that signs. @throws WP_STORE_SEALED */
 async function unsealSamples({ db }: System, secrets: Secrets): Promise<void> {
-  const keys = await db
-    .selectFrom('waypost_key')
-    .select(['id', 'private_jwk'])
-    .where('retired_at', 'is', null)
-    .execute()
-  for (const { id, private_jwk: sealed } of keys) {
-    secrets.unseal(sealed, { table: 'waypost_key', row: id, column: 'private_jwk' })
+  for (const place of sealedColumns) {
+    // All of them have an id and the sealed text, which is all that is read: one of them stands for each.
+    const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
+    const samples = db
+      .selectFrom(table)
+      .select((rows) => rows.fn.min('id').as('id'))
+      .groupBy(prefixOf(column))
+    const query = db.selectFrom(table).select(['id', `${column} as sealed`])
+    const isKey = place.table === 'waypost_key'
+    const chosen = isKey ? query.where('retired_at', 'is', null) : query.where('id', 'in', samples)
+    for (const { id, sealed } of await chosen.execute()) secrets.unseal(sealed, { ...place, row: id })
   }
-  const samples = db
-    .selectFrom('waypost_subscription')
-    .select((column) => column.fn.min('id').as('id'))
-    .groupBy(sql`substr(secret, 1, ${sql.lit(prefix)})`)
-  const query = db.selectFrom('waypost_subscription').select(['id', 'secret']).where('id', 'in', samples)
-  for (const { id, secret } of await query.execute()) {
-    secrets.unseal(secret, { table: 'waypost_subscription', row: id, column: 'secret' })
+}
+
+async function countOlder({ db }: System, { keyIds }: Secrets): Promise<number> {
+  let count = 0
+  for (const place of sealedColumns) {
+    const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
+    const older = await db
+      .selectFrom(table)
+      .select((rows) => rows.fn.countAll<number>().as('count'))
+      .where(prefixOf(column), '<>', `v1.${keyIds[0]}`)
+      .executeTakeFirstOrThrow()
+    count += older.count
   }
+  return count
 }
