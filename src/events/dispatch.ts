@@ -18,18 +18,31 @@ export interface Dispatch {
   readonly users?: readonly string[] | undefined
 }
 
+/**
+ * Checks the text of dispatched data against what its event says of it.
+ * @returns undefined when it fits, or nothing is said
+ */
+export type DataCheck = (
+  event: string,
+  text: string,
+) => readonly { readonly path: string; readonly message: string }[] | undefined
+
 /** Stores what actions dispatch. */
 export interface Dispatcher {
-  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_USERS */
+  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS */
   prepare(dispatch: Dispatch): PreparedMessage
   /** Stores messages by themselves, or in a transaction of System. One row each, however many subscribe. */
   store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void>
 }
 
-/** Makes the dispatcher of one generation, whose release names the events. */
-export function makeDispatcher(system: System, catalog: EventCatalog): Dispatcher {
+/** Makes the dispatcher of one generation, whose release names the events and says by `check` what fits them. */
+export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck): Dispatcher {
   return {
-    prepare: (dispatch) => prepareMessage(catalog, dispatch),
+    prepare(dispatch) {
+      const message = prepareMessage(catalog, dispatch)
+      if (check !== undefined) assertFits(check, message)
+      return message
+    },
     store: (messages, transaction) => {
       if (transaction !== undefined) return storeMessages(system, transaction as Kysely<SystemTables>, messages)
       // One statement is a transaction by itself.
@@ -48,6 +61,17 @@ function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMess
     throw errors.WP_EVENTS_USERS({ event })
   }
   return { event, data: toJson(event, dispatch.data), users: users?.filter(isId) }
+}
+
+const shownProblems = 5
+
+/** What is checked is what subscribers would read: after `toJSON`, and without what JSON has no place for. */
+function assertFits(check: DataCheck, { event, data }: PreparedMessage): void {
+  const problems = check(event, data) ?? []
+  if (problems.length === 0) return
+  const shown = problems.slice(0, shownProblems).map(({ path, message }) => `${path} ${message}`)
+  const more = problems.length > shownProblems ? [`and ${problems.length - shownProblems} more`] : []
+  throw errors.WP_EVENTS_SCHEMA({ event, problems: [...shown, ...more].join('; ') })
 }
 
 /** Nobody's id is a text that PostgreSQL does not take. */

@@ -25,6 +25,12 @@ export const errors = defineErrors({
     status: 500,
     message: 'The data dispatched with the event "{event}" cannot be written as JSON',
   },
+  WP_EVENTS_SCHEMA: {
+    kind: 'bug',
+    status: 500,
+    message: 'The data dispatched with the event "{event}" does not fit its schema: {problems}',
+    hint: 'Dispatch what the schema of the event in waypost.yml says, or change that.',
+  },
   WP_EVENTS_USERS: {
     kind: 'bug',
     status: 500,

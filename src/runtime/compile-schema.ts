@@ -19,8 +19,8 @@ export type Validator = (value: unknown) => readonly SchemaProblem[] | undefined
 
 export type Serializer = (value: unknown) => string
 
-/** The part of a request that a schema is for: path and query are coerced and get defaults, bodies are left alone. */
-export type Part = 'path' | 'query' | 'body' | 'result'
+/** What a schema is for: path and query are coerced and get defaults, everything else is left alone. */
+export type Part = 'path' | 'query' | 'body' | 'result' | 'data'
 
 export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 

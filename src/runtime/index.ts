@@ -2,6 +2,7 @@
 // validation, serialisation, error bodies. May import kit, contract, release, connection, and the faces of auth and events.
 export type { ContextSources } from './action-context.ts'
 export type { Answered, Endpoint, Generation, GenerationOptions, Logger } from './generation.ts'
+export { makeDataCheck } from './check-dispatched.ts'
 export { makeActionFinder } from './find-action.ts'
 export { buildGeneration } from './generation.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'

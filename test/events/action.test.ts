@@ -29,6 +29,18 @@ const actions: Readonly<Record<string, string>> = {
       context.dispatch('notde', {})
       return { ok: true }
     })`,
+  misfit: `await context.dispatch('noted', { from: 7 }); return { ok: true }`,
+  'misfit-in-transaction': `return context.transaction('System', async () => {
+      await context.dispatch('noted', { from: 'misfit-in-transaction' })
+      await context.dispatch('noted', { from: 7 })
+      return { ok: true }
+    })`,
+  'misfit-of-what-is-read': `
+    await context.dispatch('noted', { from: { toJSON: () => 'misfit-of-what-is-read' }, ok: undefined })
+    return { ok: true }`,
+  'misfit-named': `
+    const found = await context.dispatch('strict', { title: 1, more: 2 }).catch((error) => error)
+    return context.respond(409, { ok: false, from: [found.code, found.message].join(': ') })`,
   result: `return { ok: true, from: 'result' }`,
   'result-refused': `return context.respond(409, { ok: false })`,
 }
@@ -64,6 +76,9 @@ describe('an action that dispatches', () => {
     { name: 'forgets-in-transaction', status: 200, delivers: true },
     { name: 'forgets-unknown', status: 500, delivers: false },
     { name: 'forgets-unknown-in-transaction', status: 500, delivers: false },
+    { name: 'misfit', status: 500, delivers: false },
+    { name: 'misfit-in-transaction', status: 500, delivers: false },
+    { name: 'misfit-of-what-is-read', status: 200, delivers: true },
     { name: 'result', status: 200, delivers: true },
     { name: 'result-refused', status: 409, delivers: false },
   ]
@@ -79,6 +94,16 @@ describe('an action that dispatches', () => {
       )
     })
   }
+
+  test('what does not fit the schema of its event is told inside the action: event, path and message', async () => {
+    const answer = await app.inject('GET /misfit-named')
+    assert.equal(
+      (answer.body as { from: string }).from,
+      'WP_EVENTS_SCHEMA: The data dispatched with the event "strict" does not fit its schema: ' +
+        'data/more is not known here; data/title must be string',
+    )
+    assert.deepEqual(app.events.delivered('strict'), [])
+  })
 })
 
 function definition(): string {
@@ -90,7 +115,10 @@ function definition(): string {
   return `routes:\n${routes.join('\n')}
 schema:
   Answer: { type: object, properties: { ok: { type: boolean }, from: { type: string } } }
+  Strict: { type: object, properties: { title: { $ref: 'schema:///Title' } }, additionalProperties: false }
+  Title: { type: string }
 event:
   noted: { description: Something was noted, schema: Answer }
+  strict: { description: Something strict, schema: Strict }
 `
 }

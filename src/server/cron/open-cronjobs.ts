@@ -3,7 +3,7 @@ import type { CronjobTypes, Log } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
 import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import { assertServable } from '../../release/index.ts'
-import { makeActionFinder, runCronjob } from '../../runtime/index.ts'
+import { makeActionFinder, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
 import type { Host } from '../host.ts'
 import { loadModules, type ToServe } from '../load-modules.ts'
 import { planCronjobs, type Plan } from './plan-cronjobs.ts'
@@ -41,7 +41,9 @@ export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Pro
   const actionFor = makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
   const actions = new Map(Object.entries(manifest.cronjobs).map(([name, job]) => [name, actionFor(job)]))
   const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections)
-  const contexts = { connections, clock: host.clock, dispatcher: makeDispatcher(host.system, manifest.events) }
+  const check = makeDataCheck(makeSchemaCache(), () => manifest)
+  const dispatcher = makeDispatcher(host.system, manifest.events, check)
+  const contexts = { connections, clock: host.clock, dispatcher }
   const { promise: idle, resolve: letGo } = Promise.withResolvers<void>()
   let users = 1 // this set itself
   const release = () => {

@@ -1,0 +1,28 @@
+import type { DataCheck } from '../events/index.ts'
+import type { Manifest } from '../release/index.ts'
+import type { Validator } from './compile-schema.ts'
+import type { SchemaCache } from './schema-cache.ts'
+
+/**
+ * Checks what is dispatched against the schema of its event, which is compiled at its first dispatch.
+ * @param current what is served now: `dev` takes over another manifest with the same events, whose schemas may differ
+ */
+export function makeDataCheck(schemas: SchemaCache, current: () => Pick<Manifest, 'events' | 'schemas'>): DataCheck {
+  let manifest = current()
+  let compiled = new Map<string, Validator | undefined>()
+
+  function validatorOf(event: string): Validator | undefined {
+    if (current() !== manifest) {
+      manifest = current()
+      compiled = new Map()
+    }
+    if (!compiled.has(event)) {
+      const { schema } = manifest.events[event] ?? {}
+      const validator = schema === undefined ? undefined : schemas.validator(schema, manifest.schemas, 'data')
+      compiled.set(event, validator)
+    }
+    return compiled.get(event)
+  }
+
+  return (event, text) => validatorOf(event)?.(JSON.parse(text))
+}
