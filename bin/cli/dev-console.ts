@@ -3,7 +3,6 @@ import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../
 import {
   describeFailure,
   formatAnswered,
-  formatDelivered,
   formatLogged,
   formatMs,
   hideSecrets,
@@ -11,6 +10,7 @@ import {
   margin,
   printable,
 } from './dev-lines.ts'
+import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
 import { hasColour, paint } from './paint.ts'

@@ -4,7 +4,6 @@ import { paint } from './paint.ts'
 
 type Answered = Parameters<DevConsole['answered']>[0]
 type Logged = Parameters<DevConsole['logged']>[0]
-type Attempt = Parameters<DevConsole['delivered']>[0]
 
 export interface LineOptions {
   /** Columns of the terminal; undefined cuts nothing. */
@@ -57,14 +56,6 @@ export function formatLogged({ level, message, cronjob, fields }: Logged): strin
   ]
   const isLoud = level === 'warn' || level === 'error' || level === 'fatal'
   return `${isLoud ? paint(colour, word) : word} ${hideTokens(parts.filter(Boolean).join('   '))}`
-}
-
-/** One attempt to deliver an event. */
-export function formatDelivered({ event, endpoint, outcome, result, attempt }: Attempt): string {
-  const next = outcome === 'retrying' ? `, attempt ${attempt + 1} of 4 follows` : ''
-  const end = outcome === 'delivered' ? '' : `   ${outcome}${next}`
-  const to = hideSecrets(endpoint).replace(/\/\/[^/@]*@/, '//…@')
-  return `event  ${event} → ${to}   ${result.failure ?? result.status}   ${formatMs(result.latencyMs)}${end}`
 }
 
 export function formatMs(ms: number): string {

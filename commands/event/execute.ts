@@ -1,4 +1,4 @@
-import { Flags, WaypostCommand } from '../../bin/cli/index.ts'
+import { Flags, ProgressLine, WaypostCommand, formatClock, formatFailedAttempt } from '../../bin/cli/index.ts'
 import { messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
 import type { AttemptReport, Execution } from '../../src/server/index.ts'
 
@@ -36,58 +36,73 @@ export default class EventExecute extends WaypostCommand {
     const { executeHostEvents, openHost } = await import('../../src/server/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
+    const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+    const progress = new ProgressLine(process.stderr, () => `  ${describeCounts(counts)}   ${secondsSince(began)}`)
     try {
       const failures: AttemptReport[] = []
       const execution = await executeHostEvents(host, {
         signal,
         watch: flags.watch,
         concurrency: flags.concurrency,
-        onAttempt: (attempt) => this.#attempted(attempt, failures),
-        onError: (error) => this.note(`${messageOf(error)}. It is tried again.`),
+        onAttempt: (attempt) => {
+          counts.attempted++
+          counts[attempt.outcome]++
+          if (attempt.outcome === 'delivered') return
+          if (process.stdout.isTTY && !flags.watch) keep(failures, attempt)
+          else if (process.stdout.isTTY || attempt.outcome === 'dead') progress.above(() => this.#showFailure(attempt))
+        },
+        onError: (error) => progress.above(() => this.note(`${messageOf(error)}. It is tried again.`)),
       })
-      if (process.stdout.isTTY) this.#show(execution, { failures, seconds: (performance.now() - began) / 1000 })
+      progress.end()
+      if (process.stdout.isTTY) this.#show(execution, { failures, took: secondsSince(began), isWatch: flags.watch })
       const { attempted, delivered, retrying, dead } = execution
       return { attempted, delivered, retrying, dead }
     } finally {
+      progress.end()
       await host.close()
     }
   }
 
-  /** On a terminal failures follow the numbers; for cron the dead ones are printed as they come. */
-  #attempted(attempt: AttemptReport, failures: AttemptReport[]): void {
-    if (attempt.outcome === 'delivered') return
-    if (process.stdout.isTTY) {
-      if (failures.filter(({ outcome }) => outcome === attempt.outcome).length < shownFailures) failures.push(attempt)
-    } else if (attempt.outcome === 'dead') {
-      this.print(describeFailure(attempt).trim())
-    }
+  /** One line, as it comes: for cron dead deliveries only, so that it sends a mail for nothing else. */
+  #showFailure(attempt: AttemptReport): void {
+    this.print(`${process.stdout.isTTY ? '  ' : ''}${formatFailedAttempt(attempt)}`)
   }
 
-  #show(execution: Execution, { failures, seconds }: { failures: readonly AttemptReport[]; seconds: number }): void {
-    const { attempted, delivered, retrying, dead, waiting, nextDueAt } = execution
+  #show(execution: Execution, { failures, took, isWatch }: Shown): void {
+    const { attempted, retrying, dead, waiting, nextDueAt } = execution
     if (attempted + dead === 0) {
       const next =
-        nextDueAt === null ? '' : ` ${waiting} wait${waiting === 1 ? 's' : ''}, the next at ${clockTime(nextDueAt)}.`
+        nextDueAt === null ? '' : ` ${waiting} wait${waiting === 1 ? 's' : ''}, the next at ${formatClock(nextDueAt)}.`
       this.print(`  Nothing is due.${next}`)
       return
     }
-    const counts = `${attempted} attempted   ${delivered} delivered   ${retrying} retrying   ${dead} dead`
-    this.print(`  ${counts}     ${seconds.toFixed(1)} s`)
+    this.print(`  ${describeCounts(execution)}     ${took}`)
     if (failures.length > 0) this.print()
     for (const outcome of ['retrying', 'dead']) {
-      for (const failure of failures.filter((one) => one.outcome === outcome)) this.print(describeFailure(failure))
+      for (const failure of failures.filter((one) => one.outcome === outcome)) this.#showFailure(failure)
     }
-    const more = retrying + dead - failures.length
-    if (more > 0) this.print(`  and ${more} more`)
+    const more = isWatch ? 0 : retrying + dead - failures.length
+    if (more > 0) this.print(`  and ${more} more: waypost event:deliveries lists them`)
   }
 }
 
-function describeFailure({ outcome, event, endpoint, attempt, result, delayMs, delivery }: AttemptReport): string {
-  const reason = result.failure ?? String(result.status)
-  const next = outcome === 'dead' ? delivery : `next ${clockTime(Date.now() + delayMs)} (attempt ${attempt + 1} of 4)`
-  return `  ${outcome.padEnd(8)}  ${event} → ${endpoint}   ${reason}   ${next}`
+interface Shown {
+  readonly failures: readonly AttemptReport[]
+  readonly took: string
+  readonly isWatch: boolean
 }
 
-function clockTime(ms: number): string {
-  return new Date(ms).toTimeString().slice(0, 8)
+/** Keeps what is printed at the end: the first of each kind. */
+function keep(failures: AttemptReport[], attempt: AttemptReport): void {
+  if (failures.filter(({ outcome }) => outcome === attempt.outcome).length < shownFailures) failures.push(attempt)
+}
+
+function describeCounts({ attempted, delivered, retrying, dead }: Counts): string {
+  return `${attempted} attempted   ${delivered} delivered   ${retrying} retrying   ${dead} dead`
+}
+
+type Counts = Pick<Execution, 'attempted' | 'delivered' | 'retrying' | 'dead'>
+
+function secondsSince(began: number): string {
+  return `${((performance.now() - began) / 1000).toFixed(1)} s`
 }

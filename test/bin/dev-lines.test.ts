@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeFailure, formatAnswered, formatDelivered, formatLogged, hideSecrets } from '../../bin/cli/dev-lines.ts'
+import { describeFailure, formatAnswered, formatLogged, hideSecrets } from '../../bin/cli/dev-lines.ts'
 
 const answered = {
   id: '7Q4F2K',
@@ -72,22 +72,6 @@ test('values that may be secret are left out', () => {
     assert.equal(hideSecrets(url), shown)
   }
   assert.doesNotMatch(formatAnswered({ ...answered, reason: `not ${jwt}` }, { width: 120 })[0]!, /eyJ/)
-})
-
-const attempt = {
-  delivery: 'dlv_1',
-  event: 'todo_created',
-  endpoint: 'http://ann:pw@localhost:4000/hook?token=abc',
-  outcome: 'delivered',
-  attempt: 1,
-  result: { status: 204, failure: undefined, latencyMs: 6 },
-  delayMs: 0,
-} as unknown as Parameters<typeof formatDelivered>[0]
-
-test('a delivery names event, endpoint and answer, and what follows a failure', () => {
-  assert.equal(formatDelivered(attempt), 'event  todo_created → http://…@localhost:4000/hook?token=…   204   6.0 ms')
-  const failed = { ...attempt, outcome: 'retrying', result: { failure: 'timeout', latencyMs: 15_000 } } as never
-  assert.match(formatDelivered(failed), / {3}timeout {3}15000 ms {3}retrying, attempt 2 of 4 follows$/)
 })
 
 test('of a stack only the lines of the project are shown, and what the error came from', () => {

@@ -1,0 +1,98 @@
+import {
+  Flags,
+  HostCommand,
+  formatEndpoint,
+  formatSpan,
+  limitFlag,
+  shortenEnd,
+  sinceFlag,
+} from '../../bin/cli/index.ts'
+import type { ListedDelivery } from '../../src/server/index.ts'
+
+const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
+
+export default class EventDeliveries extends HostCommand {
+  static override description =
+    'List deliveries, the newest first: to whom, how the last attempt went, what comes next.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --state dead --since 24h',
+    '<%= config.bin %> <%= command.id %> --event todo_created --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    event: Flags.string({ description: 'Only those of this event' }),
+    subscription: Flags.string({ description: 'Only those to this subscription, by its id' }),
+    state: Flags.option({ options: states, description: 'Only those in this state' })(),
+    since: sinceFlag({ description: 'Only what was dispatched since: how long ago, as in 24h, or an ISO time' }),
+    limit: limitFlag,
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(EventDeliveries)
+    const { listHostDeliveries, loadSystemNow, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const deliveries = await listHostDeliveries(host, flags)
+      this.#show(deliveries, await loadSystemNow(host.system))
+      if (deliveries.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      return { deliveries: deliveries.map(toJson) }
+    })
+  }
+
+  #show(deliveries: readonly ListedDelivery[], now: number): void {
+    if (deliveries.length === 0) {
+      this.note('There is no such delivery. waypost event:list shows the events and who subscribes.')
+      return
+    }
+    const cells = (of: (delivery: ListedDelivery) => string) => deliveries.map(of)
+    this.printTable([
+      { title: 'DELIVERY', cells: cells(({ id }) => id) },
+      { title: 'STATE', cells: cells(({ state }) => state) },
+      { title: 'EVENT', cells: cells(({ event }) => event), shorten: shortenEnd, order: 1 },
+      { title: 'ENDPOINT', cells: cells(describeEndpoint), shorten: shortenEnd, order: 0 },
+      { title: 'LAST', cells: cells(describeLast), shorten: shortenEnd, order: 2, least: 7 },
+      { title: 'WHEN', cells: cells((delivery) => describeTime(delivery, now)) },
+    ])
+  }
+}
+
+function describeEndpoint({ endpoint }: ListedDelivery): string {
+  return endpoint === undefined ? '(deleted)' : formatEndpoint(endpoint).replace(/^https?:\/\//, '')
+}
+
+/** What the last attempt came to, and which it was: `503 ×2`. */
+function describeLast({ last, attempts }: ListedDelivery): string {
+  if (last === undefined) return '-'
+  const result = last.outcome === 'delivered' || /^status \d+$/.test(last.outcome) ? String(last.status) : last.outcome
+  return attempts === 1 ? result : `${result} ×${attempts}`
+}
+
+function describeTime({ dueAt, finishedAt, createdAt }: ListedDelivery, now: number): string {
+  if (dueAt === undefined) return `${formatSpan(now - (finishedAt ?? createdAt))} ago`
+  return dueAt > now ? `in ${formatSpan(dueAt - now)}` : 'due'
+}
+
+function toJson({ id, endpoint, user, attempts, last, ...delivery }: ListedDelivery) {
+  const { event, state, subscription, dueAt, createdAt, finishedAt } = delivery
+  return {
+    delivery: id,
+    event,
+    state,
+    subscription,
+    endpoint: endpoint === undefined ? null : formatEndpoint(endpoint),
+    user: user ?? null,
+    attempts,
+    last: last === undefined ? null : lastToJson(last),
+    created: timeOf(createdAt),
+    due: timeOf(dueAt),
+    finished: timeOf(finishedAt),
+  }
+}
+
+function lastToJson({ startedAt, latencyMs, status, outcome }: NonNullable<ListedDelivery['last']>) {
+  return { started: timeOf(startedAt), latency_ms: latencyMs, status: status ?? null, outcome }
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

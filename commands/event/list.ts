@@ -1,0 +1,61 @@
+import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedEvent } from '../../src/server/index.ts'
+
+export default class EventList extends HostCommand {
+  static override description = 'List the events of the active release: who subscribes, what waits, what is dead.'
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override enableJsonFlag = true
+
+  async run(): Promise<unknown> {
+    await this.parse(EventList)
+    const { listHostEvents, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const events = await listHostEvents(host)
+      this.#show(events)
+      return { events: events.map(toJson) }
+    })
+  }
+
+  #show(events: readonly ListedEvent[]): void {
+    if (events.length === 0) {
+      this.note('The active release has no event: name one under event: in waypost.yml.')
+      return
+    }
+    const cells = (of: (event: ListedEvent) => string) => events.map(of)
+    this.printTable([
+      { title: 'EVENT', cells: cells(({ name }) => name), shorten: shortenEnd, order: 3, least: 16 },
+      { title: 'SUBSCRIPTIONS', cells: cells(describeSubscriptions) },
+      { title: 'WAITING', cells: cells(({ messages, pending }) => String(messages + pending)) },
+      { title: 'DEAD', cells: cells(({ dead }) => String(dead)) },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, order: 2 },
+      { title: 'SCHEMA', cells: cells(({ hasSchema }) => (hasSchema ? 'yes' : '-')) },
+      { title: 'DESCRIPTION', cells: cells(describe), shorten: shortenEnd, least: 11 },
+    ])
+    const left = events.filter((event) => !event.isReleased && event.messages + event.pending > 0)
+    const names = left.map(({ name }) => name).join(', ')
+    if (left.length > 0) this.note(`\nNothing is delivered of ${names}: the active release does not name it.`)
+  }
+}
+
+function describeSubscriptions({ subscriptions }: ListedEvent): string {
+  const counts = Object.entries(subscriptions).filter(([, count]) => count > 0)
+  return counts.map(([state, count]) => `${count} ${state}`).join(', ') || '-'
+}
+
+function describe({ description, isReleased }: ListedEvent): string {
+  return isReleased ? (description ?? '-') : '(not in the active release)'
+}
+
+function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
+  const { description, scopes, subscriptions, messages, pending, dead } = event
+  return {
+    event: name,
+    ...(description === undefined ? {} : { description }),
+    scopes,
+    schema: hasSchema,
+    released: isReleased,
+    subscriptions,
+    waiting: messages + pending,
+    dead,
+  }
+}

@@ -1,0 +1,106 @@
+import type { Since } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
+import type { Host } from '../host.ts'
+import { resolveSince } from './resolve-since.ts'
+
+export type DeliveryState = SystemTables['waypost_delivery']['status']
+
+export interface DeliveryFilter {
+  readonly event?: string | undefined
+  /** Id of a subscription. */
+  readonly subscription?: string | undefined
+  readonly state?: DeliveryState | undefined
+  /** Only what was dispatched since then. */
+  readonly since?: Since | undefined
+  readonly limit: number
+}
+
+export interface ListedDelivery {
+  readonly id: string
+  readonly event: string
+  readonly state: DeliveryState
+  readonly subscription: string
+  /** Undefined when the subscription was deleted. */
+  readonly endpoint: string | undefined
+  readonly user: string | undefined
+  /** POSTs so far, those before a replay included. */
+  readonly attempts: number
+  readonly last: ListedAttempt | undefined
+  /** When the next attempt is due, in milliseconds since 1970; undefined when it is over. */
+  readonly dueAt: number | undefined
+  readonly createdAt: number
+  readonly finishedAt: number | undefined
+}
+
+export interface ListedAttempt {
+  readonly startedAt: number
+  readonly latencyMs: number
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined
+  /** `delivered`, or why it was not. */
+  readonly outcome: string
+}
+
+/** Deliveries of everybody, the newest first. */
+export async function listHostDeliveries({ system }: Host, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
+  const rows = await selectDeliveries(system, filter)
+  const attempts = await loadAttempts(
+    system,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(({ endpoint, user, dueAt, finishedAt, ...row }) => {
+    const made = attempts.get(row.id) ?? []
+    return {
+      ...row,
+      endpoint: endpoint ?? undefined,
+      user: user ?? undefined,
+      attempts: made.length,
+      last: made.at(-1),
+      dueAt: row.state === 'pending' ? dueAt : undefined,
+      finishedAt: finishedAt ?? undefined,
+    }
+  })
+}
+
+async function selectDeliveries(system: System, { event, subscription, state, since, limit }: DeliveryFilter) {
+  const from = since === undefined ? undefined : await resolveSince(system, since)
+  return system.db
+    .selectFrom('waypost_delivery as delivery')
+    .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+    .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
+    .select(['delivery.id', 'message.event', 'delivery.status as state', 'delivery.subscription_id as subscription'])
+    .select(['subscription.endpoint', 'user.name as user', 'delivery.due_at as dueAt'])
+    .select(['delivery.created_at as createdAt', 'delivery.finished_at as finishedAt'])
+    .$if(event !== undefined, (query) => query.where('message.event', '=', event!))
+    .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
+    .$if(state !== undefined, (query) => query.where('delivery.status', '=', state!))
+    .$if(from !== undefined, (query) => query.where('delivery.created_at', '>=', from!))
+    .orderBy('delivery.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** A statement takes a limited number of parameters. */
+const idsAtOnce = 1000
+
+/** Attempts by delivery, the oldest first. */
+async function loadAttempts(
+  { db }: System,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly ListedAttempt[]>> {
+  const attempts = new Map<string, ListedAttempt[]>(ids.map((id) => [id, []]))
+  for (let start = 0; start < ids.length; start += idsAtOnce) {
+    const rows = await db
+      .selectFrom('waypost_attempt')
+      .select(['delivery_id as delivery', 'started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome'])
+      .where('delivery_id', 'in', ids.slice(start, start + idsAtOnce))
+      .orderBy('started_at')
+      .orderBy('id')
+      .execute()
+    for (const { delivery, status, ...attempt } of rows) {
+      attempts.get(delivery)?.push({ ...attempt, status: status ?? undefined })
+    }
+  }
+  return attempts
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatDelivered, formatFailedAttempt } from '../../bin/cli/event-lines.ts'
+
+const attempt: Parameters<typeof formatDelivered>[0] = {
+  delivery: 'dlv_1',
+  event: 'todo_created',
+  endpoint: 'http://ann:pw@localhost:4000/hook?token=abc',
+  outcome: 'delivered',
+  attempt: 1,
+  result: { status: 204, latencyMs: 6 },
+  delayMs: 0,
+}
+const retrying = { ...attempt, outcome: 'retrying', result: { failure: 'timeout 15 s', latencyMs: 15_000 } } as const
+const dead = { ...attempt, outcome: 'dead', attempt: 4, result: { status: 404, latencyMs: 12 } } as const
+const to = 'todo_created → http://…@localhost:4000/hook?token=…'
+
+test('in the log of dev a delivery names event, endpoint, answer and time, and what follows a failure', () => {
+  assert.equal(formatDelivered(attempt), `event  ✓ ${to}   204   6.0 ms`)
+  const [start, next] = formatDelivered(retrying).split('   again ')
+  assert.equal(start, `event  ✗ ${to}   timeout 15 s   15000 ms`)
+  assert.match(next!, /^\d\d:\d\d:\d\d \(attempt 2 of 4\)$/)
+  assert.equal(formatDelivered(dead), `event  ✗ ${to}   404   12 ms   dead: npx waypost event:replay dlv_1`)
+})
+
+test('what event:execute prints of a failure says when it goes on, or how it is tried again', () => {
+  assert.match(
+    formatFailedAttempt(retrying),
+    /^retrying {2}todo_created → \S+ {3}timeout 15 s {3}next \d\d:\d\d:\d\d \(attempt 2 of 4\)$/,
+  )
+  assert.equal(formatFailedAttempt(dead), `dead      ${to}   404   waypost event:replay dlv_1`)
+})
+
+test('what a subscriber chose moves no cursor', () => {
+  const hostile = { ...dead, result: { failure: 'no\u001B[2J\r\nway', latencyMs: 0 } }
+  assert.match(formatFailedAttempt(hostile), / {3}no \[2J way {3}/)
+})

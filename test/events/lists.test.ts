@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { addHostUser, listHostDeliveries, listHostEvents } from '../../src/server/index.ts'
+import { openTestHost, type TestHost } from './host.ts'
+
+const hour = 3_600_000
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`what operators see of events, ${kind}`, () => {
+    let opened: TestHost
+    let user: string
+    before(async () => {
+      opened = await openTestHost(kind)
+      await opened.activate({
+        events: { note: { description: 'A note', schema: { type: 'object' } }, guarded: { scopes: ['secret'] } },
+      })
+      user = (await addHostUser(opened.host, { name: 'ann', scopes: [], admin: false })).id
+    })
+    beforeEach(async () => {
+      for (const name of ['attempt', 'delivery', 'message', 'subscription'] as const) {
+        await opened.host.system.db.deleteFrom(`waypost_${name}`).execute()
+      }
+    })
+    after(() => opened.close())
+
+    const now = Date.now()
+
+    async function addSubscription(id: string, event: string, status: 'active' | 'paused' | 'disabled' = 'active') {
+      const row = { id, user_id: user, event, endpoint: `http://localhost/${id}`, status, revision: 1, secret: '' }
+      await opened.host.system.db
+        .insertInto('waypost_subscription')
+        .values({ ...row, created_at: now })
+        .execute()
+    }
+
+    async function addMessage(id: string, event: string, isFanned = true) {
+      const row = { id, event, data: '{}', users: null, created_at: now, fan_cursor: null }
+      await opened.host.system.db
+        .insertInto('waypost_message')
+        .values({ ...row, fanned_out_at: isFanned ? now : null })
+        .execute()
+    }
+
+    async function addDelivery(
+      id: string,
+      {
+        message,
+        to,
+        state = 'pending',
+        ageMs = 0,
+      }: Readonly<{ message: string; to: string; state?: State; ageMs?: number }>,
+    ) {
+      const over = state === 'pending' ? null : now - ageMs
+      const times = { due_at: now + hour, created_at: now - ageMs, finished_at: over }
+      const row = { id, message_id: message, subscription_id: to, status: state, failures: 0, lost: 0, ...times }
+      await opened.host.system.db
+        .insertInto('waypost_delivery')
+        .values({ ...row, claim_id: null, lease_until: null })
+        .execute()
+    }
+    type State = 'pending' | 'delivered' | 'dead' | 'cancelled'
+
+    async function addAttempt(id: string, delivery: string, outcome: string, status: number | null) {
+      const row = { id, delivery_id: delivery, started_at: now, latency_ms: 7, outcome, status, answer: null }
+      await opened.host.system.db.insertInto('waypost_attempt').values(row).execute()
+    }
+
+    test('events are listed with who subscribes, what waits and what is dead; also one that no release names', async () => {
+      await addSubscription('sub_1', 'note')
+      await addSubscription('sub_2', 'note', 'paused')
+      await addSubscription('sub_3', 'gone')
+      await addMessage('msg_1', 'note')
+      await addMessage('msg_2', 'note', false)
+      await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1' })
+      await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_2', state: 'dead' })
+      const nobody = { active: 0, paused: 0, disabled: 0 }
+      const nothing = { messages: 0, pending: 0, dead: 0 }
+      assert.deepEqual(await listHostEvents(opened.host), [
+        {
+          name: 'guarded',
+          description: undefined,
+          scopes: ['secret'],
+          hasSchema: false,
+          isReleased: true,
+          subscriptions: nobody,
+          ...nothing,
+        },
+        {
+          name: 'note',
+          description: 'A note',
+          scopes: [],
+          hasSchema: true,
+          isReleased: true,
+          subscriptions: { active: 1, paused: 1, disabled: 0 },
+          messages: 1,
+          pending: 1,
+          dead: 1,
+        },
+        {
+          name: 'gone',
+          description: undefined,
+          scopes: [],
+          hasSchema: false,
+          isReleased: false,
+          subscriptions: { ...nobody, active: 1 },
+          ...nothing,
+        },
+      ])
+    })
+
+    test('deliveries are listed newest first, with their last attempt and what comes next', async () => {
+      await addSubscription('sub_1', 'note')
+      await addMessage('msg_1', 'note')
+      await addMessage('msg_2', 'note')
+      await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', state: 'dead' })
+      await addDelivery('dlv_2', { message: 'msg_2', to: 'sub_1' })
+      await addAttempt('att_1', 'dlv_1', 'timeout 15 s', null)
+      await addAttempt('att_2', 'dlv_1', 'status 503', 503)
+      const [pending, dead] = await listHostDeliveries(opened.host, { limit: 10 })
+      const common = { event: 'note', subscription: 'sub_1', endpoint: 'http://localhost/sub_1', user: 'ann' }
+      assert.deepEqual(pending, {
+        ...common,
+        id: 'dlv_2',
+        state: 'pending',
+        attempts: 0,
+        last: undefined,
+        dueAt: now + hour,
+        createdAt: now,
+        finishedAt: undefined,
+      })
+      assert.deepEqual(dead, {
+        ...common,
+        id: 'dlv_1',
+        state: 'dead',
+        attempts: 2,
+        last: { startedAt: now, latencyMs: 7, status: 503, outcome: 'status 503' },
+        dueAt: undefined,
+        createdAt: now,
+        finishedAt: now,
+      })
+    })
+
+    test('deliveries are chosen by event, subscription, state, time and number', async () => {
+      await addSubscription('sub_1', 'note')
+      await addMessage('msg_1', 'note')
+      await addMessage('msg_2', 'guarded')
+      await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', ageMs: 2 * hour })
+      await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_gone', state: 'cancelled', ageMs: hour })
+      await addDelivery('dlv_3', { message: 'msg_2', to: 'sub_1', state: 'dead' })
+      const choose = async (filter: object) =>
+        (await listHostDeliveries(opened.host, { limit: 10, ...filter })).map(({ id }) => id)
+      assert.deepEqual(await choose({}), ['dlv_3', 'dlv_2', 'dlv_1'])
+      assert.deepEqual(await choose({ limit: 2 }), ['dlv_3', 'dlv_2'])
+      assert.deepEqual(await choose({ event: 'guarded' }), ['dlv_3'])
+      assert.deepEqual(await choose({ subscription: 'sub_1' }), ['dlv_3', 'dlv_1'])
+      assert.deepEqual(await choose({ state: 'cancelled' }), ['dlv_2'])
+      assert.deepEqual(await choose({ since: { agoMs: 1.5 * hour } }), ['dlv_3', 'dlv_2'])
+      assert.deepEqual(await choose({ since: { atMs: now - hour } }), ['dlv_3', 'dlv_2'])
+      assert.deepEqual(await choose({ event: 'note', state: 'dead' }), [])
+      const [, deleted] = await listHostDeliveries(opened.host, { limit: 10 })
+      assert.deepEqual([deleted?.endpoint, deleted?.user], [undefined, undefined])
+    })
+  })
+}
