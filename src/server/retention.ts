@@ -49,6 +49,7 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_consent',
   'waypost_active',
   'waypost_subscription',
+  'waypost_attempt_total',
   'waypost_cronjob',
 ]
 

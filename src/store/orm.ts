@@ -4,10 +4,11 @@ import { SqliteDriver, MikroORM as SqlOrm } from '@mikro-orm/sql'
 import { entities } from './entities.ts'
 import { InitialTables } from './migrations/0001-initial-tables.ts'
 import { AuthorizationCode } from './migrations/0002-authorization-code.ts'
+import { Events } from './migrations/0003-events.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
-const classes = [InitialTables, AuthorizationCode]
+const classes = [InitialTables, AuthorizationCode, Events]
 
 /**
  * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.

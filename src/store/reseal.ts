@@ -18,7 +18,9 @@ const chunk = 500
 /** Seals again what is not sealed under the newest secret. @throws WP_STORE_SEALED where none of the secrets fits */
 export async function resealAll(system: System, resealing: Resealing): Promise<Resealed> {
   const counts: Record<string, number> = {}
-  for (const place of sealedColumns) counts[place.table] = await resealColumn(system, resealing, place)
+  for (const place of sealedColumns) {
+    counts[place.table] = (counts[place.table] ?? 0) + (await resealColumn(system, resealing, place))
+  }
   return counts as unknown as Resealed
 }
 
@@ -32,6 +34,7 @@ async function resealColumn(system: System, { trx, secrets }: Resealing, place: 
       .selectFrom(table)
       .select(['id', `${column} as sealed`])
       .where('id', '>', after)
+      .where(column, 'is not', null)
       .orderBy('id')
       .limit(chunk)
       .$if(system.kind === 'postgresql', (query) => query.forUpdate())

@@ -2,6 +2,7 @@
 export const sealedColumns = [
   { table: 'waypost_key', column: 'private_jwk' },
   { table: 'waypost_subscription', column: 'secret' },
+  { table: 'waypost_subscription', column: 'previous_secrets' },
 ] as const
 
 /** One of them; nothing is sealed for another place. */

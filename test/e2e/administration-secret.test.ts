@@ -111,13 +111,14 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       const form = await late.authorize(request)
       assert.equal((await ask(token)).status, 200)
       const before = JSON.parse((await run('doctor --json', use(`${fresh},${secret}`))).stdout)
-      assert.ok(
-        before.checks.some(({ state, message }: Record<string, string>) => {
-          return (
-            state === 'warn' &&
-            message === 'WAYPOST_SECRET opens what System holds, of which 4 values are sealed with the old secret'
-          )
-        }),
+      const warned = before.checks.find((one: { check: string }) => one.check === 'secret')
+      assert.deepEqual(
+        [warned.state, warned.message, warned.command],
+        [
+          'warn',
+          'WAYPOST_SECRET opens what System holds, of which 4 values are sealed with the old secret',
+          'waypost secret:rotate',
+        ],
       )
       const rotated = await run('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(rotated.code, 0, rotated.stderr)

@@ -43,12 +43,15 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('is migrated once, and stays usable', async () => {
-      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables', '0002-authorization-code'])
+      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables', '0002-authorization-code', '0003-events'])
       assert.deepEqual(await migrateSystem(system), [])
       assert.deepEqual(await pendingSystemMigrations(system), [])
       await assertSystemMigrated(system)
-      const clients = await system.db.selectFrom('waypost_client').select(['id', 'name']).execute()
-      assert.deepEqual(clients, [{ id: '00000000-0000-4000-8000-000000000001', name: 'login' }])
+      const clients = await system.db.selectFrom('waypost_client').select(['id', 'name']).orderBy('id').execute()
+      assert.deepEqual(clients, [
+        { id: '00000000-0000-4000-8000-000000000001', name: 'login' },
+        { id: '00000000-0000-4000-8000-000000000002', name: 'API reference' },
+      ])
     })
 
     test('has exactly the tables that the entities describe', async () => {

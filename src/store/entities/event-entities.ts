@@ -16,6 +16,12 @@ const Subscription = defineEntity({
     revision: p.integer(),
     /** Sealed. */
     secret: p.text(),
+    /** Sealed JSON: secrets that were replaced, and until when each signs beside the newest. */
+    previous_secrets: p.text().nullable(),
+    /** Attempts in a row, of any delivery, that were no success: what the breaker counts. */
+    failures: p.integer().default(0),
+    /** Nothing is posted before; null while the breaker is closed. */
+    open_until: time().nullable(),
     created_at: time(),
   },
 })
@@ -43,14 +49,27 @@ const Message = defineEntity({
 const Delivery = defineEntity({
   name: 'Delivery',
   tableName: 'waypost_delivery',
-  indexes: [{ properties: ['status', 'due_at'] }],
+  // Partial ones: a delivery that is over leaves them, and each update costs an entry in the others.
+  indexes: [
+    { name: 'waypost_delivery_due_index', properties: ['due_at', 'id'], where: "status = 'pending'" },
+    {
+      name: 'waypost_delivery_subscription_due_index',
+      properties: ['subscription_id', 'due_at'],
+      where: "status = 'pending'",
+    },
+    { properties: ['subscription_id', 'status', 'id'] },
+    { name: 'waypost_delivery_dead_index', properties: ['finished_at'], where: "status = 'dead'" },
+    { name: 'waypost_delivery_finished_index', properties: ['finished_at'], where: 'finished_at is not null' },
+  ],
   uniques: [{ properties: ['message_id', 'subscription_id'] }],
   properties: {
     id: p.text().primary(),
     message_id: p.text(),
-    subscription_id: p.text().index(),
+    subscription_id: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'dead' | 'cancelled'>(),
     due_at: time(),
+    /** When `due_at` was set last: what is later than now was set by a clock that was ahead. */
+    scheduled_at: time().defaultRaw('0'),
     /** Recorded attempts that were no success. */
     failures: p.integer(),
     /** Leases that ran out without an outcome. */
@@ -59,6 +78,8 @@ const Delivery = defineEntity({
     lease_until: time().nullable(),
     created_at: time(),
     finished_at: time().nullable(),
+    /** When somebody last had it sent anew after it was over. */
+    replayed_at: time().nullable(),
   },
 })
 
@@ -76,8 +97,23 @@ const Attempt = defineEntity({
     outcome: p.text(),
     /** The first 4 KB of the answer. */
     answer: p.text().nullable(),
+    /** 1 where it came from an address that `delivery_allow` opened: not for the subscriber to see. */
+    hidden: p.integer().$type<0 | 1>().default(0),
+  },
+})
+
+/** How many attempts there ever were, whatever was pruned: what `/metrics` tells. */
+const AttemptTotal = defineEntity({
+  name: 'AttemptTotal',
+  tableName: 'waypost_attempt_total',
+  properties: {
+    outcome: p.text().primary(),
+    /** Which bucket of latencies. */
+    bucket: p.integer().primary(),
+    count: p.bigint('number'),
+    sum_ms: p.bigint('number'),
   },
 })
 
 /** From a subscription to each attempt to deliver. */
-export const eventEntities = [Subscription, Message, Delivery, Attempt] as const
+export const eventEntities = [Subscription, Message, Delivery, Attempt, AttemptTotal] as const
