@@ -1,6 +1,9 @@
 import { Flags, WaypostCommand } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 
+/** What is left open by then, a dead line to the database for example, does not keep the process. */
+const lingerMs = 1000
+
 export default class Serve extends WaypostCommand {
   static override description = 'Serve the active release of System; needs no project folder.'
   static override examples = [
@@ -22,5 +25,6 @@ export default class Serve extends WaypostCommand {
     this.note(`  Serving    http://localhost:${server.port}   System ${server.host.system.target}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
     await server.close()
+    setTimeout(() => process.exit(), lingerMs).unref()
   }
 }

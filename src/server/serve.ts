@@ -30,9 +30,7 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
   const port = readPort(variables, options.port)
   const logger = makeLogger(readLogLevel(variables, 'info'))
   const closers: (() => Promise<unknown>)[] = []
-  const close = async () => {
-    for (const step of closers.splice(0).toReversed()) await step()
-  }
+  const close = () => closeInTime(closers.splice(0).toReversed(), logger)
   try {
     const host = await openHost(options)
     closers.push(() => host.close())
@@ -73,6 +71,27 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** Longer than requests in flight are waited for. */
+const longestStepMs = 12_000
+const stepAfterLateMs = 1000
+
+/**
+ * Takes the steps of an end. A database whose line is half open answers never: what waits for it is left behind, and
+ * what comes then, which waits for the same, is not waited for as long again.
+ */
+async function closeInTime(steps: readonly (() => Promise<unknown>)[], logger: Logger): Promise<void> {
+  let limitMs = longestStepMs
+  for (const step of steps) {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      logger.warn(`a part of this server did not stop within ${limitMs / 1000} s; it is left behind`)
+      limitMs = stepAfterLateMs
+      late.resolve()
+    }, limitMs)
+    await Promise.race([step(), late.promise]).finally(() => clearTimeout(timer))
   }
 }
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { baseUrl, makeHost, secret } from '../e2e/serving.ts'
+import { openLine } from '../support/line.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+before(async () => {
+  postgres = await startPostgres()
+})
+after(() => postgres.stop())
+
+test('a server stops on SIGTERM though nothing comes over its line to the database any more', async () => {
+  const url = await postgres.createDatabase()
+  const line = await openLine(url)
+  const host = await makeHost({
+    WAYPOST_SYSTEM_URL: line.through(url),
+    WAYPOST_SECRET: secret,
+    WAYPOST_BASE_URL: baseUrl,
+    HOST: '127.0.0.1',
+  })
+  try {
+    await host.ok('migrate')
+    const running = host.start('serve --port 0')
+    await running.waitFor(/Serving {4}http/, 60_000)
+    line.freeze()
+    const tooLate = setTimeout(() => process.kill(running.pid, 'SIGKILL'), 120_000)
+    const { code, stdout, stderr } = await running.stop()
+    clearTimeout(tooLate)
+    assert.equal(code, 0, `it ended by ${code}\n${stdout}${stderr}`)
+  } finally {
+    await line.close()
+    await host.remove()
+  }
+})
