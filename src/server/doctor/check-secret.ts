@@ -55,9 +55,13 @@ async function unsealSamples({ db }: System, secrets: Secrets): Promise<void> {
     const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
     const samples = db
       .selectFrom(table)
+      .where(column, 'is not', null)
       .select((rows) => rows.fn.min('id').as('id'))
       .groupBy(prefixOf(column))
-    const query = db.selectFrom(table).select(['id', `${column} as sealed`])
+    const query = db
+      .selectFrom(table)
+      .select(['id', `${column} as sealed`])
+      .where(column, 'is not', null)
     const isKey = place.table === 'waypost_key'
     const chosen = isKey ? query.where('retired_at', 'is', null) : query.where('id', 'in', samples)
     for (const { id, sealed } of await chosen.execute()) secrets.unseal(sealed, { ...place, row: id })
