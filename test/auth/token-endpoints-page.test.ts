@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { cleanEnvironment } from '../support/cli.ts'
 import { openWorld, type World } from './world.ts'
+import { lacksShell } from '../support/shell.ts'
 
 const run = promisify(execFile)
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/token-endpoints.md'), 'utf8')
@@ -13,7 +14,7 @@ const calls = [...page.matchAll(/```sh\n(.+?)```\n```http\n(\d+)\n(.*?)```/gs)].
   ([, command = '', status = '', body = '']) => ({ command, status, body: JSON.parse(body) as unknown }),
 )
 
-describe('docs/token-endpoints.md', () => {
+describe('docs/token-endpoints.md', { skip: lacksShell }, () => {
   let world: World
   const variables: Record<string, string> = {}
   before(async () => {

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { TestAnswer } from '../support/server.ts'
 import { openPeople, type People } from './people.ts'
+import { lacksShell } from '../support/shell.ts'
 
 const run = promisify(execFile)
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/consumer.md'), 'utf8')
@@ -13,7 +14,7 @@ const calls = [...page.matchAll(/```sh\n(.+?)```\n```http\n(\d+)\n(.*?)```/gs)].
   ([, command = '', status = '', body = '']) => ({ command, status: Number(status), body: parse(body) }),
 )
 
-describe('docs/consumer.md', () => {
+describe('docs/consumer.md', { skip: lacksShell }, () => {
   let people: People
   const variables: Record<string, string> = {}
   before(async () => {

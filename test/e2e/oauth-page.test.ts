@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { checkout, cleanEnvironment, type RunningCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
+import { lacksShell } from '../support/shell.ts'
 
 const run = promisify(execFile)
 const page = readFileSync(path.join(checkout, 'docs/oauth.md'), 'utf8')
@@ -28,7 +29,7 @@ const steps: readonly Step[] = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:```(\w
   ([, command = '', kind = 'text', shown = '']) => ({ name: describeCommand(command), command, kind, shown }),
 )
 
-describe('docs/oauth.md', () => {
+describe('docs/oauth.md', { skip: lacksShell }, () => {
   let project: TestProject
   let dev: RunningCli
   let url = ''
