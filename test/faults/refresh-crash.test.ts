@@ -70,7 +70,9 @@ async function startMortal({ host }: World): Promise<Mortal> {
   })
   const listening = once(child, 'message')
   child.send({ folder: host.folder, variables: host.variables } satisfies Order)
-  const [{ port }] = (await listening) as [{ port: number }]
+  const ended = once(child, 'exit').then(() => assert.fail('the server ended before it listened'))
+  const [{ port }] = (await Promise.race([listening, ended])) as [{ port: number }]
+  ended.catch(() => undefined) // it is killed later
   return { child, port }
 }
 
