@@ -1,4 +1,4 @@
-import { makeDispatcher } from '../events/index.ts'
+import { makeDispatcher, type Dispatcher } from '../events/index.ts'
 import { defaultSettings, resolveReferences, type Settings } from '../kit/index.ts'
 import { assertServable, shortId, type Manifest, type ManifestMethod, type StoredRelease } from '../release/index.ts'
 import {
@@ -52,7 +52,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   let { manifest } = release
   let updates = 0
   assertServable(manifest)
-  const { settings, catalog } = termsOf(release, options.host.variables)
+  const { settings } = termsOf(release, options.host.variables)
   assertVariables(options.host, release)
   const actionFor = await loadActions(shared, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections)
@@ -71,11 +71,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
         guard: shared.guard,
         connections,
         clock: options.host.clock,
-        dispatcher: makeDispatcher(
-          options.host.system,
-          catalog,
-          makeDataCheck(shared.schemas, () => manifest),
-        ),
+        dispatcher: dispatcherOf(shared, () => manifest),
         checkResults: options.isDevelopment,
         actionFor,
       },
@@ -99,6 +95,11 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
     await connections.release()
     throw error
   }
+}
+
+/** Checks by the manifest that is served: `dev` takes over one with the same events, whose schemas may be others. */
+function dispatcherOf({ options, schemas }: Shared, manifest: () => Manifest): Dispatcher {
+  return makeDispatcher(options.host.system, manifest().events, makeDataCheck(schemas, manifest))
 }
 
 async function loadActions(
