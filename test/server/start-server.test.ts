@@ -55,7 +55,7 @@ const sample = definePlugin({
     },
   },
   async routes(app) {
-    app.get('/sample', async () => ({ plugin: true }))
+    app.get('/sample', { config: { public: true } }, async () => ({ plugin: true }))
   },
   hooks: {
     onActivated: ({ id }) => void events.push(`activated ${id}`),
