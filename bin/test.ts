@@ -1,4 +1,4 @@
-// Runs the suite on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
+// Runs the suite on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [--skip=folder,...] [options of node --test]
 // Files named *.alone.test.ts measure something: they run first, one at a time.
 import { spawn } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
@@ -7,13 +7,17 @@ import { startPostgres } from '../test/support/postgres.ts'
 
 const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
+const skip = '--skip='
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
   '--test-timeout=180000',
-  ...process.argv.slice(2).filter(isOption),
+  ...process.argv.slice(2).filter((argument) => isOption(argument) && !argument.startsWith(skip)),
 ]
-const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))
+const skipped = process.argv.slice(2).flatMap((one) => (one.startsWith(skip) ? one.slice(skip.length).split(',') : []))
+const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument))).filter(
+  (file) => !skipped.some((folder) => file.startsWith(`${folder}/`)),
+)
 const alone = files.filter((file) => file.endsWith('.alone.test.ts'))
 const together = files.filter((file) => !alone.includes(file))
 
