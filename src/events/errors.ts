@@ -14,6 +14,43 @@ export const errors = defineErrors({
     hint: 'Delete one that is not needed.',
   },
   WP_EVENTS_SUBSCRIPTION_UNKNOWN: { kind: 'user', status: 404, message: 'You have no subscription "{id}"' },
+  WP_EVENTS_SUBSCRIPTION_SAME: {
+    kind: 'user',
+    status: 409,
+    message: 'Your subscription "{id}" has this event and endpoint already',
+    hint: 'Use that one, or delete it first.',
+  },
+  WP_EVENTS_SUBSCRIPTION_STOPPED: {
+    kind: 'user',
+    status: 409,
+    message: 'The subscription "{id}" is {status}: nothing is sent to it',
+    hint: 'Set its status to active first.',
+  },
+  WP_EVENTS_OVERLAP: {
+    kind: 'user',
+    status: 400,
+    message: '"{overlap}" is no time for which secrets sign beside a new one',
+    hint: 'Write it as 24h, at most 7d; 0s ends them at once.',
+  },
+  WP_EVENTS_DELIVERY_UNKNOWN: { kind: 'user', status: 404, message: 'There is no delivery "{id}"' },
+  WP_EVENTS_DELIVERY_PENDING: {
+    kind: 'user',
+    status: 409,
+    message: 'The delivery "{id}" is still on its way',
+    hint: 'It is sent when it is due; replay it when it is over.',
+  },
+  WP_EVENTS_REPLAY_STOPPED: {
+    kind: 'user',
+    status: 409,
+    message: 'The subscription of the delivery "{id}" is {state}',
+    hint: 'Only what is for an active or paused subscription can be sent again.',
+  },
+  WP_EVENTS_REPLAY_PRUNED: {
+    kind: 'user',
+    status: 409,
+    message: 'The data of the delivery "{id}" is not kept any more',
+    hint: 'The setting keep.messages says for how long it is.',
+  },
   WP_EVENTS_DISPATCH_UNKNOWN: {
     kind: 'bug',
     status: 500,
