@@ -16,10 +16,11 @@ export interface TestHost {
   close(): Promise<void>
 }
 
-export async function openTestHost(kind: 'sqlite' | 'postgresql'): Promise<TestHost> {
+/** @param given an empty database; a new one by default */
+export async function openTestHost(kind: 'sqlite' | 'postgresql', given?: string): Promise<TestHost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-host-'))
-  const server = kind === 'postgresql' ? await startPostgres() : undefined
-  const url = (await server?.createDatabase()) ?? `sqlite:${path.join(folder, 'system.db')}`
+  const server = kind === 'postgresql' && given === undefined ? await startPostgres() : undefined
+  const url = given ?? (await server?.createDatabase()) ?? `sqlite:${path.join(folder, 'system.db')}`
   const variables = { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: 'http://localhost:3000' }
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
   await prepareTestHost(host)

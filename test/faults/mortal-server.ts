@@ -1,9 +1,8 @@
 // Run by node as a process of its own: serves a System, and kills itself at the statement that it is told.
-import { DatabaseSync, StatementSync } from 'node:sqlite'
-import pg from 'pg'
 import pino from 'pino'
 import type { Variables } from '../../src/kit/index.ts'
 import { openHost, openIdentity, startServer } from '../../src/server/index.ts'
+import { watchStatements } from './watch-statements.ts'
 
 /** What the parent sends: first where System is, then at which point of its statements to die. */
 export type Order =
@@ -26,27 +25,9 @@ function isOfRequest(sql: string): boolean {
   return !/^\s*(pragma|listen|select h\.position|select 1 from sqlite_schema)/i.test(sql)
 }
 
-function watch(prototype: object, name: string, sqlOf: (self: unknown, args: readonly unknown[]) => string): void {
-  const methods = prototype as Record<string, (...args: unknown[]) => unknown>
-  const original = methods[name]!
-  methods[name] = function run(...args) {
-    const sql = sqlOf(this, args)
-    if (!isOfRequest(sql)) return original.apply(this, args)
-    pass(sql)
-    const result = original.apply(this, args)
-    if (sql.toLowerCase() !== 'commit') return result
-    if (!(result instanceof Promise)) return (pass(sql), result)
-    return result.then((value: unknown) => (pass(sql), value))
-  }
-}
-
-for (const name of ['run', 'all']) {
-  watch(StatementSync.prototype, name, (self) => (self as StatementSync).sourceSQL)
-}
-watch(DatabaseSync.prototype, 'exec', (_self, [sql]) => String(sql))
-watch(pg.Client.prototype, 'query', (_self, [query]) =>
-  typeof query === 'string' ? query : (query as { readonly text: string }).text,
-)
+watchStatements((sql) => {
+  if (isOfRequest(sql)) pass(sql)
+})
 
 process.on('message', (order: Order) => {
   if ('dieAt' in order) {
