@@ -7,6 +7,7 @@ import {
   listenForKeys,
   openBrowser,
   openInspector,
+  untilAborted,
   withDefault,
 } from '../bin/cli/index.ts'
 import { messageOf, readEnvironment } from '../src/kit/index.ts'
@@ -56,7 +57,7 @@ export default class Dev extends WaypostCommand {
     const quit = new AbortController()
     const actions = actionsOf(server, console, () => quit.abort())
     const stopKeys = hasKeys ? listenForKeys(process.stdin, { actions }) : undefined
-    await aborted(AbortSignal.any([stop, quit.signal]))
+    await untilAborted(AbortSignal.any([stop, quit.signal]))
     stopKeys?.()
     await server.close()
     inspector?.close()
@@ -89,8 +90,4 @@ function actionsOf(server: DevServer, console: DevConsole, quit: () => void): Re
 function browse({ started: { docs, url } }: DevServer, console: DevConsole): void {
   const address = docs ?? url
   openBrowser(address, (reason) => console.warned(`No browser could be opened for ${address}: ${reason}`))
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -3,6 +3,7 @@
 // the cron line of event:execute stay quick.
 import type { Clock } from '../kit/index.ts'
 import type { Finding } from './doctor/finding.ts'
+import type { Listening, ListenRequest } from './events/listen.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
 import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Host } from './host.ts'
@@ -36,9 +37,11 @@ export { openQuietly } from './doctor/open-quietly.ts'
 export type { CronjobReport } from './cron/run-slot.ts'
 export { listHostDeliveries, type DeliveryFilter, type ListedDelivery } from './events/list-deliveries.ts'
 export { listHostEvents, type ListedEvent } from './events/list-events.ts'
+export { replayHostDead, type ReplayRequest } from './events/replay-dead.ts'
+export type { HeardDelivery, Listening } from './events/listen.ts'
 export type { Execution, ExecuteRequest } from './execute.ts'
 export type { CronExecution } from './execute-cronjobs.ts'
-export type { AttemptReport } from '../events/index.ts'
+export { replayDelivery, type AttemptReport } from '../events/index.ts'
 export type { Host } from './host.ts'
 export { loadNow as loadSystemNow } from './load-now.ts'
 export { openHost, type OpenHostOptions } from './open-host.ts'
@@ -62,6 +65,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
   return (await import('./execute.ts')).executeHostEvents(host, request)
+}
+
+export async function listenToEvent(host: Host, request: ListenRequest): Promise<Listening> {
+  return (await import('./events/listen.ts')).listenToEvent(host, request)
 }
 
 export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {

@@ -103,7 +103,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
       const lines = stdout.trimEnd().split('\n')
       assert.equal(lines.length, 2)
-      for (const line of lines) assert.match(line, /^dead +note → http:\/\/127\.0\.0\.1:\d+\/\d +500 +waypost event:replay dlv_\w+$/)
+      for (const line of lines)
+        assert.match(line, /^dead +note → http:\/\/127\.0\.0\.1:\d+\/\d +500 +waypost event:replay dlv_\w+$/)
     })
 
     test('ends what it has begun when it is told to stop, and begins nothing more', async () => {

@@ -1,0 +1,74 @@
+import { Args, Flags, HostCommand, formatClock, paint, printable, untilAborted } from '../../bin/cli/index.ts'
+import type { HeardDelivery, Listening } from '../../src/server/index.ts'
+
+/** As wide as the time in front of a delivery. */
+const margin = ' '.repeat(10)
+
+export default class EventListen extends HostCommand {
+  static override description =
+    'Subscribe this terminal to an event and print each delivery: in development, until Ctrl+C ends it.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> todo_created',
+    '<%= config.bin %> <%= command.id %> todo_created --answer 503',
+    '<%= config.bin %> <%= command.id %> todo_created --lines | jq .data.title',
+  ]
+  static override args = { name: Args.string({ description: 'Name of the event', required: true }) }
+  static override flags = {
+    user: Flags.string({ description: 'As whom; the first user of dev by default' }),
+    port: Flags.integer({
+      description: 'Port to listen on; any that is free by default',
+      default: 0,
+      min: 0,
+      max: 65_535,
+    }),
+    answer: Flags.integer({ description: 'HTTP status to answer with', default: 204, min: 200, max: 599 }),
+    lines: Flags.boolean({ description: 'Print each delivery as one line of JSON' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(EventListen)
+    const stop = this.stopSignal()
+    const { listenToEvent, openHost } = await import('../../src/server/index.ts')
+    await this.withHost(openHost, async (host) => {
+      const listening = await listenToEvent(host, {
+        event: args.name,
+        user: flags.user,
+        port: flags.port,
+        answer: flags.answer,
+        onDelivery: (delivery) => (flags.lines ? this.print(toLine(delivery)) : this.#show(delivery)),
+      })
+      this.#begin(args.name, listening)
+      await untilAborted(stop)
+      await listening.close()
+    })
+  }
+
+  #begin(event: string, { endpoint, user }: Listening): void {
+    this.note(`  Listening  ${endpoint}`)
+    this.note(`  Hears      ${event}, as ${user}, until Ctrl+C. It is delivered by waypost dev or event:execute.\n`)
+  }
+
+  #show({ id, event, body, problem }: HeardDelivery): void {
+    const signature = problem === undefined ? 'signature ok' : `signature ${paint('red', problem)}`
+    this.print(`${formatClock(Date.now())}  ${printable(event)}   ${printable(id)}   ${signature}`)
+    for (const line of prettify(body).split('\n')) this.print(`${margin}${printable(line)}`)
+  }
+}
+
+function prettify(body: string): string {
+  const data = parse(body)
+  return data === body ? body : JSON.stringify(data, undefined, 2)
+}
+
+function toLine({ id, event, body, problem }: HeardDelivery): string {
+  return JSON.stringify({ delivery: id, event, signature: problem ?? 'ok', data: parse(body) })
+}
+
+/** The data; the text itself where it is no JSON. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}

@@ -1,0 +1,69 @@
+import { Args, Flags, HostCommand, plural, sinceFlag } from '../../bin/cli/index.ts'
+import type { Host, ReplayRequest } from '../../src/server/index.ts'
+
+export default class EventReplay extends HostCommand {
+  static override description =
+    'Send a delivery that is over anew, or all that are dead since a time: under the same id, with four attempts.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
+    '<%= config.bin %> <%= command.id %> --dead --since 24h',
+    '<%= config.bin %> <%= command.id %> --dead --since 2026-11-20T14:00:00Z --event todo_created --yes',
+  ]
+  static override enableJsonFlag = true
+  static override args = { delivery: Args.string({ description: 'Id of a delivery' }) }
+  static override flags = {
+    dead: Flags.boolean({ description: 'All that are dead, with --since' }),
+    since: sinceFlag({
+      description: 'What died since: how long ago, as in 24h, or an ISO time',
+      dependsOn: ['dead'],
+    }),
+    event: Flags.string({ description: 'Of those only this event', dependsOn: ['dead'] }),
+    subscription: Flags.string({ description: 'Of those only to this subscription, by its id', dependsOn: ['dead'] }),
+    limit: Flags.integer({ description: 'Of those how many at most', default: 10_000, min: 1, max: 1_000_000 }),
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(EventReplay)
+    const { delivery } = args
+    const { since } = flags
+    if (delivery !== undefined && !flags.dead) return this.#withTarget((host) => this.#replayOne(host, delivery))
+    if (delivery !== undefined || !flags.dead) {
+      throw this.wrongUsage('Either DELIVERY or --dead --since TIME says what to replay')
+    }
+    if (since === undefined) throw this.wrongUsage('--dead needs --since, for example --since 24h')
+    return this.#withTarget((host) => this.#replayDead(host, { ...flags, since }))
+  }
+
+  async #withTarget<Value>(work: (host: Host) => Promise<Value>): Promise<Value> {
+    const { openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      return work(host)
+    })
+  }
+
+  async #replayOne({ system }: Host, delivery: string): Promise<unknown> {
+    const { replayDelivery } = await import('../../src/server/index.ts')
+    await replayDelivery(system, { delivery })
+    this.print(`  Replayed   ${delivery}: it is due now`)
+    return { replayed: 1, more: false }
+  }
+
+  async #replayDead(host: Host, { yes, ...request }: DeadFlags): Promise<unknown> {
+    const { replayHostDead } = await import('../../src/server/index.ts')
+    const { since, event, subscription, limit } = request
+    const confirm = (count: number) => {
+      const chosen = count > limit ? `the ${limit} oldest of ${count} dead deliveries` : plural(count, 'dead delivery')
+      return this.confirmChange(`Replay ${chosen}?`, { isSure: yes })
+    }
+    const done = await replayHostDead(host, { since, event, subscription, limit, confirm })
+    if (done === undefined) return { replayed: 0, more: true }
+    if (done.replayed === 0) this.print('  Nothing that is dead since then can be replayed.')
+    else this.print(`  Replayed   ${plural(done.replayed, 'delivery')}, due now`)
+    if (done.more) this.note('  There are more: run this again.')
+    return done
+  }
+}
+
+type DeadFlags = Omit<ReplayRequest, 'confirm'> & { readonly yes: boolean }

@@ -1,0 +1,27 @@
+import { timingSafeEqual } from 'node:crypto'
+import { signatureHeaders } from './signature.ts'
+
+/** A POST as a receiver has it: the body is the exact text that came. */
+export interface SignedPost {
+  readonly id: string | undefined
+  readonly timestamp: string | undefined
+  readonly signature: string | undefined
+  readonly body: string
+}
+
+const toleranceS = 300
+
+/** What is wrong with the signature of a POST (Standard Webhooks 1.0); undefined when it is the one of the secret. */
+export function findSignatureProblem(post: SignedPost, secret: string, nowMs: number): string | undefined {
+  const { id, timestamp = '', signature, body } = post
+  if (id === undefined || signature === undefined || !/^\d{1,15}$/.test(timestamp)) return 'missing'
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceS) return 'more than 5 minutes old, or ahead'
+  const expected = signatureHeaders({ id, body, secrets: [secret], nowMs: Number(timestamp) * 1000 })
+  const isThere = signature.split(' ').some((one) => isSame(one, expected['webhook-signature']))
+  return isThere ? undefined : 'wrong'
+}
+
+function isSame(text: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(text), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
