@@ -68,7 +68,11 @@ describe('dev', () => {
     assert.equal((await send(dev.port, { path: '/consumer/subscription', body, headers: bearer })).status, 201)
     await create()
     await until('the delivery arrives', () => receiver.received.length === 1)
-    await dev.waitFor(/event {2}todo_created → http:\/\/127\.0\.0\.1:\d+\/hook {3}204 /)
+    await dev.waitFor(/event {2}✓ todo_created → http:\/\/127\.0\.0\.1:\d+\/hook {3}204 {3}[\d.]+ ms\n/)
+    receiver.answer(503)
+    await create()
+    await dev.waitFor(/event {2}✗ todo_created → \S+ {3}503 {3}[\d.]+ ms {3}again \d\d:\d\d:\d\d \(attempt 2 of 4\)\n/)
+    receiver.answer(204)
   })
 
   it('serves a saved action', async () => {

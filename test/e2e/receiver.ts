@@ -17,12 +17,15 @@ export interface Receiver {
   readonly received: readonly Received[]
   /** Answers with this status from now on; 204 at the beginning. */
   answer(status: number): void
+  /** Answers so much later what comes from now on. */
+  delay(ms: number): void
   close(): Promise<void>
 }
 
 export async function openReceiver(): Promise<Receiver> {
   const received: Received[] = []
   let status = 204
+  let delayMs = 0
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
@@ -32,7 +35,8 @@ export async function openReceiver(): Promise<Receiver> {
       body: Buffer.concat(parts).toString('utf8'),
       at: performance.now(),
     })
-    response.writeHead(status).end()
+    const chosen = status
+    setTimeout(() => response.writeHead(chosen).end(), delayMs)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
@@ -40,6 +44,9 @@ export async function openReceiver(): Promise<Receiver> {
     received,
     answer: (next) => {
       status = next
+    },
+    delay: (ms) => {
+      delayMs = ms
     },
     close: async () => {
       server.closeAllConnections()

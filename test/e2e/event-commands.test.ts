@@ -1,0 +1,271 @@
+// Events at the command line, as an operator and a developer see them.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { checkout, cleanEnvironment, type RunningCli } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+import { assertCalm, makeHost, secret, until } from './serving.ts'
+import { readSystem } from './snapshot.ts'
+
+const escape = '\u001b'
+const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
+
+describe('the commands of events', { concurrency: 1 }, () => {
+  let project: TestProject
+  let receiver: Receiver
+  let dev: RunningCli
+  let port = 0
+  let headers: Record<string, string>
+
+  before(async () => {
+    project = await makeProject()
+    receiver = await openReceiver()
+    const settings = '\nconfig: { delivery_delays: [0s, 0s, 0s] }\n'
+    await project.write('waypost.yml', (await project.read('waypost.yml')) + settings)
+    dev = project.start('dev --no-deliver --port 0')
+    port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/, 30_000))[1])
+    headers = { authorization: `Bearer ${(await project.ok('token:issue --user dev')).trim()}` }
+    const body = { event: 'todo_created', endpoint: `${receiver.url}?token=hush` }
+    assert.equal((await send(port, { path: '/consumer/subscription', body, headers })).status, 201)
+  })
+  after(async () => {
+    await dev?.stop()
+    await receiver.close()
+    await project.remove()
+  })
+
+  const create = async (title = 'Buy milk') => {
+    const body = { title, content: 'Two bottles' }
+    assert.equal((await send(port, { path: '/todo', body, headers })).status, 201)
+  }
+  const deliveries = async (words = '') =>
+    JSON.parse(await project.ok(`event:deliveries --json${words}`)).deliveries as Record<string, unknown>[]
+
+  it('event:list shows what waits before anybody fanned it out', async () => {
+    await create()
+    assert.match(
+      await project.ok('event:list'),
+      /^EVENT +SUBSCRIPTIONS +WAITING +DEAD +SCOPES +SCHEMA +DESCRIPTION\ntodo_created +1 active +1 +0 +- +yes +A to-do was created\n$/,
+    )
+    const [event] = JSON.parse(await project.ok('event:list --json')).events
+    assert.deepEqual(event, {
+      event: 'todo_created',
+      description: 'A to-do was created',
+      scopes: [],
+      schema: true,
+      released: true,
+      subscriptions: { active: 1, paused: 0, disabled: 0 },
+      waiting: 1,
+      dead: 0,
+    })
+  })
+
+  it('event:execute succeeds though a subscriber fails, and says in a pipe only what is dead', async () => {
+    receiver.answer(503)
+    const { code, stdout, stderr } = await project.run('event:execute')
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^dead {6}todo_created → \S+\?token=… {3}503 {3}waypost event:replay dlv_\w+\n$/)
+    assert.equal(receiver.received.length, 4)
+  })
+
+  it('event:deliveries shows how the last attempt went, for people and for programs, without secrets', async () => {
+    const printed = await project.ok('event:deliveries --state dead')
+    assert.match(
+      printed,
+      /^DELIVERY +STATE +EVENT +ENDPOINT +LAST +WHEN\ndlv_\w+ +dead +todo_created +127\.0\.0\.1:\d+\/hook\?token=… +503 ×4 +\d+ s ago\n$/,
+    )
+    const [dead, ...others] = await deliveries()
+    assert.deepEqual(others, [])
+    assert.partialDeepStrictEqual(dead, { event: 'todo_created', state: 'dead', user: 'dev', attempts: 4, due: null })
+    assert.partialDeepStrictEqual(dead?.['last'], { status: 503, outcome: 'status 503' })
+    assert.ok(!JSON.stringify(dead).includes('hush'))
+    assert.deepEqual(await deliveries(' --state pending'), [])
+    assert.deepEqual(await deliveries(' --event other --since 1h'), [])
+    assert.equal((await deliveries(' --since 1h')).length, 1)
+    const wrong = await project.run('event:deliveries --since lately')
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /"lately" is no time/)
+  })
+
+  it('event:replay wants to know what, and asks before it sends many', async () => {
+    for (const [words, said] of [
+      ['', /Either DELIVERY or --dead --since TIME says what to replay/],
+      [' dlv_1 --dead --since 1h', /Either DELIVERY or --dead/],
+      [' --dead', /--dead needs --since, for example --since 24h/],
+      [' dlv_1 --event todo_created', /--dead/],
+      [' --dead --since 1h', /Without a terminal this needs --yes/],
+    ] as const) {
+      const { code, stderr } = await project.run(`event:replay${words}`)
+      assert.equal(code, 2, words)
+      assert.match(stderr, said)
+    }
+    const unknown = await project.run('event:replay dlv_1')
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.stderr, /^ {2}Target .*\nError: .*"dlv_1"/)
+    assert.equal(receiver.received.length, 4)
+  })
+
+  it('event:replay sends what is dead anew, under the same id', async () => {
+    const replayed = await project.run('event:replay --dead --since 1h --event todo_created --yes')
+    assert.deepEqual(replayed, {
+      code: 0,
+      stdout: '  Replayed   1 delivery, due now\n',
+      stderr: `  Target     ${project.folder}/.waypost/system.db\n`,
+    })
+    assert.match(await project.ok('event:deliveries'), /^dlv_\w+ +pending +todo_created .* +due$/m)
+    receiver.answer(204)
+    assert.deepEqual(JSON.parse(await project.ok('event:execute --json')), {
+      attempted: 1,
+      delivered: 1,
+      retrying: 0,
+      dead: 0,
+    })
+    assert.equal(new Set(receiver.received.map((one) => one.headers['webhook-id'])).size, 1)
+    const again = await project.ok('event:replay --dead --since 1h --yes --json')
+    assert.deepEqual(JSON.parse(again), { replayed: 0, more: false })
+    const [delivered] = await deliveries()
+    assert.deepEqual(JSON.parse(await project.ok(`event:replay ${String(delivered?.['delivery'])} --json`)), {
+      replayed: 1,
+      more: false,
+    })
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
+  })
+
+  it('event:execute ends with 130 when it is interrupted, after what it has begun', async () => {
+    const before = receiver.received.length
+    receiver.delay(1000)
+    await create()
+    const watching = project.start('event:execute --watch --json')
+    await until('a delivery is under way', () => receiver.received.length > before, 30_000)
+    receiver.delay(0)
+    const { code, stdout, stderr } = await watching.stop('SIGINT')
+    assert.deepEqual([code, stderr], [130, ''])
+    assert.deepEqual(JSON.parse(stdout), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+  })
+
+  it('event:execute ends with 1 where it could not run', async () => {
+    const host = await makeHost({ WAYPOST_SECRET: secret })
+    try {
+      const { code, stdout, stderr } = await host.run('event:execute')
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, /^Error: There is no System database/)
+      assertCalm(stderr)
+    } finally {
+      await host.remove()
+    }
+  })
+
+  describe('on a terminal', { skip, concurrency: 1 }, () => {
+    it('event:deliveries and event:list keep to 80 columns', async () => {
+      for (const command of ['event:deliveries', 'event:list']) {
+        const { printed } = await onTerminal(project, command)
+        const lines = printed.split(/\r?\n/)
+        assert.ok(lines.length > 2)
+        assert.deepEqual(
+          lines.filter((line) => line.length > 80),
+          [],
+        )
+      }
+    })
+
+    it('event:execute shows how far it is, and nothing of that at the end', async () => {
+      await create()
+      receiver.delay(1000)
+      const { code, printed } = await onTerminal(project, 'event:execute')
+      receiver.delay(0)
+      assert.equal(code, 0)
+      assert.ok(printed.includes(`\r  0 attempted   0 delivered   0 retrying   0 dead   `), JSON.stringify(printed))
+      const [, last = ''] = printed.split(`\r${escape}[2K`)
+      assert.match(last, /^ {2}1 attempted {3}1 delivered {3}0 retrying {3}0 dead {5}\d+\.\d s\r?\n$/)
+    })
+
+    it('event:execute lists what failed below the numbers', async () => {
+      await create()
+      receiver.answer(500)
+      const { code, printed } = await onTerminal(project, 'event:execute')
+      receiver.answer(204)
+      assert.equal(code, 0)
+      assert.match(printed, /4 attempted {3}0 delivered {3}3 retrying {3}1 dead {5}\d+\.\d s\r?\n\r?\n {2}retrying /)
+      assert.match(printed, / {2}dead {6}todo_created → \S+ {3}500 {3}waypost event:replay dlv_\w+\r?\n$/)
+    })
+  })
+
+  it('event:listen prints each delivery with its signature checked, and unsubscribes at Ctrl+C', async () => {
+    const listening = project.start('event:listen todo_created')
+    await listening.waitFor(/Hears {6}todo_created, as dev/)
+    await create('Buy bread')
+    await project.ok('event:execute')
+    await listening.waitFor(/"title": "Buy bread"/)
+    const { code, stdout, stderr } = await listening.stop('SIGINT')
+    assert.match(
+      stdout,
+      /^\d\d:\d\d:\d\d {2}todo_created {3}dlv_\w+ {3}signature ok\n {10}\{\n {12}"id": \d+,\n[^]*\n {10}\}\n$/,
+    )
+    assert.match(stderr, /^ {2}Listening {2}http:\/\/127\.0\.0\.1:\d+\/event-listen\/lsn_\w+\n/)
+    assert.equal(code, 130)
+    assert.equal(readSystem(project)['waypost_subscription']?.length, 1)
+  })
+
+  it('event:listen says when a signature is wrong; --lines prints one line of JSON each', async () => {
+    const listening = project.start('event:listen todo_created --lines --answer 202')
+    const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Hears/)
+    const forged = { method: 'POST', body: '{"id":1}', headers: { 'waypost-event': 'todo_created' } }
+    assert.equal((await fetch(endpoint!, forged)).status, 202)
+    assert.equal((await fetch(`${endpoint}x`, forged)).status, 404)
+    await listening.waitFor(/\n$/)
+    const { stdout } = await listening.stop()
+    assert.deepEqual(JSON.parse(stdout), { delivery: '', event: 'todo_created', signature: 'missing', data: { id: 1 } })
+  })
+
+  it('event:listen cleans up behind one that was killed, not behind one that runs', async () => {
+    const count = () => readSystem(project)['waypost_subscription']?.length
+    const killed = project.start('event:listen todo_created')
+    await killed.waitFor(/Hears/)
+    const running = project.start('event:listen todo_created')
+    await running.waitFor(/Hears/)
+    process.kill(killed.pid, 'SIGKILL')
+    await killed.ended
+    assert.equal(count(), 3)
+    const next = project.start('event:listen todo_created')
+    await next.waitFor(/Hears/)
+    assert.equal(count(), 3)
+    await next.stop()
+    await running.stop()
+    assert.equal(count(), 1)
+  })
+
+  it('event:listen names the nearest event, and is refused on a System that is no development one', async () => {
+    const { code, stderr } = await project.run('event:listen todo_craeted')
+    assert.equal(code, 1)
+    assert.match(stderr, /^Error: There is no event "todo_craeted"\n {2}Did you mean "todo_created"\?\n$/)
+    const other = await makeProject()
+    try {
+      await other.ok('migrate')
+      await other.ok('deploy --yes')
+      await other.ok('user:add ann')
+      const refused = await other.run('event:listen todo_created --user ann')
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /^Error: System at \S+system\.db is not one of development/)
+    } finally {
+      await other.remove()
+    }
+  })
+})
+
+/** Runs a command on a terminal of 80 columns; this process goes on meanwhile. */
+async function onTerminal(project: TestProject, words: string): Promise<{ code: number; printed: string }> {
+  const command = `stty cols 80; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: project.folder,
+    env: cleanEnvironment({ TERM: 'xterm-256color', NO_COLOR: '1' }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, printed }
+}
