@@ -17,6 +17,12 @@ export interface TestPostgres {
   stop(): Promise<void>
 }
 
+/** A server that no other test uses. */
+export interface OwnPostgres extends TestPostgres {
+  /** Stops it at once, as a crash would, and starts it again at the same port; what was committed is there. */
+  crash(): Promise<void>
+}
+
 const user = 'postgres'
 const password = 'waypost-test'
 // Nobody needs the data after a crash, and a test waits for each commit.
@@ -31,6 +37,11 @@ const durableFlags = ['max_connections=300']
 export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const shared = variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES')
   if (shared !== undefined && !durable) return useServer(shared)
+  return startOwnPostgres({ durable })
+}
+
+/** Starts a server for one test. */
+export async function startOwnPostgres({ durable = true } = {}): Promise<OwnPostgres> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await startServer(durable ? durableFlags : flags)
@@ -40,7 +51,7 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
   }
 }
 
-async function startServer(flags: readonly string[]): Promise<TestPostgres> {
+async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-postgres-'))
   const port = await findPort()
   let log = ''
@@ -65,11 +76,22 @@ async function startServer(flags: readonly string[]): Promise<TestPostgres> {
     await rm(folder, { recursive: true, force: true })
     throw new Error(`PostgreSQL did not start: ${messageOf(error)}\n${log}`, { cause: error })
   }
-  const forget = await stopAfterDeath(folder)
-  const holdOn = letGo(server)
+  let forget = await stopAfterDeath(folder)
+  let holdOn = letGo(server)
   const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
   return {
     ...databases,
+    async crash() {
+      holdOn()
+      const { process: child } = server as unknown as { process: ChildProcess }
+      const ended = once(child, 'exit')
+      child.kill('SIGQUIT')
+      await ended
+      forget()
+      await server.start()
+      forget = await stopAfterDeath(folder)
+      holdOn = letGo(server)
+    },
     async stop() {
       forget()
       holdOn() // or nothing would keep this process until the server is gone

@@ -1,0 +1,74 @@
+// PostgreSQL that crashes and comes back in the middle of a batch, under workers of the built command line.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
+import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
+
+const leaseMs = 60_000
+const [endpoints, messages] = [4, 40]
+const all = endpoints * messages
+
+describe('PostgreSQL that crashes in the middle of a batch', () => {
+  let postgres: OwnPostgres
+  before(async () => {
+    postgres = await startOwnPostgres()
+  })
+  after(() => postgres.stop())
+
+  async function openSite(): Promise<DeliverySite> {
+    const site = await openDeliverySite({ kind: 'postgresql', url: await postgres.createDatabase() })
+    for (let n = 0; n < endpoints; n++) await site.subscribe(`/${n}`)
+    await site.dispatch(messages)
+    return site
+  }
+
+  /** Crashes while POSTs are under way: those that come last are answered when it is back. */
+  async function crashUnder(site: DeliverySite, count: number): Promise<void> {
+    const back = Promise.withResolvers<void>()
+    site.receiver.choose = (number) => (response) => {
+      if (number < count) response.writeHead(204).end()
+      else void back.promise.then(() => response.writeHead(204).end())
+    }
+    while (site.receiver.received.length < count) await pause(5)
+    await postgres.crash()
+    back.resolve()
+  }
+
+  test('ends a run with 1 once what was under way is recorded; the next run posts the rest, and nothing twice', async () => {
+    await using site = await openSite()
+    const worker = site.startWorker()
+    await crashUnder(site, 20)
+    const { code, stderr } = await worker.ended
+    assert.equal(code, 1)
+    assert.match(stderr, /PostgreSQL|database/i)
+    const posted = new Set(site.arrived())
+    const rows = await site.deliveries()
+    assert.ok(rows.filter(({ id }) => posted.has(id)).every(({ status }) => status === 'delivered'))
+    assert.ok(posted.size < all, 'it ended before the rest was posted')
+    await site.passTime(leaseMs) // a claim of which nobody heard that it was had
+    assert.equal((await site.startWorker().ended).code, 0)
+    await assertOnce(site)
+  })
+
+  test('is awaited by a worker that watches, which posts everything, and nothing twice', async () => {
+    await using site = await openSite()
+    const worker = site.startWorker(['--watch'])
+    await crashUnder(site, 20)
+    await crashUnder(site, 60)
+    while ((await site.deliveries()).some((row) => row.status === 'pending' && row.claim_id === null)) await pause(20)
+    const { code, stderr } = await worker.stop()
+    assert.equal(code, 0)
+    assert.match(stderr, /It is tried again/)
+    await site.passTime(leaseMs)
+    await site.execute()
+    await assertOnce(site)
+  })
+})
+
+async function assertOnce(site: DeliverySite): Promise<void> {
+  const arrived = site.arrived()
+  assert.equal(arrived.length, all)
+  assert.equal(new Set(arrived).size, all)
+  assert.ok((await site.deliveries()).every(({ status, failures }) => status === 'delivered' && failures === 0))
+}
