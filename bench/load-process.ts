@@ -6,6 +6,9 @@ export interface LoadOrder {
   readonly port: number
   readonly request: LoadRequest
   readonly ms: number
+  /** Connections, and requests that each has in flight: 10 with 5 by default. */
+  readonly connections?: number
+  readonly pipelining?: number
 }
 
 export interface LoadRequest {
@@ -20,10 +23,16 @@ if (import.meta.main) {
 }
 
 /** As many requests as are answered in the time, over a few connections that always have some in flight. */
-async function sendLoad({ port, request, ms }: LoadOrder): Promise<{ answered: number }> {
+async function sendLoad({
+  port,
+  request,
+  ms,
+  connections = 10,
+  pipelining = 5,
+}: LoadOrder): Promise<{ answered: number }> {
   const end = performance.now() + ms
   let answered = 0
-  const clients = Array.from({ length: 10 }, () => new Client(`http://127.0.0.1:${port}`, { pipelining: 5 }))
+  const clients = Array.from({ length: connections }, () => new Client(`http://127.0.0.1:${port}`, { pipelining }))
   const caller = async (client: Client) => {
     while (performance.now() < end) {
       const { statusCode, body } = await client.request(request)
@@ -32,7 +41,7 @@ async function sendLoad({ port, request, ms }: LoadOrder): Promise<{ answered: n
       answered += 1
     }
   }
-  await Promise.all(clients.flatMap((client) => Array.from({ length: 5 }, () => caller(client))))
+  await Promise.all(clients.flatMap((client) => Array.from({ length: pipelining }, () => caller(client))))
   await Promise.all(clients.map((client) => client.close()))
   return { answered }
 }

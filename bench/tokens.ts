@@ -26,7 +26,8 @@ async function measurePrivateRoute(): Promise<Figure[]> {
 async function measureTokenEndpoint(): Promise<Figure[]> {
   const servers = await openServers('token-waypost', 'token-oidc-provider')
   const load = openLoad()
-  const rounds = await takeTurns({ servers, load, ms: 500, rounds: 16 })
+  // As clients do: many connections, each with one request at a time.
+  const rounds = await takeTurns({ servers, load, ms: 500, rounds: 16, connections: 64, pipelining: 1 })
   stop(servers, load)
   const of = { indexes: [0, 1], names: ['Waypost, in PostgreSQL,', 'oidc-provider, in memory'], goal: 1 } as const
   return [

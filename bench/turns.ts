@@ -53,19 +53,33 @@ export interface Turns {
   readonly request?: LoadRequest
   readonly rounds?: number
   readonly ms?: number
+  readonly connections?: number
+  readonly pipelining?: number
 }
 
 const warmUp = 2
 
 /** Loads servers one after the other by turns. @returns what each did, by round */
-export async function takeTurns({ servers, load, request, rounds = 24, ms = 250 }: Turns): Promise<Measured[][]> {
+export async function takeTurns({
+  servers,
+  load,
+  request,
+  rounds = 24,
+  ms = 250,
+  ...how
+}: Turns): Promise<Measured[][]> {
   const measured: Measured[][] = []
   for (let round = -warmUp; round < rounds; round += 1) {
     const one: Measured[] = []
     const order = servers.map((_, index) => index)
     for (const index of round % 2 === 0 ? order : order.toReversed()) {
       const server = servers[index]!
-      one[index] = await measure(server.child, load, { port: server.port, request: request ?? server.request!, ms })
+      one[index] = await measure(server.child, load, {
+        ...how,
+        port: server.port,
+        request: request ?? server.request!,
+        ms,
+      })
     }
     if (round >= 0) measured.push(one) // compiled code first
   }
@@ -111,7 +125,7 @@ export interface Comparison {
   readonly goal: number
 }
 
-async function nextReport(child: ChildProcess): Promise<unknown> {
+export async function nextReport(child: ChildProcess): Promise<unknown> {
   const heard = new AbortController()
   const { signal } = heard
   const gone = once(child, 'exit', { signal }).then(([code]) => {
@@ -126,7 +140,7 @@ async function nextReport(child: ChildProcess): Promise<unknown> {
   }
 }
 
-function ask(child: ChildProcess, order: string | LoadOrder): Promise<unknown> {
+export function ask(child: ChildProcess, order: string | object): Promise<unknown> {
   const answer = nextReport(child)
   child.send(order)
   return answer
