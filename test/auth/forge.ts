@@ -29,6 +29,8 @@ export const forgeries: readonly Forgery[] = [
   { name: 'that brings a certificate along', key, header: { x5c: ['MIIB'] } },
   { name: 'signed by a key that nobody knows', key, header: { kid: 'key_000000000000' } },
   { name: 'with a key id that is a path', header: { kid: '../../../dev/null' } },
+  { name: 'with a key id that is a list', header: { kid: ['key_000000000000'] } },
+  { name: 'with a key id that no text can be made of', header: { kid: { toString: 1 } } },
   { name: 'without a key id', header: { kid: undefined } },
   { name: 'of another issuer', claims: { iss: 'https://evil.example' } },
   { name: 'without an issuer', claims: { iss: undefined } },

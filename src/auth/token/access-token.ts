@@ -90,7 +90,8 @@ export async function verifyAccessToken(signer: TokenSigner, token: string): Pro
 
 function readKeyId(token: string): string {
   try {
-    return decodeProtectedHeader(token).kid ?? ''
+    const { kid } = decodeProtectedHeader(token) as { kid?: unknown } // anybody writes a header
+    return typeof kid === 'string' ? kid : ''
   } catch {
     return ''
   }
