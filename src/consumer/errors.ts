@@ -19,4 +19,10 @@ export const errors = defineErrors({
     message: '"{cursor}" is no cursor of this list',
     hint: 'Send the "next" of the page before, or none.',
   },
+  WP_CONSUMER_SINCE: {
+    kind: 'user',
+    status: 400,
+    message: '"{since}" is no moment of the past',
+    hint: 'Write how long ago, as in 24h, or a time with its zone, as in 2026-11-20T14:00:00Z.',
+  },
 })

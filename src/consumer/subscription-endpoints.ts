@@ -1,54 +1,89 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { consumerScope, type Guard } from '../auth/index.ts'
-import type { Principal } from '../contract/index.ts'
-import { eventErrors, type Subscriptions } from '../events/index.ts'
-import { storeNothing } from './callers.ts'
+import type { Guard } from '../auth/index.ts'
+import type { Subscriptions } from '../events/index.ts'
+import { admitCallers, storeNothing } from './callers.ts'
+import { mountDeliveries } from './delivery-endpoints.ts'
+import { pageFields, parsePage, writePage } from './pages.ts'
 
-const SubscriptionBody = Type.Object({
-  event: Type.String({ minLength: 1, maxLength: 256 }),
-  endpoint: Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' }),
-})
+const endpoint = Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' })
+const strict = { additionalProperties: false }
+
+const SubscriptionBody = Type.Object({ event: Type.String({ minLength: 1, maxLength: 256 }), endpoint })
+const ChangeBody = Type.Object(
+  {
+    endpoint: Type.Optional(endpoint),
+    status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
+  },
+  { ...strict, minProperties: 1 },
+)
+const SecretBody = Type.Union([
+  Type.Object({ overlap: Type.Optional(Type.String({ maxLength: 64 })) }, strict),
+  Type.Null(),
+])
+const ListQuery = Type.Object(pageFields('sub'), strict)
+
+type ById = FastifyRequest<{ Params: { id: string } }>
+
+export interface SubscriptionEndpoints {
+  readonly guard: Guard
+  readonly subscriptions: Subscriptions
+  scopesOf(userId: string): Promise<readonly string[]>
+}
 
 /** `/consumer/subscription`: a user's own subscriptions; somebody else's look as if they were not there. */
-export function mountSubscriptions(options: {
-  guard: Guard
-  subscriptions: Subscriptions
-  scopesOf(userId: string): Promise<readonly string[]>
-}): FastifyPluginAsync {
+export function mountSubscriptions(options: SubscriptionEndpoints): FastifyPluginAsync {
   const { guard, subscriptions } = options
   return async (app) => {
     storeNothing(app)
-    const callers = new WeakMap<FastifyRequest, Principal>()
-    app.addHook('onRequest', async (request) => {
-      callers.set(request, await guard.authorize(request.headers.authorization, [consumerScope]))
-    })
-    const callerOf = (request: FastifyRequest) => callers.get(request)!.user
-    app.addHook('preHandler', async ({ params }) => {
-      const { id } = params as { id?: string }
-      // What cannot be an id is nobody's; PostgreSQL would fail on a text that holds a zero.
-      if (id !== undefined && !/^\w{1,64}$/.test(id)) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-    })
+    const callerOf = admitCallers(app, guard, { login: false })
+    const own = (request: ById) => ({ userId: callerOf(request).id, id: request.params.id })
+    await app.register(mountDeliveries(subscriptions, own))
 
     app.post<{ Body: Static<typeof SubscriptionBody> }>(
       '/consumer/subscription',
       { schema: { body: SubscriptionBody } },
       async (request, reply) => {
         const { id } = callerOf(request)
-        const owner = { id, scopes: await options.scopesOf(id) }
-        const { created, subscription, secret } = await subscriptions.subscribe(owner, request.body)
+        const subscriber = { id, scopes: await options.scopesOf(id) }
+        const { created, subscription, secret } = await subscriptions.subscribe(subscriber, request.body)
         reply.code(created ? 201 : 200)
         const { created: since, ...rest } = subscription
         return { ...rest, ...(secret === undefined ? {} : { secret }), created: since }
       },
     )
-    app.get('/consumer/subscription', async (request) => ({ entry: await subscriptions.list(callerOf(request).id) }))
-    app.get<{ Params: { id: string } }>('/consumer/subscription/:id', (request) =>
-      subscriptions.find(callerOf(request).id, request.params.id),
+    app.get<{ Querystring: Static<typeof ListQuery> }>(
+      '/consumer/subscription',
+      { schema: { querystring: ListQuery } },
+      async (request) => {
+        const page = parsePage(request.query)
+        return writePage(await subscriptions.list(callerOf(request).id, page.wanted), page)
+      },
     )
-    app.delete<{ Params: { id: string } }>('/consumer/subscription/:id', async (request, reply) => {
-      await subscriptions.remove(callerOf(request).id, request.params.id)
+    app.get('/consumer/subscription/:id', (request: ById) => {
+      const { userId, id } = own(request)
+      return subscriptions.find(userId, id)
+    })
+    app.patch<{ Body: Static<typeof ChangeBody>; Params: { id: string } }>(
+      '/consumer/subscription/:id',
+      { schema: { body: ChangeBody } },
+      (request) => subscriptions.change(own(request), request.body),
+    )
+    app.delete('/consumer/subscription/:id', async (request: ById, reply) => {
+      const { userId, id } = own(request)
+      await subscriptions.remove(userId, id)
       return reply.code(204).send()
     })
+    app.post<{ Body: Static<typeof SecretBody> | undefined; Params: { id: string } }>(
+      '/consumer/subscription/:id/secret',
+      { schema: { body: SecretBody } },
+      async (request) => {
+        const { subscription, secret, previousUntil } = await subscriptions.rotate(own(request), request.body?.overlap)
+        return { ...subscription, secret, previous_secret_until: previousUntil ?? null }
+      },
+    )
+    app.post('/consumer/subscription/:id/test', async (request: ById, reply) =>
+      reply.code(202).send({ delivery: await subscriptions.test(own(request)) }),
+    )
   }
 }

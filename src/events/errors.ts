@@ -26,6 +26,12 @@ export const errors = defineErrors({
     message: 'The subscription "{id}" is {status}: nothing is sent to it',
     hint: 'Set its status to active first.',
   },
+  WP_EVENTS_SENDS: {
+    kind: 'user',
+    status: 429,
+    message: 'You asked for more than {limit} test events and replays within a minute',
+    hint: 'Try again in {wait}.',
+  },
   WP_EVENTS_OVERLAP: {
     kind: 'user',
     status: 400,

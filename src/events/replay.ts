@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../store/index.ts'
 import { closeBreakers } from './close-breakers.ts'
 import { errors } from './errors.ts'
+import { isStorable } from './subscription-row.ts'
 
 /** Which dead deliveries. */
 export interface DeadFilter {
@@ -30,6 +31,7 @@ export async function replayDelivery(
   which: { delivery: string; subscription?: string | undefined },
 ): Promise<void> {
   const { delivery: id, subscription } = which
+  if (!isStorable(id)) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
   const found = await system.db
     .selectFrom('waypost_delivery as delivery')
     .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')

@@ -22,7 +22,13 @@ const own = [
   'POST /consumer/subscription',
   'GET /consumer/subscription',
   'GET /consumer/subscription/x',
+  'PATCH /consumer/subscription/x',
   'DELETE /consumer/subscription/x',
+  'POST /consumer/subscription/x/secret',
+  'POST /consumer/subscription/x/test',
+  'POST /consumer/subscription/x/replay',
+  'GET /consumer/subscription/x/deliveries',
+  'POST /consumer/subscription/x/deliveries/y/replay',
 ]
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const answers: Readonly<Record<string, string>> = {
@@ -38,7 +44,12 @@ const answers: Readonly<Record<string, string>> = {
   '/consumer/token': 'GET, HEAD',
   '/consumer/token/x': 'DELETE',
   '/consumer/subscription': 'GET, HEAD, POST',
-  '/consumer/subscription/x': 'GET, HEAD, DELETE',
+  '/consumer/subscription/x': 'GET, HEAD, PATCH, DELETE',
+  '/consumer/subscription/x/secret': 'POST',
+  '/consumer/subscription/x/test': 'POST',
+  '/consumer/subscription/x/replay': 'POST',
+  '/consumer/subscription/x/deliveries': 'GET, HEAD',
+  '/consumer/subscription/x/deliveries/y/replay': 'POST',
   '/health/live': 'GET, HEAD',
   '/health/ready': 'GET, HEAD',
 }
@@ -145,6 +156,7 @@ for (const kind of systemKinds) {
       const line = fc.constantFrom(
         'GET subscription',
         'DELETE subscription',
+        'POST subscription/x/deliveries',
         'GET client',
         'DELETE client',
         'DELETE grant',

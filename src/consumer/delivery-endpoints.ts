@@ -1,0 +1,55 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Type, type Static } from 'typebox'
+import { deliveryStates, type Subscriptions } from '../events/index.ts'
+import { parseSince, type Since } from '../kit/index.ts'
+import { errors } from './errors.ts'
+import { pageFields, parsePage, writePage } from './pages.ts'
+
+const strict = { additionalProperties: false }
+const DeliveryQuery = Type.Object(
+  { ...pageFields('dlv'), status: Type.Optional(Type.Union(deliveryStates.map((state) => Type.Literal(state)))) },
+  strict,
+)
+const ReplayBody = Type.Object({ since: Type.String({ minLength: 1, maxLength: 64 }) }, strict)
+
+type ById = FastifyRequest<{ Params: { id: string } }>
+interface Own {
+  readonly userId: string
+  readonly id: string
+}
+
+/** Below `/consumer/subscription/:id`: what was sent to it, and what is to be sent anew. */
+export function mountDeliveries(subscriptions: Subscriptions, own: (request: ById) => Own): FastifyPluginAsync {
+  return async (app) => {
+    app.get<{ Querystring: Static<typeof DeliveryQuery>; Params: { id: string } }>(
+      '/consumer/subscription/:id/deliveries',
+      { schema: { querystring: DeliveryQuery } },
+      async (request) => {
+        const { status: state, ...query } = request.query
+        const page = parsePage(query)
+        return writePage(await subscriptions.deliveries(own(request), { ...page.wanted, state }), page)
+      },
+    )
+    app.post<{ Params: { id: string; delivery: string } }>(
+      '/consumer/subscription/:id/deliveries/:delivery/replay',
+      async (request, reply) => {
+        const { delivery } = request.params
+        await subscriptions.replay(own(request), delivery)
+        return reply.code(202).send({ delivery })
+      },
+    )
+    app.post<{ Body: Static<typeof ReplayBody>; Params: { id: string } }>(
+      '/consumer/subscription/:id/replay',
+      { schema: { body: ReplayBody } },
+      async (request, reply) =>
+        reply.code(202).send(await subscriptions.replayDead(own(request), readSince(request.body.since))),
+    )
+  }
+}
+
+/** @throws WP_CONSUMER_SINCE also for a time without a zone: whose the server is in, callers do not know */
+function readSince(text: string): Since {
+  const since = /[T ]/.test(text) && !/(Z|[+-]\d\d:?\d\d)$/.test(text) ? undefined : parseSince(text)
+  if (since === undefined) throw errors.WP_CONSUMER_SINCE({ since: text })
+  return since
+}
