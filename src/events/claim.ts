@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely'
-import { makeId, makeSortedId, type Clock, type Settings } from '../kit/index.ts'
+import { makeId, makeSortedId, type Clock } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
+import { admit } from './breaker.ts'
+import type { Capacity } from './capacity.ts'
 import { loadClaimed, type ClaimedRow, type TakenRow } from './claimed.ts'
-import { dueDeliveries, isDue, type Capacity } from './work.ts'
+import { isDue, isTooLong, texts } from './expressions.ts'
 
 /** A delivery that this worker, and no other, posts now. */
 export interface ClaimedDelivery extends ClaimedRow {
@@ -21,26 +23,25 @@ export interface Claims {
 }
 
 export const mostLost = 5
-/** How many of the oldest are looked at for each that can be taken: others may be behind many for one endpoint. */
-const lookAhead = 16
-const leastLookAhead = 100
 
-/** Claims deliveries that are due, under a lease, within the capacity of the worker. */
+/** Claims deliveries that were found due, as far as they still are, under a lease. */
 export async function claimDeliveries(
   system: System,
-  { capacity, settings, clock }: { capacity: Capacity; settings: Settings; clock: Clock },
+  { due, capacity, clock }: { due: readonly string[]; capacity: Capacity; clock: Clock },
 ): Promise<Claims> {
+  const { settings } = capacity
   const claim = {
     claimId: makeId('clm_', 16),
     claimedMonotonic: clock.monotonic(),
     leaseMs: settings.delivery_lease,
   }
   return system.transaction(async (trx) => {
-    const taken = await takeRows(system, trx, { ...claim, capacity })
+    const taken = await takeRows(system, trx, { ...claim, due, capacity })
     if (taken.length === 0) return { deliveries: [], lost: [], taken: 0 }
-    const { toPost, toKeep, toCancel } = await loadClaimed(trx, taken, capacity.catalog)
+    const { toPost: allowed, toKeep, toCancel } = await loadClaimed(trx, taken, capacity.catalog)
+    const toPost = await admit(system, trx, { rows: allowed, settings })
     const lost = toPost.filter((row) => row.lost >= mostLost)
-    await giveBack(trx, toKeep)
+    await giveBack(trx, [...toKeep, ...allowed.filter((row) => !toPost.includes(row))])
     await end(system, trx, { rows: toCancel, status: 'cancelled' })
     await end(system, trx, { rows: lost, status: 'dead' })
     await logLost(trx, lost)
@@ -59,33 +60,36 @@ export async function releaseDelivery(system: System, { id, claimId }: ClaimedDe
     .execute()
 }
 
+interface Taking {
+  readonly due: readonly string[]
+  readonly capacity: Capacity
+  readonly claimId: string
+  readonly leaseMs: number
+}
+
+/** Whether a row still is due is asked again once it is locked. */
 async function takeRows(
   system: System,
   trx: Transaction<SystemTables>,
-  { capacity, claimId, leaseMs }: { capacity: Capacity; claimId: string; leaseMs: number },
+  { due, capacity, claimId, leaseMs }: Taking,
 ): Promise<readonly TakenRow[]> {
-  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
-  // Materialised, or a planner may choose again while it updates. Ranks come from what everybody sees, locks only from
-  // what is taken; whether a row still is due is asked again once it is locked.
-  const { rows } = await sql<TakenRow>`
-    with due as materialized (
-      select d.id, d.due_at, s.endpoint, coalesce(cast(busy.value as integer), 0) as busy
-      from ${dueDeliveries(system, capacity)}
-      order by d.due_at limit ${Math.max(leastLookAhead, capacity.free * lookAhead)}
-    ), ranked as materialized (
-      select id, busy + row_number() over (partition by endpoint order by due_at, id) as place from due
-    ), picked as materialized (
-      select d.id from waypost_delivery d join ranked on ranked.id = d.id
-      where ranked.place <= ${capacity.perEndpoint} and ${isDue(system)}
-      order by d.due_at, d.id limit ${capacity.free} ${lock}
+  const { settings, free } = capacity
+  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
+  const isWrong = isTooLong(system, settings)
+  // Materialised, or a planner may choose again while it updates.
+  const { rows } = await sql<TakenRow & { claim_id: string }>`
+    with picked as materialized (
+      select d.id from waypost_delivery d
+      where d.id in ${texts(system, JSON.stringify(due))} and ${isDue(system, settings)}
+      order by d.due_at, d.id limit ${free} ${lock}
     )
     update waypost_delivery set
-      lost = lost + case when claim_id is null then 0 else 1 end,
-      claim_id = ${claimId},
-      lease_until = ${system.now()} + ${leaseMs}
+      lost = case when claim_id is null or ${isWrong} then lost else lost + 1 end,
+      claim_id = case when ${isWrong} then claim_id else ${claimId} end,
+      lease_until = ${system.now()} + ${sql.lit(leaseMs)}
     where id in (select id from picked)
-    returning id, ${system.now()} as claimed_at`.execute(trx)
-  return rows
+    returning id, claim_id, ${system.now()} as claimed_at`.execute(trx)
+  return rows.filter((row) => row.claim_id === claimId)
 }
 
 async function giveBack(trx: Transaction<SystemTables>, rows: readonly ClaimedRow[]): Promise<void> {
@@ -124,6 +128,7 @@ async function logLost(trx: Transaction<SystemTables>, rows: readonly ClaimedRow
         status: null,
         outcome: 'lost',
         answer: null,
+        hidden: 0 as const,
       })),
     )
     .execute()

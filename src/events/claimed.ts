@@ -18,10 +18,14 @@ export interface ClaimedRow {
   /** The exact text of the body. */
   readonly data: string
   readonly subscriptionId: string
+  /** What the breaker of the subscription counts. */
+  readonly subscriptionFailures: number
   readonly endpoint: string
   readonly revision: number
   /** Sealed. */
   readonly secret: string
+  /** Sealed: those that sign too, for a while. */
+  readonly previousSecrets: string | null
   readonly claimedAt: number
 }
 
@@ -38,6 +42,8 @@ interface Candidate extends ClaimedRow {
   readonly status: 'active' | 'paused' | 'disabled' | null
   /** Undefined for who is not active. */
   readonly userId: string | undefined
+  /** The event that the subscription names; a test of it carries another one. */
+  readonly subscribed: string
 }
 
 /** Loads what was claimed. Who may receive it was asked at fan-out; somebody may have lost a scope since then. */
@@ -48,10 +54,10 @@ export async function loadClaimed(
 ): Promise<SortedClaims> {
   const rows = await loadRows(trx, taken)
   const granted = await loadScopes(trx, rows, catalog)
-  const isAllowed = ({ status, userId, event }: Candidate) =>
+  const isAllowed = ({ status, userId, subscribed }: Candidate) =>
     status === 'active' &&
     userId !== undefined &&
-    mayReceive(findEvent(catalog, event) ?? {}, granted.get(userId) ?? [])
+    mayReceive(findEvent(catalog, subscribed) ?? {}, granted.get(userId) ?? [])
   return {
     toPost: rows.filter(isAllowed),
     toKeep: rows.filter((row) => row.status === 'paused'),
@@ -67,7 +73,9 @@ async function loadRows(trx: Transaction<SystemTables>, taken: readonly TakenRow
     .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
     .select(['delivery.id', 'delivery.failures', 'delivery.lost', 'delivery.subscription_id as subscriptionId'])
     .select(['message.event', 'message.data', 'subscription.endpoint', 'subscription.revision', 'subscription.secret'])
-    .select(['user.id as userId', 'user.status as userStatus', 'subscription.status'])
+    .select(['subscription.event as subscribed', 'subscription.failures as subscriptionFailures'])
+    .select(['subscription.previous_secrets as previousSecrets', 'subscription.status'])
+    .select(['user.id as userId', 'user.status as userStatus'])
     .where(
       'delivery.id',
       'in',
@@ -79,6 +87,8 @@ async function loadRows(trx: Transaction<SystemTables>, taken: readonly TakenRow
   const times = new Map(taken.map((row) => [row.id, row.claimed_at]))
   return rows.map(({ event, data, endpoint, revision, secret, userId, userStatus, ...row }) => ({
     ...row,
+    subscribed: row.subscribed ?? '',
+    subscriptionFailures: row.subscriptionFailures ?? 0,
     event: event ?? '',
     data: data ?? '',
     endpoint: endpoint ?? '',
@@ -95,7 +105,7 @@ async function loadScopes(
   rows: readonly Candidate[],
   catalog: EventCatalog,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.event) ?? {}, []))
+  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, []))
   const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== undefined))
   const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
   if (users.size === 0) return granted

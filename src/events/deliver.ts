@@ -3,7 +3,7 @@ import type { Outbound, PostResult } from '../outbound/index.ts'
 import type { Secrets } from '../store/index.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { signatureHeaders } from './signature.ts'
-import { secretPlace } from './subscriptions.ts'
+import { openSigningSecrets } from './signing-secrets.ts'
 
 export interface DeliverOptions {
   readonly secrets: Secrets
@@ -30,9 +30,9 @@ export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery
   const timeoutMs = timeoutWithin(options, delivery)
   if (timeoutMs === undefined) return undefined
   const startedAt = Math.round(delivery.claimedAt + options.clock.monotonic() - delivery.claimedMonotonic)
-  const secret = unseal(options, delivery)
-  if (secret instanceof Error) {
-    return { startedAt, result: { failure: `the secret cannot be read: ${messageOf(secret)}`, latencyMs: 0 } }
+  const secrets = unseal(options, delivery, startedAt)
+  if (secrets instanceof Error) {
+    return { startedAt, result: { failure: `the secret cannot be read: ${messageOf(secrets)}`, latencyMs: 0 } }
   }
   const result = await options.outbound.post({
     url: delivery.endpoint,
@@ -40,7 +40,7 @@ export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery
       'content-type': 'application/json',
       'user-agent': options.userAgent,
       'waypost-event': delivery.event,
-      ...signatureHeaders({ id: delivery.id, body: delivery.data, secrets: [secret], nowMs: startedAt }),
+      ...signatureHeaders({ id: delivery.id, body: delivery.data, secrets, nowMs: startedAt }),
     },
     body: delivery.data,
     timeoutMs,
@@ -55,9 +55,9 @@ function timeoutWithin({ clock, settings }: DeliverOptions, delivery: ClaimedDel
   return leftMs < wantedMs * 0.75 ? undefined : Math.floor(Math.min(wantedMs, leftMs))
 }
 
-function unseal({ secrets }: DeliverOptions, { secret, subscriptionId }: ClaimedDelivery): string | Error {
+function unseal({ secrets }: DeliverOptions, delivery: ClaimedDelivery, now: number): readonly string[] | Error {
   try {
-    return secrets.unseal(secret, secretPlace(subscriptionId))
+    return openSigningSecrets(secrets, delivery, now)
   } catch (error) {
     return error as Error
   }

@@ -3,20 +3,23 @@ import { makeSortedId } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
 import { loadSubscribers, type FannedMessage, type SubscriberPage } from './subscribers.ts'
-import { texts } from './work.ts'
+import { texts } from './expressions.ts'
 
 /** Deliveries at most that one transaction makes. */
 const chunkSize = 1000
 const mostMessages = 500
+
+/** Which messages: those that nobody has begun, those of which a part is done, or both. */
+export type FanOutPart = 'fresh' | 'begun' | 'all'
 
 /**
  * Turns the oldest messages into deliveries, a chunk in one transaction; what is left of a message goes on behind the
  * last subscription of the chunk, whoever does it.
  * @returns whether there was anything to do that nobody else has in hand
  */
-export async function fanOutChunk(system: System, catalog: EventCatalog): Promise<boolean> {
+export async function fanOutChunk(system: System, catalog: EventCatalog, part: FanOutPart = 'all'): Promise<boolean> {
   return system.transaction(async (trx) => {
-    const messages = await selectMessages(system, trx, catalog)
+    const messages = await selectMessages(system, trx, { catalog, part })
     const pages = new Map<string, SubscriberPage>()
     const deliveries: NewDelivery[] = []
     const done: string[] = []
@@ -50,13 +53,15 @@ interface NewDelivery {
 function selectMessages(
   system: System,
   trx: Transaction<SystemTables>,
-  catalog: EventCatalog,
-): Promise<readonly FannedMessage[]> {
+  { catalog, part }: { catalog: EventCatalog; part: FanOutPart },
+): Promise<readonly (FannedMessage & { readonly now: number })[]> {
   return trx
     .selectFrom('waypost_message')
-    .select(['id', 'event', 'users', 'created_at', 'fan_cursor'])
+    .select(['id', 'event', 'users', 'created_at', 'fan_cursor', system.now().as('now')])
     .where('fanned_out_at', 'is', null)
     .where('event', 'in', texts(system, JSON.stringify(Object.keys(catalog))))
+    .$if(part === 'fresh', (query) => query.where('fan_cursor', 'is', null))
+    .$if(part === 'begun', (query) => query.where('fan_cursor', 'is not', null))
     .orderBy('created_at')
     .orderBy('id')
     .limit(mostMessages)
@@ -64,13 +69,17 @@ function selectMessages(
     .execute()
 }
 
-/** Those of a page that are older than the message, as far as there is room, and where to go on if that is not all. */
+/**
+ * Those of a page that are older than the message, as far as there is room, and where to go on if that is not all. One
+ * that seems to be made in times to come is older: the database's clock was set back since then.
+ */
 function choose(
   { rows, isLast }: SubscriberPage,
-  message: FannedMessage,
+  message: FannedMessage & { readonly now: number },
   room: number,
 ): { subscriptions: readonly string[]; cursor: string | undefined } {
-  const older = rows.filter((row) => row.created_at <= message.created_at).map((row) => row.id)
+  const isOlder = (made: number) => made <= message.created_at || made > message.now
+  const older = rows.filter((row) => isOlder(row.created_at)).map((row) => row.id)
   if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1] }
   return { subscriptions: older, cursor: isLast ? undefined : rows.at(-1)?.id }
 }
@@ -99,6 +108,7 @@ async function insertDeliveries(
         subscription_id: subscription,
         status: 'pending' as const,
         due_at: system.now(),
+        scheduled_at: system.now(),
         failures: 0,
         lost: 0,
         claim_id: null,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isWaypostError, type Clock } from '../kit/index.ts'
+import { isWaypostError, type Clock, type Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { recordCompletions, type Completion } from './complete.ts'
+import { noteOutcomes } from './note-outcomes.ts'
 
 /** Writes what became of deliveries. */
 export interface Recorder {
@@ -21,8 +22,14 @@ interface Entry {
 const batchSize = 100
 const longestPauseMs = 2000
 
+export interface RecorderOptions {
+  readonly system: System
+  readonly clock: Clock
+  settings(): Settings
+}
+
 /** What comes while a batch is being written is the next batch: a transaction for each would cost more than a POST. */
-export function makeRecorder(system: System, clock: Clock): Recorder {
+export function makeRecorder({ system, clock, settings }: RecorderOptions): Recorder {
   const waiting: Entry[] = []
   let isWriting = false
 
@@ -39,6 +46,8 @@ export function makeRecorder(system: System, clock: Clock): Recorder {
         system,
         batch.map((entry) => entry.completion),
       )
+      // Before anybody claims what comes next. What cannot be noted is not worth the attempts: the next failure counts.
+      await noteOutcomes(system, { completions: recorded, settings: settings() }).catch(() => undefined)
       const byId = new Map(recorded.map((completion) => [completion.delivery.id, completion]))
       for (const { completion, done } of batch) done.resolve(byId.get(completion.delivery.id))
     } catch (error) {

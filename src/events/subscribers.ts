@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../store/index.ts'
 import { findEvent, type EventCatalog } from './catalog.ts'
-import { texts } from './work.ts'
+import { texts } from './expressions.ts'
 
 /** A message as fan-out sees it. */
 export interface FannedMessage {

@@ -18,6 +18,8 @@ export interface PostResult {
   readonly latencyMs: number
   /** The first 4 KB of the answer, as text. */
   readonly answer?: string
+  /** Whether it came, or would have come, from an address that only `allow` opens: its owner shows it to whom he likes. */
+  readonly hidden?: boolean
 }
 
 export interface Post {
@@ -88,7 +90,8 @@ async function postOnce(agent: Agent, clock: Clock, post: Post): Promise<PostRes
   const { url, headers, body } = post
   let status: number | undefined
   try {
-    const response = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal: timeout })
+    const options = { method: 'POST', headers, body, dispatcher: agent, signal: timeout } as const
+    const response = await orAborted(request(url, options), timeout)
     status = response.statusCode
     const read = await readAnswer(response.body)
     const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.now())
@@ -96,6 +99,18 @@ async function postOnce(agent: Agent, clock: Clock, post: Post): Promise<PostRes
   } catch (error) {
     const failure = timeout.aborted ? `timeout ${post.timeoutMs / 1000} s` : describe(error)
     return { failure, latencyMs: latencyMs(), ...(status === undefined ? {} : { status }) }
+  }
+}
+
+/** undici looks at a signal only once there is a connection, which may take longer than the time that is left. */
+async function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([pending, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { claimDeliveries } from '../../src/events/claim.ts'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { findWork } from '../../src/events/work.ts'
 import { openSystem } from '../../src/store/index.ts'
 import type { Answer } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
@@ -224,9 +225,10 @@ async function prepare(world: World, answer: Answer) {
 }
 
 /** A worker that ends before it posts anything. */
-function claim({ system, catalog, settings, clock }: World) {
-  const capacity = { catalog, free: 10, perEndpoint: 8, underWay: new Map<string, number>() }
-  return claimDeliveries(system, { capacity, settings, clock })
+async function claim({ system, catalog, settings, clock }: World) {
+  const capacity = { catalog, settings, free: 10, underWay: new Map<string, number>() }
+  const { due } = await findWork(system, capacity, { after: '' })
+  return claimDeliveries(system, { due, capacity, clock })
 }
 
 async function fanOutOnly(world: World): Promise<void> {

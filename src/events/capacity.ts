@@ -1,0 +1,12 @@
+import type { Settings } from '../kit/index.ts'
+import type { EventCatalog } from './catalog.ts'
+
+/** What a worker may take on now. */
+export interface Capacity {
+  readonly catalog: EventCatalog
+  readonly settings: Settings
+  /** How many more deliveries it can start. */
+  readonly free: number
+  /** How many it has under way, by endpoint. */
+  readonly underWay: ReadonlyMap<string, number>
+}

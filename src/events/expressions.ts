@@ -1,0 +1,37 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Settings } from '../kit/index.ts'
+import type { System } from '../store/index.ts'
+
+/** The database's time as a subquery: evaluated once, so that an index can be searched by it. */
+export function nowOnce(system: System): RawBuilder<number> {
+  return sql<number>`(select ${system.now()})`
+}
+
+/** The texts of a JSON list as a subquery: it may have any length, where parameters are limited in number. */
+export function texts(system: System, json: string): RawBuilder<string> {
+  if (system.kind === 'sqlite') return sql<string>`(select value from json_each(${json}))`
+  return sql<string>`(select json_array_elements_text(cast(${json} as json)))`
+}
+
+/** The members of a JSON object as a table with the columns `key` and `value`, a text or a number in it. */
+export function members(system: System, json: string): RawBuilder<unknown> {
+  return system.kind === 'sqlite' ? sql`json_each(${json})` : sql`json_each_text(cast(${json} as json))`
+}
+
+/**
+ * Whether the delivery `d` waits, is due, and nobody holds a lease on it. So does one whose lease is too long: whoever
+ * claims it shortens that.
+ */
+export function isDue(system: System, settings: Settings): RawBuilder<boolean> {
+  const now = nowOnce(system)
+  return sql<boolean>`d.status = 'pending' and d.due_at <= ${now}
+    and (d.lease_until is null or d.lease_until <= ${now} or ${isTooLong(system, settings)})`
+}
+
+/**
+ * Whether a lease ends so far ahead that it was made while the database's clock was wrong. Its worker may still be at
+ * work, so that it is not over at once: from the moment that somebody notices, it lasts as long as any other.
+ */
+export function isTooLong(system: System, { delivery_lease: leaseMs }: Settings): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(lease_until > ${nowOnce(system)} + ${sql.lit(2 * leaseMs)}, false)`
+}

@@ -1,0 +1,113 @@
+import { makeAttemptCounter } from './attempt-totals.ts'
+import type { Round } from './candidates.ts'
+import { releaseDelivery, type ClaimedDelivery } from './claim.ts'
+import type { ClaimedRow } from './claimed.ts'
+import { deliver, type Delivered } from './deliver.ts'
+import type { ExecuteOptions } from './execute-options.ts'
+import { judge } from './judge.ts'
+import { makeMender } from './mend-times.ts'
+import { makeRecorder } from './recorder.ts'
+import { reportOf, reportOfLost } from './report.ts'
+
+/** What a worker did. */
+export interface Summary {
+  attempted: number
+  delivered: number
+  retrying: number
+  dead: number
+}
+
+/** Outcomes for each POST at once that may wait to be recorded, before no more is begun. */
+const mostUnrecorded = 4
+
+/** One worker at work: what it has under way, and what came of it. */
+export class Run {
+  readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+  /** POSTs by endpoint. */
+  readonly underWay = new Map<string, number>()
+  /** What kept it from working. */
+  readonly failures: unknown[] = []
+  readonly round: Round = { after: '' }
+  readonly #options: ExecuteOptions
+  readonly #ring: () => void
+  readonly #recorder: ReturnType<typeof makeRecorder>
+  readonly #mender: ReturnType<typeof makeMender>
+  readonly #counter: ReturnType<typeof makeAttemptCounter>
+  readonly #attempts = new Set<Promise<void>>()
+  #posting = 0
+
+  /** @param ring called when there is room for more, or nothing left */
+  constructor(options: ExecuteOptions, ring: () => void) {
+    this.#options = options
+    this.#ring = ring
+    this.#recorder = makeRecorder(options)
+    this.#mender = makeMender(options.system, options.clock)
+    this.#counter = makeAttemptCounter(options.system)
+  }
+
+  /** How many deliveries it may start, of so many at once. */
+  free(limit: number): number {
+    return Math.max(0, Math.min(limit - this.#posting, limit * mostUnrecorded - this.#attempts.size))
+  }
+
+  isIdle(): boolean {
+    return this.#attempts.size === 0
+  }
+
+  /** Does what is to be done from time to time. */
+  async keep(): Promise<void> {
+    await this.#mender.touch()
+    await this.#counter.touch()
+  }
+
+  start(delivery: ClaimedDelivery): void {
+    const attempt = this.#attempt(delivery)
+      .catch((error: unknown) => void this.failures.push(error))
+      .finally(() => {
+        this.#attempts.delete(attempt)
+        this.#ring()
+      })
+    this.#attempts.add(attempt)
+  }
+
+  reportLost(row: ClaimedRow): void {
+    this.summary.dead++
+    this.#options.onAttempt?.(reportOfLost(row))
+  }
+
+  /** Waits for what is under way. */
+  async end(): Promise<void> {
+    await Promise.all(this.#attempts)
+    await this.#counter.close()
+  }
+
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { system, settings, onAttempt } = this.#options
+    const delivered = await this.#post(delivery)
+    if (delivered === undefined) return releaseDelivery(system, delivery)
+    const verdict = judge(settings(), delivery, delivered.result)
+    const recorded = await this.#recorder.record({ ...delivered, delivery, verdict })
+    if (recorded === undefined) return
+    const { outcome } = recorded.verdict
+    this.summary.attempted++
+    this.summary[outcome]++
+    this.#counter.count(outcome, recorded.result.latencyMs)
+    onAttempt?.(reportOf(recorded))
+  }
+
+  /** Its place is free for another one when it has ended, and not only when that is recorded. */
+  async #post(delivery: ClaimedDelivery): Promise<Delivered | undefined> {
+    const { endpoint } = delivery
+    this.#posting++
+    this.underWay.set(endpoint, (this.underWay.get(endpoint) ?? 0) + 1)
+    try {
+      return await deliver(this.#options, delivery)
+    } finally {
+      this.#posting--
+      const left = this.underWay.get(endpoint)! - 1
+      if (left === 0) this.underWay.delete(endpoint)
+      else this.underWay.set(endpoint, left)
+      this.#ring()
+    }
+  }
+}
