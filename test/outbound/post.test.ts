@@ -84,6 +84,17 @@ describe('a POST to the outside', () => {
     assert.equal(result.failure, 'timeout 0.3 s')
   })
 
+  test('is over when its time is, although no connection has come about', async () => {
+    const port = await listen(createSocketServer(() => undefined)) // which never says a word of TLS
+    const result = await open().post({ url: `https://127.0.0.1:${port}/`, headers: {}, body: '', timeoutMs: 300 })
+    assert.equal(result.failure, 'timeout 0.3 s')
+    assert.ok(result.latencyMs < 5000, `${result.latencyMs} ms`) // a connection alone may take 10 s
+    const unknown = open({ lookup: () => undefined })
+    const unresolved = await post(unknown, port, { host: 'partner.example', timeoutMs: 300 })
+    assert.equal(unresolved.failure, 'timeout 0.3 s')
+    assert.ok(unresolved.latencyMs < 5000, `${unresolved.latencyMs} ms`)
+  })
+
   test('gives up an answer that does not end, and keeps none of it but the beginning', async () => {
     let sent = 0
     const port = await serve((_request, response) => {
