@@ -92,7 +92,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
   }
 }
 
-/** For the database it is later than it was: what nobody holds is due sooner, what a worker holds ends sooner. */
+/** For the database it is later than it was: what waits is due sooner, leases and pauses of breakers end sooner. */
 async function passTime({ db }: System, ms: number): Promise<void> {
   await db
     .updateTable('waypost_delivery')
@@ -101,6 +101,10 @@ async function passTime({ db }: System, ms: number): Promise<void> {
       lease_until: column('lease_until', '-', ms),
     }))
     .where('status', '=', 'pending')
+    .execute()
+  await db
+    .updateTable('waypost_subscription')
+    .set((column) => ({ open_until: column('open_until', '-', ms) }))
     .execute()
 }
 
