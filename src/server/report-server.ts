@@ -15,7 +15,7 @@ export interface ServerReport {
 
 export async function reportServer(
   { system }: Host,
-  { keyIds }: Pick<Secrets, 'keyIds'>,
+  { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
   { everyMs = heartbeatMs }: { everyMs?: number } = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
@@ -26,7 +26,7 @@ export async function reportServer(
   }
   const insert = () => {
     const times = { started_at: system.now(), heartbeat_at: system.now() }
-    const row = { id, name: hostname(), version, secret_ids: keyIds.join(' '), ...known, ...times }
+    const row = { id, name: hostname(), version, secret_ids: secrets.keyIds.join(' '), issuer, ...known, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
   // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
@@ -54,11 +54,26 @@ export async function reportServer(
   }
 }
 
+/** A server that is alive. */
+export interface LiveServer {
+  /** Of its machine: there may be several of one name. */
+  readonly name: string
+  readonly release: string | null
+  readonly state: string
+  readonly error: string | null
+  readonly issuer: string | null
+}
+
 /** The servers that are alive, by name. */
-export async function listServers({
-  system,
-}: Host): Promise<readonly { name: string; release: string | null; state: string; error: string | null }[]> {
-  return selectLiving(system).select(['name', 'release_id as release', 'state', 'error']).execute()
+export async function listServers({ system }: Host): Promise<readonly LiveServer[]> {
+  return selectLiving(system).select(['name', 'release_id as release', 'state', 'error', 'issuer']).execute()
+}
+
+/** Names of servers in a sentence: "a, b and 2 on c". */
+export function nameServers(servers: readonly Pick<LiveServer, 'name'>[]): string {
+  const counts = Map.groupBy(servers, ({ name }) => name)
+  const names = [...counts].map(([name, { length }]) => (length === 1 ? name : `${length} on ${name}`))
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 /** Names of the living servers whose newest secret is another one; each name once. */

@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions): Promise<WaypostServer> {
     const letGo = server.hold() // or a route would be 404 until the release has come up
     closers.push(async () => letStrayFailuresGo())
     await storeFact(host.system, 'origin', 'production')
-    const report = await reportServer(host, identity.secrets)
+    const report = await reportServer(host, identity)
     closers.push(() => report.stop())
     const follow = followActivations({ server, logger, report, retryMs: options.retryMs ?? 5000 })
     closers.push(() => follow.stop())

@@ -177,6 +177,20 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await clear()
     })
 
+    test('servers that have not been started again since issuer:change are named, and several on one machine counted', async () => {
+      const active = await host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
+      const release_id = active.release_id
+      await addServer('app-1', { release_id, issuer: 'https://api.example.com' })
+      for (const id of ['a', 'b']) await addServer('app-2', { id, release_id, issuer: 'https://old.example.com' })
+      const report = await run()
+      const { state, message, next } = find(report, 'base-url')
+      assert.equal(state, 'warn')
+      assert.equal(message, 'WAYPOST_BASE_URL https://api.example.com, but 2 on app-2 go on as https://old.example.com')
+      assert.match(next ?? '', /Start again, with the new WAYPOST_BASE_URL/)
+      assert.match(find(report, 'release').message, /; app-1 and 2 on app-2 serve it$/)
+      await clear()
+    })
+
     test('it changes neither a file nor a row, and says no secret', async () => {
       await addDeliveries(1)
       const [filesBefore, rowsBefore] = [await snapshot(folder), await dump(host)]

@@ -74,7 +74,7 @@ for (const kind of systemKinds) {
     })
 
     test('a server whose row is gone says again that it is there, and what it serves', async () => {
-      const report = await reportServer(host, { keyIds: ['k1', 'k2'] }, { everyMs: 20 })
+      const report = await reportServer(host, { secrets: { keyIds: ['k1', 'k2'] }, issuer }, { everyMs: 20 })
       await report.say({ state: 'serving', release: 'r1' })
       const [before] = await listServers(host)
       await host.system.db.deleteFrom('waypost_server').execute()

@@ -3,10 +3,15 @@ import type { SystemFacts } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { readBaseUrl } from '../open-identity.ts'
+import { nameServers, type LiveServer } from '../report-server.ts'
 import type { Finding } from './finding.ts'
 
 /** Whether the base URL is the issuer of the tokens that System has given out; every server compares it when it starts. */
-export function checkBaseUrl({ variables, system, isEmbedded }: Host, facts: SystemFacts, servers: number): Finding {
+export function checkBaseUrl(
+  { variables, system, isEmbedded }: Host,
+  facts: SystemFacts,
+  servers: readonly LiveServer[],
+): Finding {
   const given = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL'))
   const { issuer: stored, origin } = facts
   const ok = (message: string): Finding => ({ check: 'base-url', state: 'ok', message })
@@ -14,10 +19,24 @@ export function checkBaseUrl({ variables, system, isEmbedded }: Host, facts: Sys
   if (given !== undefined && stored !== undefined && given !== stored) {
     throw errors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
   }
-  const same =
-    servers === 0 ? 'as System remembers it' : `the same on ${servers === 1 ? '1 server' : `${servers} servers`}`
-  if (given !== undefined) return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'new to System' : same}`)
+  const behind = servers.filter(({ issuer }) => issuer !== null && stored !== undefined && issuer !== stored)
+  if (behind.length > 0) return warnOf(behind, stored)
+  if (given !== undefined)
+    return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'new to System' : sameOn(servers)}`)
   if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System remembers ${stored}`)
   if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 stands in')
   throw errors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
+}
+
+/** Servers that run since before `issuer:change` sign and accept what the others do not. */
+function warnOf(behind: readonly LiveServer[], stored: string | undefined): Finding {
+  const goOn = behind.length === 1 ? 'goes on' : 'go on'
+  const message = `WAYPOST_BASE_URL ${stored}, but ${nameServers(behind)} ${goOn} as ${behind[0]?.issuer}`
+  const next = 'Tokens of one are refused by the other. Start again, with the new WAYPOST_BASE_URL, what is behind.'
+  return { check: 'base-url', state: 'warn', message, next }
+}
+
+function sameOn({ length }: readonly LiveServer[]): string {
+  if (length === 0) return 'as System remembers it'
+  return length === 1 ? 'the same on 1 server' : `the same on ${length} servers`
 }

@@ -18,7 +18,7 @@ export async function checkHost(host: Host, clock: Clock = systemClock): Promise
   const { release, finding } = await loadRelease(host)
   return [
     await look('secret', () => checkSecret(host, facts)),
-    await look('base-url', () => checkBaseUrl(host, facts, servers.length)),
+    await look('base-url', () => checkBaseUrl(host, facts, servers)),
     await look('clock', () => checkClock(host.system, clock)),
     finding ?? checkRelease(release, servers, facts),
     ...(release === undefined ? [] : checkVariables(release, host.variables)),

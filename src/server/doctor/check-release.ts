@@ -1,15 +1,13 @@
 import { resolveReferences, type Variables } from '../../kit/index.ts'
 import { shortId, type StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
-import type { listServers } from '../report-server.ts'
+import { nameServers, type LiveServer } from '../report-server.ts'
 import type { Finding } from './finding.ts'
-
-export type LiveServers = Awaited<ReturnType<typeof listServers>>
 
 /** What is active, and which of the servers that are alive serve it. */
 export function checkRelease(
   release: StoredRelease | undefined,
-  servers: LiveServers,
+  servers: readonly LiveServer[],
   { origin }: SystemFacts,
 ): Finding {
   const check = 'release'
@@ -27,13 +25,13 @@ export function checkRelease(
     return { check, state: 'fail', message: `${active}; ${reasons.join('; ')}`, next }
   }
   if (behind.length > 0) {
-    const message = `${active}; ${list(behind.map(({ name }) => name))} ${behind.length === 1 ? 'is' : 'are'} not there yet`
+    const message = `${active}; ${nameServers(behind)} ${behind.length === 1 ? 'is' : 'are'} not there yet`
     return { check, state: 'warn', message, next: 'Look again in a few seconds.' }
   }
   if (origin === 'development') return { check, state: 'ok', message: `${active}, made by dev` }
   if (servers.length > 0) {
     const serve = servers.length === 1 ? 'serves' : 'serve'
-    return { check, state: 'ok', message: `${active}; ${list(servers.map(({ name }) => name))} ${serve} it` }
+    return { check, state: 'ok', message: `${active}; ${nameServers(servers)} ${serve} it` }
   }
   return {
     check,

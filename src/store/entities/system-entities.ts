@@ -39,6 +39,8 @@ const Server = defineEntity({
     error: p.text().nullable(),
     /** Which secrets it can open values with: their key ids, separated by spaces. */
     secret_ids: p.text().nullable(),
+    /** What it puts into tokens and accepts, since it was started. */
+    issuer: p.text().nullable(),
     started_at: time(),
     heartbeat_at: time().index(),
   },

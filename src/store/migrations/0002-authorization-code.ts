@@ -14,6 +14,7 @@ const statements = [
   'alter table "waypost_token_family" add column "used_at" bigint null',
   'alter table "waypost_client" add column "disabled_by" text null',
   'alter table "waypost_server" add column "secret_ids" text null',
+  'alter table "waypost_server" add column "issuer" text null',
   `create index "waypost_refresh_token_expires_at_index" on "waypost_refresh_token" ("expires_at")`,
   `create table "waypost_session" (
     "hash" text not null,
