@@ -48,7 +48,7 @@ export default class EventDeliveries extends HostCommand {
     this.printTable([
       { title: 'DELIVERY', cells: cells(({ id }) => id) },
       { title: 'STATE', cells: cells(({ state }) => state) },
-      { title: 'EVENT', cells: cells(({ event }) => event), shorten: shortenEnd, order: 1 },
+      { title: 'EVENT', cells: cells(({ event }) => event ?? '-'), shorten: shortenEnd, order: 1 },
       { title: 'ENDPOINT', cells: cells(describeEndpoint), shorten: shortenEnd, order: 0 },
       { title: 'LAST', cells: cells(describeLast), shorten: shortenEnd, order: 2, least: 7 },
       { title: 'WHEN', cells: cells((delivery) => describeTime(delivery, now)) },
@@ -76,7 +76,7 @@ function toJson({ id, endpoint, user, attempts, last, ...delivery }: ListedDeliv
   const { event, state, subscription, dueAt, createdAt, finishedAt } = delivery
   return {
     delivery: id,
-    event,
+    event: event ?? null,
     state,
     subscription,
     endpoint: endpoint === undefined ? null : formatEndpoint(endpoint),

@@ -12,3 +12,4 @@ export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed }
 export { deliveryStates, type DeliveryView } from './own-deliveries.ts'
 export type { SubscriptionView } from './subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscriptions.ts'
+export { testEvent } from './test-event.ts'

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
@@ -83,6 +84,6 @@ async function countWaiting(system: System): Promise<Pick<Execution, 'waiting' |
   return system.db
     .selectFrom('waypost_delivery')
     .select((column) => [column.fn.countAll<number>().as('waiting'), column.fn.min('due_at').as('nextDueAt')])
-    .where('status', '=', 'pending')
+    .where('status', '=', sql.lit('pending' as const)) // the index of what waits is known by this word
     .executeTakeFirstOrThrow()
 }

@@ -64,7 +64,7 @@ async function countDue({ db }: System, { now, events }: Due): Promise<number> {
     .selectFrom('waypost_delivery as delivery')
     .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
     .select((column) => column.fn.countAll<number>().as('count'))
-    .where('delivery.status', '=', 'pending')
+    .where('delivery.status', '=', sql.lit('pending' as const)) // the index of what waits is known by this word
     .where('delivery.due_at', '<=', now)
     .where(sql<boolean>`coalesce(subscription.status, '') <> 'paused'`)
     .executeTakeFirstOrThrow()

@@ -1,4 +1,5 @@
 import type { Since } from '../../kit/index.ts'
+import { sql } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { Host } from '../host.ts'
 import { resolveSince } from './resolve-since.ts'
@@ -17,7 +18,8 @@ export interface DeliveryFilter {
 
 export interface ListedDelivery {
   readonly id: string
-  readonly event: string
+  /** Undefined when its message is not kept any more. */
+  readonly event: string | undefined
   readonly state: DeliveryState
   readonly subscription: string
   /** Undefined when the subscription was deleted. */
@@ -48,10 +50,11 @@ export async function listHostDeliveries({ system }: Host, filter: DeliveryFilte
     system,
     rows.map(({ id }) => id),
   )
-  return rows.map(({ endpoint, user, dueAt, finishedAt, ...row }) => {
+  return rows.map(({ event, endpoint, user, dueAt, finishedAt, ...row }) => {
     const made = attempts.get(row.id) ?? []
     return {
       ...row,
+      event: event ?? undefined,
       endpoint: endpoint ?? undefined,
       user: user ?? undefined,
       attempts: made.length,
@@ -66,7 +69,7 @@ async function selectDeliveries(system: System, { event, subscription, state, si
   const from = since === undefined ? undefined : await resolveSince(system, since)
   return system.db
     .selectFrom('waypost_delivery as delivery')
-    .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+    .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
     .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
     .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
     .select(['delivery.id', 'message.event', 'delivery.status as state', 'delivery.subscription_id as subscription'])
@@ -74,7 +77,7 @@ async function selectDeliveries(system: System, { event, subscription, state, si
     .select(['delivery.created_at as createdAt', 'delivery.finished_at as finishedAt'])
     .$if(event !== undefined, (query) => query.where('message.event', '=', event!))
     .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
-    .$if(state !== undefined, (query) => query.where('delivery.status', '=', state!))
+    .$if(state !== undefined, (query) => query.where('delivery.status', '=', sql.lit(state!)))
     .$if(from !== undefined, (query) => query.where('delivery.created_at', '>=', from!))
     .orderBy('delivery.id', 'desc')
     .limit(limit)

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { testEvent } from '../../events/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Host } from '../host.ts'
@@ -24,16 +26,16 @@ export interface ListedEvent {
 export async function listHostEvents({ system }: Host): Promise<readonly ListedEvent[]> {
   const release = await loadActiveRelease(system)
   const events = release?.manifest.events ?? {}
-  const [subscriptions, deliveries, messages] = await Promise.all([
+  const [subscriptions, pending, dead, messages] = await Promise.all([
     countSubscriptions(system),
-    countDeliveries(system),
+    countDeliveries(system, 'pending'),
+    countDeliveries(system, 'dead'),
     countMessages(system),
   ])
-  const left = [...subscriptions.keys(), ...deliveries.keys(), ...messages.keys()]
-  const others = new Set(left.filter((name) => !Object.hasOwn(events, name)).toSorted())
+  const left = [subscriptions, pending, dead, messages].flatMap((counts) => [...counts.keys()])
+  const others = new Set(left.filter((name) => !Object.hasOwn(events, name) && name !== testEvent).toSorted())
   return [...Object.keys(events).toSorted(), ...others].map((name) => {
     const terms = Object.hasOwn(events, name) ? events[name] : undefined
-    const { pending = 0, dead = 0 } = deliveries.get(name) ?? {}
     return {
       name,
       description: terms?.description,
@@ -41,53 +43,43 @@ export async function listHostEvents({ system }: Host): Promise<readonly ListedE
       hasSchema: terms?.schema !== undefined,
       isReleased: terms !== undefined,
       subscriptions: { active: 0, paused: 0, disabled: 0, ...subscriptions.get(name) },
-      messages: messages.get(name)?.messages ?? 0,
-      pending,
-      dead,
+      messages: messages.get(name) ?? 0,
+      pending: pending.get(name) ?? 0,
+      dead: dead.get(name) ?? 0,
     }
   })
 }
 
-interface Counted {
-  readonly event: string
-  readonly state: string
-  readonly count: number
-}
+type States = Partial<ListedEvent['subscriptions']>
 
-type Counts = ReadonlyMap<string, Readonly<Record<string, number>>>
-
-async function countSubscriptions({ db }: System): Promise<Counts> {
+async function countSubscriptions({ db }: System): Promise<ReadonlyMap<string, States>> {
   const rows = await db
     .selectFrom('waypost_subscription')
-    .select((column) => ['event', 'status as state', column.fn.countAll<number>().as('count')])
+    .select((column) => ['event', 'status', column.fn.countAll<number>().as('count')])
     .groupBy(['event', 'status'])
     .execute()
-  return groupByEvent(rows)
+  const counts = new Map<string, States>()
+  for (const { event, status, count } of rows) counts.set(event, { ...counts.get(event), [status]: count })
+  return counts
 }
 
-async function countDeliveries({ db }: System): Promise<Counts> {
+async function countDeliveries({ db }: System, state: 'pending' | 'dead'): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('waypost_delivery as delivery')
     .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-    .select((column) => ['message.event', 'delivery.status as state', column.fn.countAll<number>().as('count')])
-    .where('delivery.status', 'in', ['pending', 'dead'])
-    .groupBy(['message.event', 'delivery.status'])
+    .select((column) => ['message.event', column.fn.countAll<number>().as('count')])
+    .where('delivery.status', '=', sql.lit(state)) // the index of these is known by this word
+    .groupBy('message.event')
     .execute()
-  return groupByEvent(rows)
+  return new Map(rows.map(({ event, count }) => [event, count]))
 }
 
-async function countMessages({ db }: System): Promise<Counts> {
+async function countMessages({ db }: System): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('waypost_message')
     .select((column) => ['event', column.fn.countAll<number>().as('count')])
     .where('fanned_out_at', 'is', null)
     .groupBy('event')
     .execute()
-  return groupByEvent(rows.map((row) => ({ ...row, state: 'messages' })))
-}
-
-function groupByEvent(rows: readonly Counted[]): Counts {
-  const counts = new Map<string, Record<string, number>>()
-  for (const { event, state, count } of rows) counts.set(event, { ...counts.get(event), [state]: count })
-  return counts
+  return new Map(rows.map(({ event, count }) => [event, count]))
 }
