@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../store/index.ts'
 import { failuresToOpen, isPostable } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
-import { isDue, members, texts } from './expressions.ts'
+import { isDue, isLastChance, members, texts } from './expressions.ts'
 
 /** A delivery that can be started. */
 export interface Candidate {
@@ -37,7 +37,8 @@ export async function findOldest(
   const { rows } = await sql<{ seen: number; id: string | null; endpoint: string | null }>`
     with seen as materialized (
       select d.id, d.subscription_id, d.due_at from waypost_delivery d
-      where ${isDue(system, capacity.settings)} order by d.due_at, d.id limit ${limit}
+      where ${isDue(system, capacity.settings)} and not (${isLastChance})
+      order by d.due_at, d.id limit ${limit}
     ), ranked as (
       select seen.id, seen.due_at, s.endpoint, coalesce(s.failures, 0) as failures,
         row_number() over (partition by seen.subscription_id order by seen.due_at, seen.id) as turn,
@@ -96,7 +97,7 @@ async function findInSlice(
       select s.endpoint, coalesce(s.failures, 0) as failures, ${busy} as busy, (
         select ${gather} from (
           select d.id from waypost_delivery d
-          where d.subscription_id = waiting.id and ${isDue(system, capacity.settings)}
+          where d.subscription_id = waiting.id and ${isDue(system, capacity.settings)} and not (${isLastChance})
           order by d.due_at limit ${sql.lit(mostTurns)}
         ) first
       ) as ids
@@ -114,6 +115,15 @@ async function findInSlice(
     from (select 1) one left join picked on true order by picked.turn, picked.id`.execute(system.db)
   const { last, size } = rows[0]!
   return { found: candidates(rows), last: size < sliceSize ? undefined : last! }
+}
+
+/** Finds the oldest that is to go alone. */
+export async function findLone(system: System, capacity: Capacity): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select d.id from waypost_delivery d left join waypost_subscription s on s.id = d.subscription_id
+    where ${isDue(system, capacity.settings)} and ${isLastChance} and ${isOpen(system, capacity)}
+    order by d.due_at, d.id limit 1`.execute(system.db)
+  return rows[0]?.id
 }
 
 const busy = sql<number>`coalesce(cast(busy.value as integer), 0)`

@@ -4,7 +4,7 @@ import type { System, SystemTables } from '../store/index.ts'
 import { admit } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
 import { loadClaimed, type ClaimedRow, type TakenRow } from './claimed.ts'
-import { isDue, isTooLong, texts } from './expressions.ts'
+import { isDue, isTooLong, mostLost, texts } from './expressions.ts'
 
 /** A delivery that this worker, and no other, posts now. */
 export interface ClaimedDelivery extends ClaimedRow {
@@ -21,8 +21,6 @@ export interface Claims {
   /** How many rows were taken, whatever became of them. */
   readonly taken: number
 }
-
-export const mostLost = 5
 
 /** Claims deliveries that were found due, as far as they still are, under a lease. */
 export async function claimDeliveries(

@@ -1,4 +1,5 @@
 import { makeBell } from './bell.ts'
+import { findLone } from './candidates.ts'
 import type { Capacity } from './capacity.ts'
 import { claimDeliveries } from './claim.ts'
 import type { ExecuteOptions } from './execute-options.ts'
@@ -42,15 +43,39 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   return run.summary
 }
 
-/** Looks for work, fans out and starts what can be started. */
-async function takeOn(options: ExecuteOptions, run: Run): Promise<'work' | 'contended' | 'nothing'> {
-  const { system } = options
+type Found = 'work' | 'contended' | 'nothing'
+
+async function takeOn(options: ExecuteOptions, run: Run): Promise<Found> {
   await options.refresh?.()
   await run.keep()
   const capacity = capacityOf(options, run)
+  const found = await takeOrdinary(options, run, capacity)
+  return found === 'contended' || !(await takeLone(options, run, capacity)) ? found : 'work'
+}
+
+/**
+ * Starts one that has to go alone, if nothing else is under way, and nothing else beside it. A worker that always has
+ * other work lets that come to its end from time to time.
+ */
+async function takeLone(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<boolean> {
+  const { lone } = run
+  const isTime = lone.isWanted ? run.isIdle() : lone.isTime(run.isIdle(), options.watch !== true)
+  if (lone.isRunning || !isTime) return false
+  const id = await findLone(options.system, capacity)
+  lone.looked(id !== undefined)
+  lone.isWanted = id !== undefined && !run.isIdle()
+  if (id === undefined || lone.isWanted) return false
+  const { taken, started } = await startDue(options, run, { due: [id], capacity: { ...capacity, free: 1 } })
+  lone.isRunning = started > 0
+  return taken > 0
+}
+
+/** Looks for work, fans out and starts what can be started. */
+async function takeOrdinary(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<Found> {
+  const { system } = options
   const { fresh, begun, due, isPartial } = await findWork(system, capacity, run.round)
   const fanned = fresh && (await fanOutChunk(system, capacity.catalog, 'fresh'))
-  const taken = due.length > 0 ? await startDue(options, run, { due, capacity }) : 0
+  const { taken } = due.length > 0 ? await startDue(options, run, { due, capacity }) : { taken: 0 }
   // A message for very many goes on when nearly all that is due has begun: other events are never behind all of it.
   const goesOn = begun && !fanned && taken < capacity.free
   if (goesOn && (await fanOutChunk(system, capacity.catalog, 'begun'))) return 'work'
@@ -58,16 +83,16 @@ async function takeOn(options: ExecuteOptions, run: Run): Promise<'work' | 'cont
   return fresh || goesOn || due.length > 0 ? 'contended' : 'nothing'
 }
 
-/** @returns how many were taken, whatever became of them */
+/** @returns how many were taken, whatever became of them, and how many of them started */
 async function startDue(
   { system, clock }: ExecuteOptions,
   run: Run,
   { due, capacity }: { due: readonly string[]; capacity: Capacity },
-): Promise<number> {
+): Promise<{ taken: number; started: number }> {
   const { deliveries, lost, taken } = await claimDeliveries(system, { due, capacity, clock })
   for (const row of lost) run.reportLost(row)
   for (const delivery of deliveries) run.start(delivery)
-  return taken
+  return { taken, started: deliveries.length }
 }
 
 function capacityOf(options: ExecuteOptions, run: Run): Capacity {

@@ -2,6 +2,9 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 
+/** Workers of one delivery that may be lost: then it is the end, since it probably is what ends them. */
+export const mostLost = 5
+
 /** The database's time as a subquery: evaluated once, so that an index can be searched by it. */
 export function nowOnce(system: System): RawBuilder<number> {
   return sql<number>`(select ${system.now()})`
@@ -27,6 +30,13 @@ export function isDue(system: System, settings: Settings): RawBuilder<boolean> {
   return sql<boolean>`d.status = 'pending' and d.due_at <= ${now}
     and (d.lease_until is null or d.lease_until <= ${now} or ${isTooLong(system, settings)})`
 }
+
+/**
+ * Whether the delivery `d` has lost so many workers that it ends with the next one: it goes alone, so that it ends only
+ * if it was what ended them, and not what was beside it.
+ */
+export const isLastChance = sql<boolean>`
+  d.lost + (case when d.claim_id is null then 0 else 1 end) = ${sql.lit(mostLost - 1)}`
 
 /**
  * Whether a lease ends so far ahead that it was made while the database's clock was wrong. Its worker may still be at

@@ -1,7 +1,7 @@
 import type { PostResult } from '../outbound/index.ts'
-import { mostLost } from './claim.ts'
 import type { ClaimedRow } from './claimed.ts'
-import type { Completion } from './complete.ts'
+import type { Completion } from './completion.ts'
+import { mostLost } from './expressions.ts'
 import type { Outcome } from './judge.ts'
 
 /** What became of one attempt, for whoever watches. */

@@ -5,6 +5,7 @@ import type { ClaimedRow } from './claimed.ts'
 import { deliver, type Delivered } from './deliver.ts'
 import type { ExecuteOptions } from './execute-options.ts'
 import { judge } from './judge.ts'
+import { LoneTurn } from './lone-turn.ts'
 import { makeMender } from './mend-times.ts'
 import { makeRecorder } from './recorder.ts'
 import { reportOf, reportOfLost } from './report.ts'
@@ -28,6 +29,7 @@ export class Run {
   /** What kept it from working. */
   readonly failures: unknown[] = []
   readonly round: Round = { after: '' }
+  readonly lone: LoneTurn
   readonly #options: ExecuteOptions
   readonly #ring: () => void
   readonly #recorder: ReturnType<typeof makeRecorder>
@@ -40,6 +42,7 @@ export class Run {
   constructor(options: ExecuteOptions, ring: () => void) {
     this.#options = options
     this.#ring = ring
+    this.lone = new LoneTurn(options.clock)
     this.#recorder = makeRecorder(options)
     this.#mender = makeMender(options.system, options.clock)
     this.#counter = makeAttemptCounter(options.system)
@@ -47,6 +50,7 @@ export class Run {
 
   /** How many deliveries it may start, of so many at once. */
   free(limit: number): number {
+    if (this.lone.isWanted || this.lone.isRunning) return 0
     return Math.max(0, Math.min(limit - this.#posting, limit * mostUnrecorded - this.#attempts.size))
   }
 
@@ -65,6 +69,7 @@ export class Run {
       .catch((error: unknown) => void this.failures.push(error))
       .finally(() => {
         this.#attempts.delete(attempt)
+        this.lone.isRunning = false
         this.#ring()
       })
     this.#attempts.add(attempt)

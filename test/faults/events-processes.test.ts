@@ -63,41 +63,37 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       assert.equal((await site.system.db.selectFrom('waypost_attempt').select('id').execute()).length, 1)
     })
 
-    test(
-      `that dies of one message each time: that one ends as lost, those beside it arrive, on ${kind}`,
-      { todo: 'those beside it are lost too' },
-      async () => {
-        await using site = await openDeliverySite({ kind })
-        await site.subscribe('/hook')
-        await site.dispatch(6)
-        let pid = 0
-        let isOver = false
-        site.receiver.choose =
-          () =>
-          (response, { body }) => {
-            if (body === '3') process.kill(pid, 'SIGKILL')
-            // Those beside it come to their end no sooner than it dies.
-            else setTimeout(() => response.writeHead(204).end(), isOver ? 0 : 300)
-          }
-        for (let deaths = 0; deaths < 5; deaths++) {
-          const worker = site.startWorker()
-          pid = worker.pid
-          assert.equal((await worker.ended).code, 'SIGKILL')
-          await site.passTime(leaseMs)
+    test(`that dies of one message each time: that one ends as lost, those beside it arrive, on ${kind}`, async () => {
+      await using site = await openDeliverySite({ kind })
+      await site.subscribe('/hook')
+      await site.dispatch(6)
+      let pid = 0
+      let isOver = false
+      site.receiver.choose =
+        () =>
+        (response, { body }) => {
+          if (body === '3') process.kill(pid, 'SIGKILL')
+          // Those beside it come to their end no sooner than it dies.
+          else setTimeout(() => response.writeHead(204).end(), isOver ? 0 : 300)
         }
-        isOver = true
-        const last = await site.startWorker(['--json']).ended
-        assert.equal(last.code, 0)
-        assert.equal((JSON.parse(last.stdout) as { dead: number }).dead, 1)
-        const states = (await site.deliveries()).map(({ status, failures }) => `${status} ${failures}`)
-        assert.deepEqual(states.toSorted(), ['dead 0', ...Array.from({ length: 5 }, () => 'delivered 0')])
-        const bodies = site.receiver.received.map(({ body }) => body)
-        assert.deepEqual([...new Set(bodies)].toSorted(), ['1', '2', '3', '4', '5', '6'])
-        assert.equal(bodies.filter((body) => body === '3').length, 5)
-        const lost = site.system.db.selectFrom('waypost_attempt').select('id').where('outcome', '=', 'lost')
-        assert.equal((await lost.execute()).length, 1)
-      },
-    )
+      for (let deaths = 0; deaths < 5; deaths++) {
+        const worker = site.startWorker()
+        pid = worker.pid
+        assert.equal((await worker.ended).code, 'SIGKILL')
+        await site.passTime(leaseMs)
+      }
+      isOver = true
+      const last = await site.startWorker(['--json']).ended
+      assert.equal(last.code, 0)
+      assert.equal((JSON.parse(last.stdout) as { dead: number }).dead, 1)
+      const states = (await site.deliveries()).map(({ status, failures }) => `${status} ${failures}`)
+      assert.deepEqual(states.toSorted(), ['dead 0', ...Array.from({ length: 5 }, () => 'delivered 0')])
+      const bodies = site.receiver.received.map(({ body }) => body)
+      assert.deepEqual([...new Set(bodies)].toSorted(), ['1', '2', '3', '4', '5', '6'])
+      assert.equal(bodies.filter((body) => body === '3').length, 5)
+      const lost = site.system.db.selectFrom('waypost_attempt').select('id').where('outcome', '=', 'lost')
+      assert.equal((await lost.execute()).length, 1)
+    })
   }
 
   test('posts four times where it always fails, three times where it fails twice, once where it does not', async () => {
