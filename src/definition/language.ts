@@ -39,9 +39,10 @@ const plainNames = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
   keyHint: 'Begin with a letter or a digit, and go on with those and . _ -',
 }
+// Names that begin with "waypost." are those of test events and whatever else Waypost itself sends.
 const eventNames = {
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]*$',
-  keyHint: 'Begin with a letter or a digit, and go on with those and . _ : / -',
+  pattern: '^(?!waypost\\.)[A-Za-z0-9][A-Za-z0-9._:/-]*$',
+  keyHint: 'Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
 }
 const scopeKeys = { pattern: scopePattern, keyHint: 'A scope has no space, comma, quote or backslash in it' }
 const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }

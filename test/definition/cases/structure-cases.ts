@@ -286,7 +286,14 @@ export const structureCases: readonly Case[] = [
     name: 'an event name with a comma',
     files: { 'waypost.yml': 'event:\n  "a,b": { scopes: [x] }\n' },
     problems: [
-      'waypost.yml:2:3 «"a,b"» WP_DEFINITION_NAME_INVALID "a,b" cannot be the name of an event | Begin with a letter or a digit, and go on with those and . _ : / -',
+      'waypost.yml:2:3 «"a,b"» WP_DEFINITION_NAME_INVALID "a,b" cannot be the name of an event | Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
+    ],
+  },
+  {
+    name: 'an event name that begins as those of Waypost itself',
+    files: { 'waypost.yml': 'event:\n  waypost.test: { scopes: [x] }\n' },
+    problems: [
+      'waypost.yml:2:3 «waypost.test» WP_DEFINITION_NAME_INVALID "waypost.test" cannot be the name of an event | Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
     ],
   },
   {
