@@ -1,35 +1,24 @@
 import type { Transaction } from 'kysely'
-import { makeSortedId } from '../kit/index.ts'
-import type { PostResult } from '../outbound/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
+import { cancelDeliveries } from './cancel-deliveries.ts'
 import type { ClaimedDelivery } from './claim.ts'
+import type { Completion } from './completion.ts'
 import type { Verdict } from './judge.ts'
-import { cancelDeliveries } from './subscriptions.ts'
-
-/** One POST and what became of it. */
-export interface Completion {
-  readonly delivery: ClaimedDelivery
-  readonly result: PostResult
-  /** By the database's clock. */
-  readonly startedAt: number
-  readonly verdict: Verdict
-}
+import { writeAttempts } from './write-attempts.ts'
 
 /**
- * Records attempts in one transaction. One whose claim was taken over meanwhile changes nothing.
+ * Records attempts, all or none. One whose claim was taken over meanwhile changes nothing.
  * @returns those that were recorded, with what they came to: 410 is the end where it disabled the subscription
  */
 export async function recordCompletions(
   system: System,
   completions: readonly Completion[],
 ): Promise<readonly Completion[]> {
+  if (!completions.some(({ result }) => result.status === 410)) return writeAttempts(system, system.db, completions)
   const { recorded, disabled } = await system.transaction(async (trx) => {
     const disabled = await disableGone(trx, completions)
     const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: ended } : one))
-    const recorded: Completion[] = []
-    for (const completion of judged) if (await finish(system, trx, completion)) recorded.push(completion)
-    if (recorded.length > 0) await trx.insertInto('waypost_attempt').values(recorded.map(attemptRow)).execute()
-    return { recorded, disabled }
+    return { disabled, recorded: await writeAttempts(system, trx, judged) }
   })
   // After the commit, so that nobody waits for these rows who holds what this transaction waits for; if this does not
   // come about, whoever claims them sees that the subscription is disabled.
@@ -78,36 +67,4 @@ async function disableGone(
 
 function bySubscription(a: ClaimedDelivery, b: ClaimedDelivery): number {
   return a.subscriptionId < b.subscriptionId ? -1 : 1
-}
-
-async function finish(system: System, trx: Transaction<SystemTables>, completion: Completion): Promise<boolean> {
-  const { delivery, verdict } = completion
-  const isOver = verdict.outcome !== 'retrying'
-  const { numUpdatedRows } = await trx
-    .updateTable('waypost_delivery')
-    .set((column) => ({
-      status: verdict.outcome === 'retrying' ? 'pending' : verdict.outcome,
-      failures: verdict.outcome === 'delivered' ? delivery.failures : delivery.failures + 1,
-      due_at: isOver ? column.ref('due_at') : column(system.now(), '+', verdict.delayMs),
-      claim_id: null,
-      lease_until: null,
-      finished_at: isOver ? system.now() : null,
-    }))
-    .where('id', '=', delivery.id)
-    .where('claim_id', '=', delivery.claimId)
-    .where('status', '=', 'pending')
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
-}
-
-function attemptRow({ delivery, result, startedAt, verdict }: Completion) {
-  return {
-    id: makeSortedId('att_', startedAt),
-    delivery_id: delivery.id,
-    started_at: startedAt,
-    latency_ms: result.latencyMs,
-    status: result.status ?? null,
-    outcome: verdict.outcome === 'delivered' ? verdict.outcome : (result.failure ?? `status ${result.status}`),
-    answer: result.answer ?? null,
-  }
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
 import { failuresToOpen, openMs } from './breaker.ts'
-import type { Completion } from './complete.ts'
+import type { Completion } from './completion.ts'
 import { texts } from './expressions.ts'
 
 /** What attempts say of the subscription that they were for. */
@@ -47,11 +47,16 @@ function gather(completions: readonly Completion[]): ReadonlyMap<string, Note> {
   const notes = new Map<string, Note>()
   for (const { delivery, verdict } of completions) {
     const { subscriptionId: id, revision, subscriptionFailures } = delivery
-    const known = notes.get(id)
-    const note = known ?? { id, revision, failures: 0, succeeded: false, alone: subscriptionFailures >= failuresToOpen }
+    const note = notes.get(id) ?? {
+      id,
+      revision,
+      failures: 0,
+      succeeded: false,
+      alone: subscriptionFailures >= failuresToOpen,
+    }
     notes.set(id, note)
     if (verdict.outcome !== 'delivered') note.failures += 1
-    else if (subscriptionFailures > 0 || known !== undefined) Object.assign(note, { failures: 0, succeeded: true })
+    else if (subscriptionFailures > 0 || note.failures > 0) Object.assign(note, { failures: 0, succeeded: true })
   }
   return notes
 }

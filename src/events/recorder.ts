@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError, type Clock, type Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import { recordCompletions, type Completion } from './complete.ts'
+import { recordCompletions } from './complete.ts'
+import type { Completion } from './completion.ts'
 import { noteOutcomes } from './note-outcomes.ts'
 
 /** Writes what became of deliveries. */
@@ -28,16 +29,34 @@ export interface RecorderOptions {
   settings(): Settings
 }
 
-/** What comes while a batch is being written is the next batch: a transaction for each would cost more than a POST. */
+/** How long a batch waits for more, unless it is as large as one may be. */
+const gatherMs = 20
+
+/**
+ * What comes within a moment, or while a batch is being written, is one batch: a transaction for each would cost more
+ * than a POST.
+ */
 export function makeRecorder({ system, clock, settings }: RecorderOptions): Recorder {
   const waiting: Entry[] = []
   let isWriting = false
+  let onFull = () => {}
 
   async function writeAll(): Promise<void> {
     if (isWriting) return
     isWriting = true
-    while (waiting.length > 0) await writeBatch(waiting.splice(0, batchSize))
+    while (waiting.length > 0) {
+      if (waiting.length < batchSize) await gather()
+      await writeBatch(waiting.splice(0, batchSize))
+    }
     isWriting = false
+  }
+
+  async function gather(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, gatherMs)
+    onFull = resolve
+    await promise
+    clearTimeout(timer)
   }
 
   async function writeBatch(batch: readonly Entry[]): Promise<void> {
@@ -48,8 +67,8 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
       )
       // Before anybody claims what comes next. What cannot be noted is not worth the attempts: the next failure counts.
       await noteOutcomes(system, { completions: recorded, settings: settings() }).catch(() => undefined)
-      const byId = new Map(recorded.map((completion) => [completion.delivery.id, completion]))
-      for (const { completion, done } of batch) done.resolve(byId.get(completion.delivery.id))
+      const byClaim = new Map(recorded.map((completion) => [claimOf(completion), completion]))
+      for (const { completion, done } of batch) done.resolve(byClaim.get(claimOf(completion)))
     } catch (error) {
       const isAway = isWaypostError(error) && error.kind === 'external'
       if (isAway || batch.length === 1) for (const entry of batch) void writeLater(entry, error)
@@ -70,8 +89,14 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
     record(completion) {
       const done = Promise.withResolvers<Completion | undefined>()
       waiting.push({ completion, done, failures: 0 })
+      if (waiting.length >= batchSize) onFull()
       void writeAll()
       return done.promise
     },
   }
+}
+
+/** A delivery may be in one batch twice: under a claim that was lost meanwhile, and under the next one. */
+function claimOf({ delivery }: Completion): string {
+  return `${delivery.id} ${delivery.claimId}`
 }
