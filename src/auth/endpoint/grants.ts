@@ -26,7 +26,8 @@ async function grantClientCredentials(issuer: TokenIssuer, { client, requested }
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and its owner')
   const grantee = { userId: client.userId, clientId: client.id, scopes }
-  return issueTokens(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
+  const refresh = client.grants.includes('refresh_token')
+  return issueTokens(issuer, grantee, { refresh, secretHash: client.secretHash })
 }
 
 /** RFC 6749 §6. */

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { ClientLookup } from '../account/client-lookup.ts'
+import { invalidClient } from '../endpoint/client-authentication.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
 import type { NewToken, TokenWriter } from './token-writer.ts'
 
@@ -61,20 +62,55 @@ export interface PreparedTokens {
   store(trx: Transaction<SystemTables>): Promise<void>
 }
 
-/** Issues an access token; with a refresh token the two begin a family. */
+export interface IssueOptions {
+  readonly refresh: boolean
+  readonly lifetimeMs?: number
+  /** The hash of the secret that the client proved to know, if it had to. */
+  readonly secretHash?: string | undefined
+}
+
+/**
+ * Issues an access token; with a refresh token the two begin a family.
+ * @throws OAuthError invalid_client when user or client was disabled, or the client got another secret, and this process
+ * had not heard of it yet: what is issued after its tokens were revoked would outlast that
+ */
 export async function issueTokens(
   issuer: TokenIssuer,
   grantee: Grantee,
-  options: { refresh: boolean; lifetimeMs?: number },
+  { refresh, secretHash, lifetimeMs = issuer.settings().token_lifetime }: IssueOptions,
 ): Promise<IssuedTokens & { jti: string }> {
-  if (options.refresh) {
+  if (refresh) {
     const prepared = await prepareFamily(issuer, grantee, { refresh: true })
-    await issuer.system.transaction((trx) => prepared.store(trx))
+    await issuer.system.transaction(async (trx) => {
+      if (!(await holdGrantee(issuer.system, trx, { ...grantee, secretHash }))) throw changedMeanwhile()
+      await prepared.store(trx)
+    })
     return prepared.issued
   }
-  const token = await signAccessToken(issuer, grantee, options.lifetimeMs ?? issuer.settings().token_lifetime)
-  await issuer.writer.store(toRow(token, { grantee, familyId: null, now: issuer.clock.now() }))
+  const token = await signAccessToken(issuer, grantee, lifetimeMs)
+  const row = toRow(token, { grantee, familyId: null, now: issuer.clock.now() })
+  if (!(await issuer.writer.store({ token: row, secretHash }))) throw changedMeanwhile()
   return { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
+}
+
+const changedMeanwhile = () => invalidClient('Unknown client or wrong secret')
+
+/** Whether user and client are what a server knew them to be a moment ago; they stay so until the transaction ends. */
+async function holdGrantee(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { userId, clientId, secretHash }: Grantee & { secretHash: string | undefined },
+): Promise<boolean> {
+  const row = await trx
+    .selectFrom('waypost_user as user')
+    .innerJoin('waypost_client as client', (join) => join.on('client.id', '=', clientId))
+    .select('client.secret_hash')
+    .where('user.id', '=', userId)
+    .where('user.status', '=', 'active')
+    .where('client.status', '=', 'active')
+    .$if(system.kind === 'postgresql', (query) => query.forShare())
+    .executeTakeFirst()
+  return row !== undefined && (secretHash === undefined || row.secret_hash === secretHash)
 }
 
 /** Signs the first tokens of a family, for a transaction that does more than storing them. */

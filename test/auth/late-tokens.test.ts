@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { issueTokens, openKeyRing, openTokenIssuer, type TokenIssuer } from '../../src/auth/index.ts'
+import { defaultSettings, sha256 } from '../../src/kit/index.ts'
+import { openIdentity } from '../../src/server/index.ts'
+import { bearer, issuer, systemKinds } from '../support/server.ts'
+import { openWorld, setStatus, type Credentials, type World } from './world.ts'
+
+for (const kind of systemKinds) {
+  // The server here has authenticated the client a moment ago, and hears of what others changed a moment later.
+  describe(`a token for a client that another server has just changed, on ${kind}`, () => {
+    let world: World
+    let behind: TokenIssuer
+    before(async () => {
+      world = await openWorld(kind)
+      const { system, clock } = world.host
+      const { secrets } = await openIdentity(world.host)
+      const keys = await openKeyRing(system, secrets)
+      behind = openTokenIssuer({ system, keys, clock, secrets, issuer, settings: () => defaultSettings })
+    })
+    after(() => world.close())
+
+    const issue = (client: Credentials, refresh: boolean) => {
+      const grantee = { userId: world.annId, clientId: client.id, scopes: ['todo'] }
+      return issueTokens(behind, grantee, { refresh, secretHash: sha256(client.secret) })
+    }
+    const refused = { error: 'invalid_client', status: 401 }
+    const changes = [
+      {
+        name: 'whose secret is another one',
+        change: async ({ id }: Credentials) => {
+          const login = (await world.logIn()).body
+          const request = { headers: bearer(login.token), json: { revoke_tokens: true } }
+          assert.equal((await world.send(`POST /consumer/client/${id}/secret`, request)).status, 200)
+        },
+      },
+      {
+        name: 'that is disabled',
+        change: ({ id }: Credentials) => setStatus(world.system, 'client', { id, status: 'disabled' }),
+      },
+      {
+        name: 'whose owner is disabled',
+        change: () => setStatus(world.system, 'user', { id: world.annId, status: 'disabled' }),
+      },
+    ]
+    for (const { name, change } of changes) {
+      for (const refresh of [false, true]) {
+        test(`is not issued ${refresh ? 'with' : 'without'} a refresh token to one ${name}`, async () => {
+          const client = await world.addClient({ name })
+          assert.ok((await issue(client, refresh)).accessToken)
+          await change(client)
+          await assert.rejects(issue(client, refresh), refused)
+          await setStatus(world.system, 'user', { id: world.annId, status: 'active' })
+        })
+      }
+    }
+
+    test('of several that are stored at once keeps only those that count', async () => {
+      const [one, other] = [await world.addClient({}), await world.addClient({})]
+      await setStatus(world.system, 'client', { id: other.id, status: 'disabled' })
+      const clients = [one, other, one, other, one]
+      const settled = await Promise.allSettled(clients.map((client) => issue(client, false)))
+      assert.deepEqual(
+        settled.map(({ status }) => status === 'fulfilled'),
+        clients.map((client) => client === one),
+      )
+    })
+
+    for (const refresh of [false, true]) {
+      test(`waits for a change that is under way, ${refresh ? 'with' : 'without'} a refresh token`, async () => {
+        const client = await world.addClient({})
+        let late: Promise<unknown> | undefined
+        await world.system.transaction(async (trx) => {
+          await trx.updateTable('waypost_client').set({ secret_hash: 'x' }).where('id', '=', client.id).execute()
+          late = assert.rejects(issue(client, refresh), refused)
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        })
+        await late
+      })
+    }
+  })
+}
