@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { failuresToOpen } from '../../src/events/breaker.ts'
+import { openSystem } from '../../src/store/index.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+onEachDatabase('the breaker of a subscription', (world) => {
+  test('opens after ten failures in a row, and what waits behind it does not count as failed', async () => {
+    const { receiver } = await prepare(world(), 40)
+    receiver.choose = () => 500
+    const { attempted, retrying } = await world().execute({ concurrency: 1 })
+    // A few begin before the outcome of the tenth is written.
+    assert.ok(attempted >= failuresToOpen && attempted < failuresToOpen + 5, String(attempted))
+    assert.equal(retrying, attempted)
+    const rows = await world().deliveries()
+    assert.equal(rows.filter((row) => row.failures === 1).length, attempted)
+    assert.equal(rows.filter((row) => row.failures === 0 && row.lost === 0).length, 40 - attempted)
+    assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+  })
+
+  test('is not opened by failures that successes interrupt', async () => {
+    const { receiver } = await prepare(world(), 40)
+    receiver.choose = (count) => (count % failuresToOpen === 0 ? 204 : 500)
+    assert.deepEqual(await world().execute({ concurrency: 1 }), { attempted: 40, delivered: 4, retrying: 36, dead: 0 })
+  })
+
+  test('lets one delivery through when its time is over: a failure opens it for longer, a success closes it', async () => {
+    const { receiver, id } = await prepare(world(), 40)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    const opened: number[] = []
+    for (const count of [1, 2, 3, 4, 5, 6]) {
+      const { open_until: until } = await breaker(world(), id)
+      opened.push((until! - world().clock.now()) / minute)
+      world().clock.forward(until! - world().clock.now() + 1)
+      assert.deepEqual(await world().execute(), { attempted: 1, delivered: 0, retrying: 1, dead: 0 }, `probe ${count}`)
+      assert.equal((await breaker(world(), id)).failures, failuresToOpen + count)
+    }
+    for (const [index, expected] of [1, 2, 4, 8, 10, 10].entries()) {
+      assert.ok(opened[index]! > expected * 0.75 && opened[index]! <= expected * 1.2, `${index}: ${opened[index]} min`)
+    }
+
+    receiver.choose = () => 204
+    world().clock.forward(20 * minute)
+    const { delivered, retrying, dead } = await world().execute()
+    assert.deepEqual([delivered > 25, retrying, dead], [true, 0, 0])
+    assert.deepEqual(await breaker(world(), id), { failures: 0, open_until: null })
+    world().clock.forward(day)
+    await world().execute()
+    assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
+  })
+
+  test('lets one delivery through over all workers', async () => {
+    const { receiver, id } = await prepare(world(), 40)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    world().clock.forward(2 * minute)
+    const held: ServerResponse[] = []
+    receiver.choose = () => (response) => held.push(response)
+    const before = receiver.received.length
+    const other = await openSystem({ url: world().url, clock: world().clock })
+    try {
+      const stop = new AbortController()
+      const runs = [other, world().system].map((system) =>
+        world().execute({ system, watch: true, signal: stop.signal }),
+      )
+      while (held.length === 0) await sleep(5)
+      await sleep(600) // both look for work twice and more
+      assert.equal(receiver.received.length, before + 1)
+      receiver.choose = () => 204
+      held[0]!.writeHead(204).end()
+      while ((await breaker(world(), id)).failures > 0) await sleep(5)
+      stop.abort()
+      await Promise.all(runs)
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('that was half open when a worker was lost lets the next one through when its lease is over', async () => {
+    const { receiver, id } = await prepare(world(), 20)
+    await world()
+      .system.db.updateTable('waypost_subscription')
+      .set({ failures: failuresToOpen, open_until: world().clock.now() + world().settings.delivery_lease })
+      .where('id', '=', id)
+      .execute()
+    assert.equal((await world().execute()).attempted, 0)
+    world().clock.forward(world().settings.delivery_lease)
+    assert.deepEqual(await world().execute(), { attempted: 20, delivered: 20, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 20)
+  })
+
+  test('keeps nobody else waiting, whatever waits behind it', async () => {
+    const { receiver } = await prepare(world(), 600)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    const well = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'other_note', well.url)
+    for (let n = 0; n < 30; n++) await world().dispatch('other_note', n)
+    assert.deepEqual(await world().execute({ concurrency: 4 }), { attempted: 30, delivered: 30, retrying: 0, dead: 0 })
+    assert.equal(well.received.length, 30)
+  })
+
+  test('is one for each subscription of an endpoint', async () => {
+    const { receiver } = await prepare(world(), 20)
+    const other = await world().subscribe(await world().addUser(), 'other_note', receiver.url)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    await world().dispatch('other_note', 1)
+    receiver.choose = () => 204
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, delivered: 1 })
+    assert.deepEqual(await breaker(world(), other.id), { failures: 0, open_until: null })
+  })
+
+  test('that a wrong clock opened for hours does not stay open for longer than it could', async () => {
+    const { id } = await prepare(world(), 3)
+    await world()
+      .system.db.updateTable('waypost_subscription')
+      .set({ failures: failuresToOpen, open_until: world().clock.now() + 2 * 60 * minute })
+      .where('id', '=', id)
+      .execute()
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 3 })
+  })
+
+  test('does not change that four attempts are all there are', async () => {
+    const { receiver } = await prepare(world(), 15)
+    receiver.choose = () => 500
+    for (let run = 0; run < 200; run++) {
+      const summary = await world().execute()
+      if (summary.attempted === 0 && !(await isPending(world()))) break
+      world().clock.forward(11 * minute)
+    }
+    const rows = await world().deliveries()
+    assert.ok(rows.every((row) => row.status === 'dead' && row.failures === 4 && row.lost === 0))
+    assert.equal(receiver.received.length, 60)
+  })
+})
+
+/** One subscription for which messages wait. */
+async function prepare(world: World, messages: number) {
+  const receiver = await world.openReceiver()
+  const { id } = await world.subscribe(await world.addUser(), 'note', receiver.url)
+  for (let n = 0; n < messages; n++) await world.dispatch('note', n)
+  return { receiver, id }
+}
+
+async function breaker({ system }: World, id: string) {
+  const query = system.db.selectFrom('waypost_subscription').select(['failures', 'open_until']).where('id', '=', id)
+  return { ...(await query.executeTakeFirstOrThrow()) }
+}
+
+async function isPending(world: World): Promise<boolean> {
+  return (await world.deliveries()).some((row) => row.status === 'pending')
+}
