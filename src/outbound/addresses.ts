@@ -12,6 +12,8 @@ const refused6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48'
 /** Which addresses may be connected to. */
 export interface AddressPolicy {
   isAllowed(address: string): boolean
+  /** Whether it is allowed only because its range was opened. */
+  isOpened(address: string): boolean
 }
 
 export interface AddressPolicyOptions {
@@ -27,22 +29,24 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
   for (const range of [...refused4, ...refused6]) addRange(refused, range)
   const global6 = new BlockList()
   addRange(global6, '2000::/3')
-  const allowed = new BlockList()
-  for (const range of options.allow) addRange(allowed, range)
-  if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(allowed, range)
+  const opened = new BlockList()
+  for (const range of options.allow) addRange(opened, range)
+  const local = new BlockList()
+  if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(local, range)
 
+  const classify = (text: string): 'usual' | 'opened' | 'refused' => {
+    const address = unmap(text)
+    const version = isIP(address)
+    if (version === 0) return 'refused'
+    const family = version === 4 ? 'ipv4' : 'ipv6'
+    if (local.check(address, family)) return 'usual'
+    const isPublic = (version === 4 || global6.check(address, family)) && !refused.check(address, family)
+    if (isPublic && text === address) return 'usual' // mapped addresses reach IPv4 by a side door
+    return opened.check(address, family) ? 'opened' : 'refused'
+  }
   return {
-    isAllowed(text) {
-      const address = unmap(text)
-      const version = isIP(address)
-      if (version === 0) return false
-      const family = version === 4 ? 'ipv4' : 'ipv6'
-      if (allowed.check(address, family)) return true
-      if (text !== address) return false // mapped addresses reach IPv4 by a side door
-      return version === 4
-        ? !refused.check(address, family)
-        : global6.check(address, family) && !refused.check(address, family)
-    },
+    isAllowed: (address) => classify(address) !== 'refused',
+    isOpened: (address) => classify(address) === 'opened',
   }
 }
 

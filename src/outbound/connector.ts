@@ -18,8 +18,13 @@ type FoundOne = (error: Error | null, address: string | LookupAddress[], family?
 /**
  * Checks what is really connected to: literal addresses before the dial, since no lookup is asked for those, and names
  * as they resolve for it.
+ * @param onOpened told each host that leads to an address whose range was opened
  */
-export function guardedConnector(policy: AddressPolicy, lookup: Lookup): buildConnector.connector {
+export function guardedConnector(
+  policy: AddressPolicy,
+  lookup: Lookup,
+  onOpened: (host: string) => void,
+): buildConnector.connector {
   const connect = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
@@ -30,6 +35,7 @@ export function guardedConnector(policy: AddressPolicy, lookup: Lookup): buildCo
         if (first === undefined || !found.every((one) => policy.isAllowed(one.address))) {
           return done(errors.WP_OUTBOUND_ADDRESS({ host }), '')
         }
+        if (found.some((one) => policy.isOpened(one.address))) onOpened(host)
         return options.all === true ? done(null, found) : done(null, first.address, first.family)
       })
     },
@@ -37,6 +43,7 @@ export function guardedConnector(policy: AddressPolicy, lookup: Lookup): buildCo
   return (options, done) => {
     const host = options.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !policy.isAllowed(host)) return done(errors.WP_OUTBOUND_ADDRESS({ host }), null)
+    if (policy.isOpened(host)) onOpened(host)
     return connect(options, done)
   }
 }

@@ -102,3 +102,15 @@ test('a range that opens everything opens everything', () => {
   for (const address of ['127.0.0.1', '10.0.0.1', '::1', 'fd00::1'])
     assert.equal(policy.isAllowed(address), true, address)
 })
+
+test('tells what only an opened range allows from what is public, or loopback of a development System', () => {
+  const allow = ['10.1.0.0/16', '127.0.0.0/8', '0.0.0.0/0']
+  const policy = makeAddressPolicy({ allow, loopback: false })
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '127.0.0.1', '169.254.169.254']) {
+    assert.equal(policy.isOpened(address), true, address)
+  }
+  for (const address of [...allowed, 'fd00::1', 'localhost', '']) assert.equal(policy.isOpened(address), false, address)
+  const development = makeAddressPolicy({ allow, loopback: true })
+  assert.equal(development.isOpened('127.0.0.1'), false)
+  assert.equal(development.isOpened('10.1.2.3'), true)
+})

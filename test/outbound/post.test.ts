@@ -192,6 +192,21 @@ describe('a POST to the outside', () => {
     assert.equal((await post(outbound, port)).status, 200)
   })
 
+  test('says of what an opened range allowed that it is not for everybody, also of a failure', async () => {
+    const port = await serve((_request, response) => response.end('from within'))
+    const lookup: OutboundOptions['lookup'] = (_host, _options, done) =>
+      done(null, [{ address: '127.0.0.1', family: 4 }])
+    const outbound = open({ loopback: false, allow: () => ['127.0.0.0/8'], lookup })
+    for (const host of ['127.0.0.1', 'partner.example', 'PARTNER.example', '127.1']) {
+      assert.partialDeepStrictEqual(await post(outbound, port, { host }), { status: 200, hidden: true }, host)
+    }
+    assert.partialDeepStrictEqual(await post(outbound, 1, { host: '127.0.0.1' }), {
+      failure: 'ECONNREFUSED',
+      hidden: true,
+    })
+    assert.equal((await post(open(), port)).hidden, undefined)
+  })
+
   test('goes past the proxy that the environment names', async () => {
     let proxied = 0
     const proxy = await serve((_request, response) => response.end(String(++proxied)))
