@@ -180,7 +180,12 @@ export const errors = defineErrors({
     status: 404,
     message: 'You have given no grant to a client "{client}"',
   },
-  WP_AUTH_TOKEN_UNKNOWN: { kind: 'user', status: 404, message: 'There is no token "{jti}"' },
+  WP_AUTH_TOKEN_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no token "{jti}"',
+    hint: '{hint}',
+  },
   WP_AUTH_LIFETIME: {
     kind: 'user',
     status: 400,

@@ -29,7 +29,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'WAYPOST_SECRET is not the one that System at {target} was set up with',
-    hint: 'Set the value that was used before; to change it, set WAYPOST_SECRET to "new,old".',
+    hint: 'Set the one that System has now, after secret:rotate the new one. To change it, set WAYPOST_SECRET to "new,old" and run waypost secret:rotate.',
   },
   WP_STORE_SECRET_SHORT: {
     kind: 'user',

@@ -41,7 +41,7 @@ describe('the console says why OAuth2 refused', () => {
       name: 'an authorization request that goes nowhere',
       path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=https://other.example.com/`,
       status: 400,
-      reason: 'The address to go back to is none that the app registered.',
+      reason: 'The address that it wants you sent back to is not registered for it.',
     },
   ]
   for (const { name, path, init, status, reason } of cases) {

@@ -57,7 +57,9 @@ for (const kind of systemKinds) {
 
     test('a name that nobody has names the nearest', async () => {
       await assert.rejects(findUser(system, 'anne'), { code: 'WP_AUTH_USER_UNKNOWN', hint: 'Did you mean "ann"?' })
-      await assert.rejects(findUser(system, 'zzzzzz'), { hint: 'Add it: waypost user:add zzzzzz' })
+      await assert.rejects(findUser(system, 'zzzzzz'), {
+        hint: 'waypost user:list shows who there is; waypost user:add zzzzzz adds it.',
+      })
     })
 
     test('a user gets scopes that are missing, each once', async () => {

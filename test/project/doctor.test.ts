@@ -208,7 +208,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         variables: { WAYPOST_SECRET: `x${secret}` },
         check: 'secret',
         says: /is not the one that System/,
-        next: /used before/,
+        next: /the one that System has now/,
       },
       {
         name: 'a short secret',

@@ -10,14 +10,23 @@ import { findClient, type ClientRecord } from './clients.ts'
 export async function chooseClient(system: System, idOrName: string): Promise<ClientRecord> {
   const byId = await findClient(system, idOrName)
   if (byId !== undefined) return byId
-  const clients = system.db.selectFrom('waypost_client').select(['id', 'name']).orderBy('id')
-  const named = await clients.where('name', '=', idOrName.replaceAll('\0', '')).limit(10).execute()
+  const named = await system.db
+    .selectFrom('waypost_client as client')
+    .leftJoin('waypost_user as user', 'user.id', 'client.user_id')
+    .select(['client.id', 'user.name as owner'])
+    .where('client.name', '=', idOrName.replaceAll('\0', ''))
+    .orderBy('client.id')
+    .limit(10)
+    .execute()
   if (named.length > 1) {
-    throw errors.WP_AUTH_CLIENT_AMBIGUOUS({ client: idOrName, ids: named.map(({ id }) => id).join(', ') })
+    throw errors.WP_AUTH_CLIENT_AMBIGUOUS({
+      client: idOrName,
+      ids: named.map(({ id, owner }) => `${id}${owner === null ? '' : ` of ${owner}`}`).join(', '),
+    })
   }
   const [only] = named
   if (only !== undefined) return (await findClient(system, only.id))!
-  const known = await clients.limit(1000).execute()
+  const known = await system.db.selectFrom('waypost_client').select(['id', 'name']).orderBy('id').limit(1000).execute()
   const guess = nearest(
     idOrName,
     known.flatMap(({ id, name }) => [name, id]),

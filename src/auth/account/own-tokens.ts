@@ -116,7 +116,9 @@ function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
 export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: string): Promise<void> {
   const { system, clock } = issuer
   const which = isUuid(id) ? await findOwn(system, userId, id) : undefined
-  if (which === undefined) throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64) })
+  if (which === undefined) {
+    throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64), hint: 'GET /consumer/token lists those that you have.' })
+  }
   await revokeTokens(system, which, clock.now())
   await issuer.noticeChanges()
 }

@@ -64,7 +64,10 @@ export async function findUser(system: System, name: string): Promise<UserRecord
   )
   throw errors.WP_AUTH_USER_UNKNOWN({
     name,
-    hint: guess === undefined ? `Add it: waypost user:add ${name}` : `Did you mean "${guess}"?`,
+    hint:
+      guess === undefined
+        ? `waypost user:list shows who there is; waypost user:add ${name} adds it.`
+        : `Did you mean "${guess}"?`,
   })
 }
 

@@ -36,9 +36,13 @@ export async function addressRequest(options: AddressOptions, query: string): Pr
   const requested = once(parameters, 'redirect_uri')
   const redirectUri = requested ?? onlyOne(uris)
   if (!isRedirectUri(redirectUri) || !uris.some((uri) => isSameRedirectUri(redirectUri, uri))) {
-    throw new PageError('This app cannot be answered', 'The address to go back to is none that the app registered.', {
-      hint: 'If it is your app: redirect_uri has to be a registered one, character for character.',
-    })
+    throw new PageError(
+      'This app cannot be answered',
+      'The address that it wants you sent back to is not registered for it.',
+      {
+        hint: 'If it is your app: redirect_uri has to be a registered one, character for character.',
+      },
+    )
   }
   return { query, parameters, client, redirectUri, hasRedirectUri: requested !== undefined }
 }

@@ -81,7 +81,10 @@ export async function revokeHostTokens({ system, clock }: Host, request: RevokeR
 async function revokeOne(system: System, text: string, now: number): Promise<number> {
   const jti = readTokenId(text) ?? text
   const token = system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
-  if ((await token.executeTakeFirst()) === undefined) throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64) })
+  if ((await token.executeTakeFirst()) === undefined) {
+    const hint = 'Name it by its jti, or give all of it; waypost token:list shows those that count.'
+    throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64), hint })
+  }
   return revokeTokens(system, { jti }, now)
 }
 
