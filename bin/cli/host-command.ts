@@ -25,6 +25,12 @@ export abstract class HostCommand extends WaypostCommand {
     this.note(`  Target     ${system.target}`)
   }
 
+  /** Names scopes that were given although nothing needs them, which are often misspelt. */
+  protected noteIdleScopes(scopes: readonly string[]): void {
+    if (scopes.length === 0) return
+    this.note(`  Unused     nothing of the active release needs ${scopes.join(', ')}: waypost scope:list`)
+  }
+
   /** Asks unless somebody is sure; without a terminal it has to be said by --yes. */
   protected async confirmChange(question: string, { isSure }: { isSure: boolean }): Promise<boolean> {
     if (isSure) return true

@@ -22,13 +22,14 @@ export default class UserAdd extends HostCommand {
     const { args, flags } = await this.parse(UserAdd)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { addHostUser, openHost } = await import('../../src/server/index.ts')
+    const { addHostUser, findIdleScopes, openHost } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { name, email, scopes, admin } = { name: args.name, ...flags }
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
+      this.noteIdleScopes(await findIdleScopes(host, scopes ?? []))
       return { ...user, ...(given === undefined ? { password } : {}) }
     })
   }

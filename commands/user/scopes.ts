@@ -15,7 +15,7 @@ export default class UserScopes extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(UserScopes)
-    const { changeHostUserScopes, openHost } = await import('../../src/server/index.ts')
+    const { changeHostUserScopes, findIdleScopes, openHost } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const user = await changeHostUserScopes(host, {
@@ -24,6 +24,7 @@ export default class UserScopes extends HostCommand {
         remove: flags.remove ?? [],
       })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
+      this.noteIdleScopes(await findIdleScopes(host, flags.add ?? []))
       return user
     })
   }

@@ -20,7 +20,7 @@ export {
 } from './administration/clients.ts'
 export { changeHostIssuer, type IssuerChange } from './administration/issuer.ts'
 export { rotateHostKey } from './administration/keys.ts'
-export { listHostScopes, type ListedScope } from './administration/scopes.ts'
+export { findIdleScopes, listHostScopes, type ListedScope } from './administration/scopes.ts'
 export { rotateHostSecret, type SecretRotation } from './administration/secret.ts'
 export { issueHostToken, listHostTokens, revokeHostTokens } from './administration/tokens.ts'
 export {

@@ -119,6 +119,14 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     )
   })
 
+  it('a scope that nothing needs is given, and said to be unused', async () => {
+    const { code, stderr } = await made.folder.run('user:scopes bob --add todoo,consumer')
+    assert.equal(code, 0)
+    assert.match(stderr, /^ {2}Unused {5}nothing of the active release needs todoo: waypost scope:list$/m)
+    const taken = await made.folder.run('user:scopes bob --remove todoo')
+    assert.doesNotMatch(taken.stderr, /Unused/)
+  })
+
   it('token:list lists valid tokens, of all or of one user or client', async () => {
     const own = await json('token:issue --user ann --scopes todo')
     const issued = (await askToken(shop)).body.access_token as string
@@ -251,7 +259,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     ['client:secret 00000000-0000-4000-8000-0000000000ff', 1, /There is no client/],
     ['token:list --client shpo', 1, /Did you mean "shop"\?/],
     ['token:list --user anne', 1, /Did you mean "ann"\?/],
-    ['token:revoke 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa', 1, /There is no token/],
+    ['token:revoke 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa', 1, /There is no token .*\n.*token:list shows/],
     ['token:revoke', 2, /One of JTI, --user and --client/],
     ['token:revoke --user ann --client shop', 2, /One of JTI, --user and --client/],
     ['user:disable', 2, /The argument NAME is missing/],
@@ -274,7 +282,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const { code, stdout } = await made.folder.run('client:disable twin --json')
     const { error } = JSON.parse(stdout)
     assert.deepEqual([code, error.code], [1, 'WP_AUTH_CLIENT_AMBIGUOUS'])
-    assert.match(error.hint, /^Say which by its id: \S{36}, \S{36}$/)
+    assert.match(error.hint, /^Say which by its id: \S{36} of (ann, \S{36} of bob|bob, \S{36} of ann)$/)
   })
 
   it('tables keep to the width of a terminal', { skip: noTerminal }, async () => {

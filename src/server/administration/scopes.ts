@@ -36,6 +36,14 @@ export async function listHostScopes({ system }: Host): Promise<readonly ListedS
   }))
 }
 
+/** Those that nothing of the active release needs and that are not built in: slips of the pen, or of a release to come. */
+export async function findIdleScopes({ system }: Host, scopes: readonly string[]): Promise<readonly string[]> {
+  const release = await loadActiveRelease(system)
+  if (release === undefined) return []
+  const needs = collectNeeds(release.manifest)
+  return scopes.filter((name) => !needs.has(name) && !Object.hasOwn(builtIn, name))
+}
+
 type Needs = Pick<ListedScope, 'routes' | 'events'>
 
 function collectNeeds({ scopes, routes, events }: Manifest): Map<string, Needs> {
