@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
-import { onEachDatabase, type World } from './world.ts'
+import type { Receiver } from './receiver.ts'
+import { refuseStatements } from './refusing-system.ts'
+import { day, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('what fails', (world) => {
   test('a secret that cannot be unsealed is a failed attempt, and the others go on', async () => {
@@ -51,7 +54,7 @@ onEachDatabase('what fails', (world) => {
 
   test('a database that fails while outcomes are written is asked again, and nothing is posted twice', async () => {
     const receiver = await prepare(world(), 30)
-    const broken = breakable(world().system)
+    const broken = breakable(world().system, 'waypost_attempt')
     receiver.choose = (count) => {
       if (count === 10) broken.fail(250)
       return 204
@@ -68,18 +71,13 @@ onEachDatabase('what fails', (world) => {
 
   test('an outcome that the database refuses does not keep the others from being written', async () => {
     const receiver = await prepare(world(), 12)
-    const { system } = world()
     const poison = (await world().deliveries())[5]!.id
-    const transaction: System['transaction'] = (work) =>
-      system.transaction(async (trx) => {
-        const value = await work(trx)
-        const rows = await trx.selectFrom('waypost_attempt').select('id').where('delivery_id', '=', poison).execute()
-        if (rows.length > 0) throw new Error('refused')
-        return value
-      })
+    const system = refuseStatements(world().system, (text) => {
+      if (text.includes(poison) && text.includes('waypost_attempt')) throw new Error('refused')
+    })
     let jump = 0
     const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
-    const run = world().execute({ system: { ...system, transaction }, clock })
+    const run = world().execute({ system, clock })
     while ((await world().attemptRows()).length < 11) await sleep(5)
     jump = 60_000 // the lease is over
     await assert.rejects(run, /^Error: refused$/)
@@ -131,6 +129,140 @@ onEachDatabase('what fails', (world) => {
     assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
   })
 })
+
+onEachDatabase('a name that resolves to a public address first', (world) => {
+  test('and to a private one when it is dialled is refused then, each time, and nobody is posted to', async () => {
+    const receiver = await world().openReceiver()
+    const { system, secrets } = world()
+    let lookups = 0
+    const outbound = openOutbound({
+      allow: () => [],
+      loopback: false,
+      lookup: (_host, _options, done) =>
+        done(null, [{ address: ++lookups === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]),
+    })
+    try {
+      const settings = () => world().settings
+      const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
+      const endpoint = `http://rebound.example:${new URL(receiver.url).port}/`
+      await subscriptions.subscribe({ id: await world().addUser(), scopes: [] }, { event: 'note', endpoint })
+      await world().dispatch('note', 1)
+      for (let run = 0; run < 6; run++) {
+        await world().execute({ outbound })
+        world().clock.forward(day)
+      }
+      assert.equal(receiver.received.length, 0)
+      assert.equal(lookups, 5)
+      const outcomes = (await world().attemptRows()).map((row) => row.outcome)
+      assert.deepEqual(
+        outcomes,
+        Array.from({ length: 4 }, () => 'WP_OUTBOUND_ADDRESS'),
+      )
+      assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'dead', failures: 4 }])
+    } finally {
+      await outbound.close()
+    }
+  })
+})
+
+onEachDatabase('an endpoint that is changed while a POST to the old one is under way', (world) => {
+  for (const back of [false, true]) {
+    const what = back ? 'changed, and changed back' : 'changed'
+    test(`${what}: the late 410 disables nothing, and the resend goes to the new one`, async () => {
+      const answer = Promise.withResolvers<void>()
+      const old = await world().openReceiver(204)
+      old.choose = (count) => {
+        if (count > 1) return 204
+        return (response) => void answer.promise.then(() => response.writeHead(410).end())
+      }
+      const fresh = back ? old : await world().openReceiver(204)
+      const user = await world().addUser()
+      const { id } = await world().subscribe(user, 'note', old.url)
+      await world().dispatch('note', 1)
+      const run = world().execute()
+      while (old.received.length === 0) await sleep(5)
+      const { system, secrets, outbound } = world()
+      const settings = () => world().settings
+      const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
+      const steps = back ? [`${old.url}/elsewhere`, old.url] : [fresh.url]
+      for (const endpoint of steps) await subscriptions.change({ userId: user, id }, { endpoint })
+      answer.resolve()
+      assert.partialDeepStrictEqual(await run, { attempted: 1, retrying: 1 })
+      const rows = await system.db.selectFrom('waypost_subscription').select('status').execute()
+      assert.deepEqual(rows, [{ status: 'active' }])
+      world().clock.forward(day)
+      assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+      assert.equal(fresh.received.length, back ? 2 : 1)
+    })
+  }
+})
+
+onEachDatabase('a clock that is set back an hour', (world) => {
+  const back = -3_600_000
+  const dataOf = (receiver: Receiver) => receiver.received.map(({ body }) => body).toSorted()
+
+  test('keeps nothing waiting for that hour, and nothing is posted twice', async () => {
+    const receiver = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    receiver.choose = () => 500
+    await world().dispatch('note', 'failed once')
+    await world().execute()
+    await world().dispatch('note', 'held by a worker that is gone')
+    while (await fanOutChunk(world().system, world().catalog));
+    await hold(world())
+    await world().dispatch('note', 'waits')
+    while (await fanOutChunk(world().system, world().catalog));
+    await world().dispatch('note', 'not fanned out')
+
+    world().clock.forward(back)
+    receiver.choose = () => 204
+    await world().dispatch('note', 'dispatched behind it')
+    await world().execute()
+    assert.deepEqual(dataOf(receiver), ['"dispatched behind it"', '"failed once"', '"not fanned out"', '"waits"'])
+    // What it was to wait for then: a minute until the resend, give or take, and as long as a lease.
+    world().clock.forward(100_000)
+    await world().execute()
+    const all = ['"dispatched behind it"', '"failed once"', '"failed once"', '"held by a worker that is gone"']
+    assert.deepEqual(dataOf(receiver), [...all, '"not fanned out"', '"waits"'])
+    assert.ok((await world().deliveries()).every(({ status }) => status === 'delivered'))
+  })
+
+  test('under a POST takes it from nobody, and its outcome is recorded', async () => {
+    const receiver = await world().openReceiver()
+    const answer = Promise.withResolvers<void>()
+    receiver.choose = () => (response) => void answer.promise.then(() => response.writeHead(204).end())
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    await world().dispatch('note', 1)
+    const run = world().execute()
+    while (receiver.received.length === 0) await sleep(5)
+    world().clock.forward(back)
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
+    answer.resolve()
+    assert.deepEqual(await run, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', lost: 0 }])
+  })
+
+  test('keeps no breaker open for that hour', async () => {
+    const receiver = await world().openReceiver(500)
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    for (let n = 0; n < 20; n++) await world().dispatch('note', n)
+    await world().execute()
+    receiver.choose = () => 204
+    world().clock.forward(back)
+    for (let n = 0; n < 20; n++) {
+      await world().execute()
+      world().clock.forward(60_000)
+    }
+    assert.ok((await world().deliveries()).every(({ status }) => status === 'delivered'))
+  })
+})
+
+/** The claims of a worker that ends before it posts anything. */
+async function hold({ system, clock }: World): Promise<void> {
+  const held = { claim_id: 'clm_gone', lease_until: clock.now() + 60_000 }
+  await system.db.updateTable('waypost_delivery').set(held).where('failures', '=', 0).execute()
+}
 
 onEachDatabase('a worker without work', (world) => {
   test('ends at once, and has opened no transaction', async () => {
@@ -212,17 +344,16 @@ async function setSecret({ system }: World, id: string, secret: string): Promise
   await system.db.updateTable('waypost_subscription').set({ secret }).where('id', '=', id).execute()
 }
 
-/** A System whose transactions fail for a while. */
-function breakable(system: System) {
+/** A System of which some statements fail for a while; all of them by default. */
+function breakable(system: System, which = '') {
   let until = 0
   let failed = 0
-  const transaction: System['transaction'] = async (work) => {
-    if (performance.now() >= until) return system.transaction(work)
-    failed++
-    throw new Error('the database is away')
-  }
   return {
-    system: { ...system, transaction },
+    system: refuseStatements(system, (text) => {
+      if (performance.now() >= until || !text.includes(which)) return
+      failed++
+      throw new Error('the database is away')
+    }),
     failed: () => failed,
     fail: (ms: number) => void (until = performance.now() + ms),
   }

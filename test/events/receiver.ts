@@ -24,6 +24,8 @@ export interface Receiver {
   readonly connections: () => number
   /** What it answers to the request of this number, from 1. */
   choose: (count: number) => Answer
+  /** Breaks every connection. */
+  hangUp(): void
   close(): Promise<void>
 }
 
@@ -51,6 +53,7 @@ export async function openReceiver(first: Answer = 204): Promise<Receiver> {
     open,
     connections: () => sockets,
     choose: () => first,
+    hangUp: () => server.closeAllConnections(),
     async close() {
       server.closeAllConnections()
       await once(server.close(), 'close')
