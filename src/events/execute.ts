@@ -22,6 +22,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   let errorsInARow = 0
   let patience = mostPatience
   while (!options.signal?.aborted) {
+    const wasIdle = run.isIdle() // what ends during the look may make something due that it did not see
     const found = await takeOn(options, run).catch((error: unknown) => void run.failures.push(error))
     if (run.failures.length > 0) {
       if (!options.watch || options.onError === undefined) break
@@ -35,7 +36,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
       continue
     }
     const isOthers = found === 'contended' && patience-- > 0
-    if (!isOthers && run.isIdle() && !options.watch) break
+    if (!isOthers && wasIdle && !options.watch) break
     await bell.wait(isOthers ? 5 + Math.random() * 20 : idleMs)
   }
   await run.end()
