@@ -2,28 +2,27 @@ const keptBytes = 4096
 /** Enough for any page of an error; who sends more is cut off. */
 const mostBytes = 1024 * 1024
 
-/** The answer's body as a stream. */
-export interface AnswerBody extends AsyncIterable<Buffer> {
-  destroy(): unknown
-  on(event: 'error', listener: () => void): unknown
+/** An answer's body as it comes in. */
+export interface Answer {
+  /** Takes the next part. @returns why no more of it is wanted: one of more than 1 MB is a failure */
+  add(part: Buffer): string | undefined
+  /** The first 4 KB. NUL is left out, since PostgreSQL has no text with it. */
+  text(): string
 }
 
-/**
- * Reads an answer to its end, so that its connection can be used again, and keeps the first 4 KB as text; one of more
- * than 1 MB is a failure. NUL is left out, since PostgreSQL has no text with it.
- */
-export async function readAnswer(body: AnswerBody): Promise<{ answer: string; failure?: string }> {
-  body.on('error', () => undefined)
+/** Counts an answer to its end, so that its connection can be used again, and keeps its beginning. */
+export function makeAnswer(): Answer {
   const kept: Buffer[] = []
   let size = 0
-  for await (const part of body) {
-    if (size < keptBytes) kept.push(part.subarray(0, keptBytes - size))
-    size += part.length
-    if (size <= mostBytes) continue
-    body.destroy()
-    return { answer: toText(kept), failure: 'an answer of more than 1 MB' }
+  return {
+    add(part) {
+      // A copy, or a few bytes would keep all that came with them in memory.
+      if (size < keptBytes) kept.push(Buffer.from(part.subarray(0, keptBytes - size)))
+      size += part.length
+      return size <= mostBytes ? undefined : 'an answer of more than 1 MB'
+    },
+    text: () => (kept.length === 0 ? '' : toText(kept)),
   }
-  return { answer: toText(kept) }
 }
 
 /** Without the character that the cut went through. */
