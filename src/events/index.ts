@@ -3,7 +3,6 @@
 export type { EventCatalog } from './catalog.ts'
 export { findSignatureProblem, type SignedPost } from './check-signature.ts'
 export { makeDispatcher, type DataCheck, type Dispatch, type Dispatcher, type PreparedMessage } from './dispatch.ts'
-export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './execute.ts'
 export type { ExecuteOptions } from './execute-options.ts'
 export type { AttemptReport } from './report.ts'

@@ -5,12 +5,16 @@ import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 import { checkUrl } from './check-url.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
 import { postOnce, type Post, type PostResult } from './post-once.ts'
+import { makeResolver } from './resolve-names.ts'
 
 /** HTTP to the outside: only to allowed addresses, without redirects and without proxies. */
 export interface Outbound {
   /** Posts once; never throws: what failed is in the result. */
   post(post: Post): Promise<PostResult>
-  /** Checks an address before it is stored. @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS */
+  /**
+   * Checks an address before it is stored.
+   * @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY
+   */
   checkUrl(url: string): Promise<void>
   close(): Promise<void>
 }
@@ -28,6 +32,7 @@ export interface OutboundOptions {
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
   const names = options.lookup ?? lookup
+  const resolve = makeResolver(names)
   const clock = options.clock ?? systemClock
   // For good: a connection that is kept may lead there still when its name leads elsewhere.
   const opened = new Set<string>()
@@ -44,7 +49,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const result = await postOnce(agent, clock, post)
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
-    checkUrl: (url) => checkUrl(policy, names, url),
+    checkUrl: (url) => checkUrl({ policy, resolve }, url),
     close: () => agent.destroy(),
   }
 }

@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'The host "{host}" has no address',
     hint: 'Check the spelling, and that the name resolves on this server.',
   },
+  WP_OUTBOUND_BUSY: {
+    kind: 'external',
+    status: 503,
+    message: 'Too many addresses are being looked up',
+    hint: 'Try again in a moment.',
+  },
   WP_OUTBOUND_ADDRESS: {
     kind: 'user',
     status: 400,
