@@ -71,9 +71,7 @@ export default class EventExecute extends WaypostCommand {
   #show(execution: Execution, { failures, took, isWatch }: Shown): void {
     const { attempted, retrying, dead, waiting, nextDueAt } = execution
     if (attempted + dead === 0) {
-      const next =
-        nextDueAt === null ? '' : ` ${waiting} wait${waiting === 1 ? 's' : ''}, the next at ${formatClock(nextDueAt)}.`
-      this.print(`  Nothing is due.${next}`)
+      this.print(`  Nothing is due.${describeWaiting(waiting, nextDueAt)}`)
       return
     }
     this.print(`  ${describeCounts(execution)}     ${took}`)
@@ -95,6 +93,13 @@ interface Shown {
 /** Keeps what is printed at the end: the first of each kind. */
 function keep(failures: AttemptReport[], attempt: AttemptReport): void {
   if (failures.filter(({ outcome }) => outcome === attempt.outcome).length < shownFailures) failures.push(attempt)
+}
+
+/** What is due and waits all the same is of subscriptions that are paused, or postponed for a while. */
+function describeWaiting(count: number, nextDueAt: number | null): string {
+  if (count === 0) return ''
+  const next = nextDueAt !== null && nextDueAt > Date.now() ? `, the next at ${formatClock(nextDueAt)}` : ''
+  return ` ${count} wait${count === 1 ? 's' : ''}${next}.`
 }
 
 function describeCounts({ attempted, delivered, retrying, dead }: Counts): string {

@@ -37,9 +37,10 @@ export default class EventList extends HostCommand {
   }
 }
 
-function describeSubscriptions({ subscriptions }: ListedEvent): string {
+function describeSubscriptions({ subscriptions, postponed }: ListedEvent): string {
   const counts = Object.entries(subscriptions).filter(([, count]) => count > 0)
-  return counts.map(([state, count]) => `${count} ${state}`).join(', ') || '-'
+  const active = postponed === 0 ? 'active' : `active (${postponed} postponed)`
+  return counts.map(([state, count]) => `${count} ${state === 'active' ? active : state}`).join(', ') || '-'
 }
 
 function describe({ description, isReleased }: ListedEvent): string {
@@ -47,7 +48,7 @@ function describe({ description, isReleased }: ListedEvent): string {
 }
 
 function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
-  const { description, scopes, subscriptions, messages, pending, dead } = event
+  const { description, scopes, subscriptions, postponed, messages, pending, dead } = event
   return {
     event: name,
     ...(description === undefined ? {} : { description }),
@@ -55,6 +56,7 @@ function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
     schema: hasSchema,
     released: isReleased,
     subscriptions,
+    postponed,
     waiting: messages + pending,
     dead,
   }

@@ -12,6 +12,8 @@ import { assertCalm, makeHost, secret, until } from './serving.ts'
 import { readSystem } from './snapshot.ts'
 
 const escape = '\u001b'
+/** Ctrl+C, as a terminal takes it. */
+const interrupt = '\u0003'
 const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 
 describe('the commands of events', { concurrency: 1 }, () => {
@@ -59,6 +61,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       schema: true,
       released: true,
       subscriptions: { active: 1, paused: 0, disabled: 0 },
+      postponed: 0,
       waiting: 1,
       dead: 0,
     })
@@ -147,6 +150,16 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(JSON.parse(stdout), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
   })
 
+  it('event:execute begins nothing more when its time is over', async () => {
+    for (let n = 0; n < 8; n++) await create()
+    receiver.delay(500)
+    const printed = await project.ok('event:execute --concurrency 1 --time-limit 1s --json')
+    receiver.delay(0)
+    const { attempted, delivered } = JSON.parse(printed)
+    assert.ok(attempted <= 3, printed)
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 8 - delivered)
+  })
+
   it('event:execute ends with 1 where it could not run', async () => {
     const host = await makeHost({ WAYPOST_SECRET: secret })
     try {
@@ -191,6 +204,31 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.equal(code, 0)
       assert.match(printed, /4 attempted {3}0 delivered {3}3 retrying {3}1 dead {5}\d+\.\d s\r?\n\r?\n {2}retrying /)
       assert.match(printed, / {2}dead {6}todo_created → \S+ {3}500 {3}waypost event:replay dlv_\w+\r?\n$/)
+    })
+
+    it('event:execute --watch lists failures as they come, above how far it is', async () => {
+      await create()
+      receiver.answer(500)
+      const typed = { after: 'event:replay', text: interrupt }
+      const { code, printed } = await onTerminal(project, 'event:execute --watch', typed)
+      receiver.answer(204)
+      assert.equal(code, 130)
+      const lines = printed.split(/\r?\n/).map((line) => line.replaceAll(rewritten, ''))
+      const words = lines.map((line) => /^(?:\^C)? {2}(retrying|dead|4 attempted) /.exec(line)?.[1]).filter(Boolean)
+      assert.deepEqual(words, ['retrying', 'retrying', 'retrying', 'dead', '4 attempted'])
+    })
+
+    it('event:replay says how many, and asks', async () => {
+      const no = await onTerminal(project, 'event:replay --dead --since 1h', { after: '(y/N)', text: 'n\n' })
+      assert.equal(no.code, 1)
+      assert.match(
+        no.printed,
+        /Target .*\r?\n.* {2}Replay 2 dead deliveries\? \(y\/N\) .*n[\r\n]+ {2}Nothing was changed\.\r?\n$/,
+      )
+      const yes = await onTerminal(project, 'event:replay --dead --since 1h', { after: '(y/N)', text: 'y\n' })
+      assert.equal(yes.code, 0)
+      assert.match(yes.printed, / {2}Replayed {3}2 deliveries, due now\r?\n$/)
+      assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 2)
     })
   })
 
@@ -256,16 +294,30 @@ describe('the commands of events', { concurrency: 1 }, () => {
   })
 })
 
-/** Runs a command on a terminal of 80 columns; this process goes on meanwhile. */
-async function onTerminal(project: TestProject, words: string): Promise<{ code: number; printed: string }> {
+/** What was overwritten in a row, and its end. */
+// oxlint-disable-next-line no-control-regex -- a terminal is told by these
+const rewritten = /\r?[^\r\n]*\u001B\[2?K/g
+
+/** Runs a command on a terminal of 80 columns; this process goes on meanwhile. @param typed once it has printed something */
+async function onTerminal(
+  project: TestProject,
+  words: string,
+  typed?: { readonly after: string; readonly text: string },
+): Promise<{ code: number; printed: string }> {
   const command = `stty cols 80; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: project.folder,
     env: cleanEnvironment({ TERM: 'xterm-256color', NO_COLOR: '1' }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  let isTyped = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+    if (typed === undefined || isTyped || !printed.includes(typed.after)) return
+    isTyped = true
+    child.stdin.write(typed.text)
+  })
   const [code] = (await once(child, 'close')) as [number]
   return { code, printed }
 }

@@ -60,13 +60,15 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     }
     type State = 'pending' | 'delivered' | 'dead' | 'cancelled'
 
-    async function addAttempt(id: string, delivery: string, outcome: string, status: number | null) {
-      const row = { id, delivery_id: delivery, started_at: now, latency_ms: 7, outcome, status, answer: null }
+    async function addAttempt(id: string, delivery: string, result: { outcome: string; status: number | null }) {
+      const row = { id, delivery_id: delivery, started_at: now, latency_ms: 7, answer: null, ...result }
       await opened.host.system.db.insertInto('waypost_attempt').values(row).execute()
     }
 
     test('events are listed with who subscribes, what waits and what is dead; also one that no release names', async () => {
       await addSubscription('sub_1', 'note')
+      const postponed = { failures: 10, open_until: now + hour }
+      await opened.host.system.db.updateTable('waypost_subscription').set(postponed).execute()
       await addSubscription('sub_2', 'note', 'paused')
       await addSubscription('sub_3', 'gone')
       await addMessage('msg_1', 'note')
@@ -83,6 +85,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           hasSchema: false,
           isReleased: true,
           subscriptions: nobody,
+          postponed: 0,
           ...nothing,
         },
         {
@@ -92,6 +95,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           hasSchema: true,
           isReleased: true,
           subscriptions: { active: 1, paused: 1, disabled: 0 },
+          postponed: 1,
           messages: 1,
           pending: 1,
           dead: 1,
@@ -103,6 +107,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           hasSchema: false,
           isReleased: false,
           subscriptions: { ...nobody, active: 1 },
+          postponed: 0,
           ...nothing,
         },
       ])
@@ -114,8 +119,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await addMessage('msg_2', 'note')
       await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', state: 'dead' })
       await addDelivery('dlv_2', { message: 'msg_2', to: 'sub_1' })
-      await addAttempt('att_1', 'dlv_1', 'timeout 15 s', null)
-      await addAttempt('att_2', 'dlv_1', 'status 503', 503)
+      await addAttempt('att_1', 'dlv_1', { outcome: 'timeout 15 s', status: null })
+      await addAttempt('att_2', 'dlv_1', { outcome: 'status 503', status: 503 })
       const [pending, dead] = await listHostDeliveries(opened.host, { limit: 10 })
       const common = { event: 'note', subscription: 'sub_1', endpoint: 'http://localhost/sub_1', user: 'ann' }
       assert.deepEqual(pending, {

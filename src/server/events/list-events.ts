@@ -15,6 +15,8 @@ export interface ListedEvent {
   /** Whether the active release names it. Of one that it does not name nothing is delivered. */
   readonly isReleased: boolean
   readonly subscriptions: Readonly<Record<'active' | 'paused' | 'disabled', number>>
+  /** Of the active ones those to which nothing is posted for a while, because so many attempts in a row failed. */
+  readonly postponed: number
   /** Messages that nobody has fanned out yet. */
   readonly messages: number
   /** Deliveries that are not over. */
@@ -26,8 +28,9 @@ export interface ListedEvent {
 export async function listHostEvents({ system }: Host): Promise<readonly ListedEvent[]> {
   const release = await loadActiveRelease(system)
   const events = release?.manifest.events ?? {}
-  const [subscriptions, pending, dead, messages] = await Promise.all([
+  const [subscriptions, postponed, pending, dead, messages] = await Promise.all([
     countSubscriptions(system),
+    countPostponed(system),
     countDeliveries(system, 'pending'),
     countDeliveries(system, 'dead'),
     countMessages(system),
@@ -43,6 +46,7 @@ export async function listHostEvents({ system }: Host): Promise<readonly ListedE
       hasSchema: terms?.schema !== undefined,
       isReleased: terms !== undefined,
       subscriptions: { active: 0, paused: 0, disabled: 0, ...subscriptions.get(name) },
+      postponed: postponed.get(name) ?? 0,
       messages: messages.get(name) ?? 0,
       pending: pending.get(name) ?? 0,
       dead: dead.get(name) ?? 0,
@@ -61,6 +65,17 @@ async function countSubscriptions({ db }: System): Promise<ReadonlyMap<string, S
   const counts = new Map<string, States>()
   for (const { event, status, count } of rows) counts.set(event, { ...counts.get(event), [status]: count })
   return counts
+}
+
+async function countPostponed(system: System): Promise<ReadonlyMap<string, number>> {
+  const rows = await system.db
+    .selectFrom('waypost_subscription')
+    .select((column) => ['event', column.fn.countAll<number>().as('count')])
+    .where('status', '=', 'active')
+    .where('open_until', '>', system.now())
+    .groupBy('event')
+    .execute()
+  return new Map(rows.map(({ event, count }) => [event, count]))
 }
 
 async function countDeliveries({ db }: System, state: 'pending' | 'dead'): Promise<ReadonlyMap<string, number>> {
