@@ -78,4 +78,12 @@ code { display: block; font: .9375rem/1.5 ui-monospace, SFMono-Regular, Menlo, C
   body { padding: 0; background: var(--card); }
   main { margin: 0 auto; padding: 2rem 1.25rem; border: 0; border-radius: 0; box-shadow: none; }
 }
+@media (min-width: 30.01rem) and (max-height: 45rem) {
+  body { padding: .75rem 1rem; }
+  main { padding: 1.25rem 2rem; }
+  .mark { display: none; }
+  .box, .who, .next { margin-top: .75rem; }
+  h2, .actions { margin-top: 1rem; }
+  li { padding: .4rem 0; }
+}
 `
