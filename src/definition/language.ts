@@ -12,6 +12,12 @@ const duration = (description: string) => Type.String({ title: 'a duration such 
 const description = Type.Optional(
   Type.String({ title: 'a text', description: 'What it is, for people who read /docs' }),
 )
+const scopeDescription = Type.Optional(
+  Type.String({
+    title: 'a text',
+    description: 'What it allows, for people who read /docs and users whom a client asks for it',
+  }),
+)
 const schemaPlace = (description: string) => Type.Ref(opaque.schema, { description })
 const parametersPlace = (description: string) => Type.Ref(opaque.parameters, { description })
 const scopePattern = '^[!#-+\\--\\[\\]-~]+$'
@@ -213,7 +219,7 @@ export const language: TSchema = closed('waypost.yml', {
     'Classes of plugins that methods use by name',
   ),
   scope: section(
-    mapOf(orEmpty(closed('a scope', { description }), 'a scope'), { names: 'a scope', ...scopeKeys }),
+    mapOf(orEmpty(closed('a scope', { description: scopeDescription }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
     'Descriptions of scopes; a scope exists by being named',
   ),
