@@ -6,6 +6,7 @@ import { checkUrl } from './check-url.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
 import { postOnce, type Post, type PostResult } from './post-once.ts'
 import { makeResolver } from './resolve-names.ts'
+import { shareLookups } from './share-lookups.ts'
 
 /** HTTP to the outside: only to allowed addresses, without redirects and without proxies. */
 export interface Outbound {
@@ -31,7 +32,7 @@ export interface OutboundOptions {
 
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
-  const names = options.lookup ?? lookup
+  const names = shareLookups(options.lookup ?? lookup)
   const resolve = makeResolver(names)
   const clock = options.clock ?? systemClock
   // For good: a connection that is kept may lead there still when its name leads elsewhere.
