@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+onEachDatabase("when the database's clock is set back an hour", (world) => {
+  test('what was fanned out before is delivered at once', async () => {
+    const { receiver } = await prepare(world())
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    await world().dispatch('note', 2)
+    setBack(world())
+    assert.deepEqual(await world().execute(), { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 2)
+  })
+
+  test('what is dispatched from then on reaches subscriptions that were made before', async () => {
+    const { receiver } = await prepare(world())
+    setBack(world())
+    await world().dispatch('note', 1)
+    world().clock.forward(50)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    world().clock.forward(hour + minute)
+    await world().dispatch('note', 2)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    assert.equal(receiver.received.length, 2)
+  })
+
+  test('what was dispatched since is not lost if nobody fans it out before the hour is over', async () => {
+    const { receiver } = await prepare(world())
+    setBack(world())
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 }) // whoever looks mends what he sees
+    await world().dispatch('note', 1)
+    world().clock.forward(2 * hour)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('a resend waits as long as it was to wait, from then on', async () => {
+    const { receiver } = await prepare(world())
+    receiver.choose = (count) => (count === 1 ? 500 : 204)
+    await world().dispatch('note', 1)
+    assert.partialDeepStrictEqual(await world().execute(), { retrying: 1 })
+    setBack(world())
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
+    const waits = (await world().deliveries())[0]!.due_at - world().clock.now()
+    assert.ok(waits > 0.7 * minute && waits <= 1.2 * minute, `${waits} ms`)
+    world().clock.forward(1.2 * minute)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+  })
+
+  test('what is being posted is not posted again, and its outcome counts', async () => {
+    const { receiver } = await prepare(world())
+    const held: ServerResponse[] = []
+    receiver.choose = () => (response) => held.push(response)
+    await world().dispatch('note', 1)
+    const run = world().execute()
+    while (held.length === 0) await sleep(5)
+    setBack(world())
+    assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+    assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+    held[0]!.writeHead(204).end()
+    assert.deepEqual(await run, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('what a worker had that is lost is had by another one when its lease would have been over', async () => {
+    const { receiver } = await prepare(world())
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    const lease = { claim_id: 'clm_lost', lease_until: world().clock.now() + world().settings.delivery_lease }
+    await world().system.db.updateTable('waypost_delivery').set(lease).execute()
+    setBack(world())
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
+    world().clock.forward(world().settings.delivery_lease + 1)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    assert.equal(receiver.received.length, 1)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 1, failures: 0 }])
+  })
+})
+
+onEachDatabase("when the database's clock is set forward an hour", (world) => {
+  test('what is due later is sent sooner, once, and nothing is lost', async () => {
+    const { receiver } = await prepare(world())
+    receiver.choose = (count) => (count === 1 ? 500 : 204)
+    await world().dispatch('note', 1)
+    await world().execute()
+    await world().dispatch('note', 2)
+    world().clock.forward(hour)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 2 })
+    world().clock.forward(-hour)
+    await world().dispatch('note', 3)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    assert.equal(receiver.received.length, 4)
+  })
+
+  test('the worker whose lease is over by it has nothing to say if another one was faster', async () => {
+    const { receiver } = await prepare(world())
+    const held: ServerResponse[] = []
+    receiver.choose = (count) => (count === 1 ? (response) => held.push(response) : 204)
+    await world().dispatch('note', 1)
+    const first = world().execute()
+    while (held.length === 0) await sleep(5)
+    world().clock.forward(hour)
+    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
+    held[0]!.writeHead(500).end()
+    assert.deepEqual(await first, { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', failures: 0, lost: 1 }])
+  })
+})
+
+async function prepare(world: World) {
+  const receiver = await world.openReceiver()
+  await world.subscribe(await world.addUser(), 'note', receiver.url)
+  return { receiver }
+}
+
+function setBack({ clock }: World): void {
+  clock.forward(-hour)
+}
+
+async function fanOut({ system, catalog }: World): Promise<void> {
+  while (await fanOutChunk(system, catalog));
+}
