@@ -37,12 +37,12 @@ async function pruneTable(
   rule: RetentionRule,
   options: PruneOptions & { now: number },
 ): Promise<number> {
-  const { table, key, column, keep, least } = rule
+  const { table, key, column, keep, least, where = sql`true` } = rule
   const { settings, chunk = 500, now } = options
   const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
   const [from, id] = [sql.table(table), sql.ref(key)]
   // Those of which some have to stay go in order of their keys, by which they are counted; the others by their index.
-  const old = sql`select ${id} from ${from} where ${sql.ref(column)} < ${before}`
+  const old = sql`select ${id} from ${from} where ${sql.ref(column)} < ${before} and ${where}`
   const chosen =
     least === undefined
       ? sql`${old} order by ${sql.ref(column)}`

@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { SystemTables } from '../store/index.ts'
 
@@ -14,6 +15,8 @@ export interface RetentionRule {
   readonly keep: Keep | number
   /** Rows that are never pruned, however old: this many behind the newest by key. */
   readonly least?: number
+  /** What holds of a row, beside its age, before it goes. */
+  readonly where?: RawBuilder<boolean>
 }
 
 const dayMs = 86_400_000
@@ -31,6 +34,18 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_session', key: 'hash', column: 'expires_at', keep: 'sessions' },
   { table: 'waypost_throttle', key: 'bucket', column: 'expires_at', keep: 'throttles' },
   { table: 'waypost_feed', key: 'position', column: 'created_at', keep: 'feed', least: 1000 },
+  // An attempt goes by its own age, also of what is still on its way. What waits has no time at which it was over, and
+  // keeps its message, however old that is.
+  { table: 'waypost_attempt', key: 'id', column: 'started_at', keep: 'attempts' },
+  { table: 'waypost_delivery', key: 'id', column: 'finished_at', keep: 'deliveries' },
+  {
+    table: 'waypost_message',
+    key: 'id',
+    column: 'fanned_out_at',
+    keep: 'messages',
+    where: sql<boolean>`not exists (
+      select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
+  },
   // Servers delete their own; these are of those that could not any more.
   { table: 'waypost_server', key: 'id', column: 'heartbeat_at', keep: dayMs },
 ]
@@ -53,11 +68,8 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_cronjob',
 ]
 
-/** They grow, and are not pruned yet: messages and what becomes of them, and releases beyond those of `dev`. */
+/** They grow, and are not pruned yet: releases beyond those of `dev`. */
 export const notPrunedYet: readonly (keyof SystemTables)[] = [
-  'waypost_message',
-  'waypost_delivery',
-  'waypost_attempt',
   'waypost_release',
   'waypost_release_part',
   'waypost_artifact',

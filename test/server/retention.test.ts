@@ -47,12 +47,14 @@ for (const kind of systemKinds) {
     /** A row of a table with a rule; everything but its key and the column that the rule looks at may be anything. */
     const addRow = async (table: string, { id, column, at }: { id: string; column: string; at: number }) => {
       const { properties, tableName } = entities.find(({ meta }) => meta.tableName === table)!.meta
-      const columns = Object.entries(properties as Record<string, { nullable?: boolean; primary?: boolean }>)
+      const columns = Object.entries(
+        properties as Record<string, { nullable?: boolean; primary?: boolean; type: { name?: string } }>,
+      )
       const values = columns
-        .filter(([, { nullable }]) => nullable !== true)
-        .map(([name, { primary }]) => {
+        .filter(([name, { nullable }]) => name === column || nullable !== true)
+        .map(([name, { primary, type }]) => {
           if (name === column || name.endsWith('_at')) return [name, at]
-          return [name, primary ? id : name === 'count' ? 1 : 'text']
+          return [name, primary ? id : type.name === 'IntegerType' || name === 'count' ? 1 : `text ${id}`]
         })
       await system.db
         .insertInto(tableName as 'waypost_token')
@@ -75,6 +77,41 @@ for (const kind of systemKinds) {
           .execute()
       })
     }
+
+    test('what is still on its way stays with its message, however old both are', async () => {
+      const { db } = system
+      for (const [id, status] of [
+        ['waits', 'pending'],
+        ['over', 'dead'],
+      ] as const) {
+        const message = { id, event: 'noted', data: '1', created_at: 1, fanned_out_at: 1 }
+        const delivery = { id, message_id: id, subscription_id: 'sub', status, due_at: 1, failures: 0, lost: 0 }
+        await db
+          .insertInto('waypost_message')
+          .values({ ...message, users: null, fan_cursor: null })
+          .execute()
+        await db
+          .insertInto('waypost_delivery')
+          .values({ ...delivery, created_at: 1, scheduled_at: 1, finished_at: status === 'dead' ? 1 : null })
+          .execute()
+      }
+      assert.deepEqual(await prune({ chunk: 1 }), { waypost_delivery: 1, waypost_message: 1 })
+      for (const table of ['waypost_message', 'waypost_delivery'] as const) {
+        assert.deepEqual(await db.selectFrom(table).select('id').execute(), [{ id: 'waits' }], table)
+        await db.deleteFrom(table).execute()
+      }
+    })
+
+    test('a message that is not fanned out yet stays, however old it is', async () => {
+      const { db } = system
+      const message = { id: 'msg', event: 'gone', data: '1', users: null, created_at: 1, fan_cursor: null }
+      await db
+        .insertInto('waypost_message')
+        .values({ ...message, fanned_out_at: null })
+        .execute()
+      assert.deepEqual(await prune(), {})
+      await db.deleteFrom('waypost_message').execute()
+    })
 
     const addChanges = async (amount: number, at: number) => {
       for (let done = 0; done < amount; done += 100) {
