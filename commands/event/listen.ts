@@ -10,7 +10,7 @@ export default class EventListen extends HostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %> todo_created',
     '<%= config.bin %> <%= command.id %> todo_created --answer 503',
-    '<%= config.bin %> <%= command.id %> todo_created --lines | jq .data.title',
+    '<%= config.bin %> <%= command.id %> todo_created --json | jq .data.title',
   ]
   static override args = { name: Args.string({ description: 'Name of the event', required: true }) }
   static override flags = {
@@ -22,7 +22,7 @@ export default class EventListen extends HostCommand {
       max: 65_535,
     }),
     answer: Flags.integer({ description: 'HTTP status to answer with', default: 204, min: 200, max: 599 }),
-    lines: Flags.boolean({ description: 'Print each delivery as one line of JSON' }),
+    json: Flags.boolean({ description: 'Print each delivery as one line of JSON' }),
   }
 
   async run(): Promise<void> {
@@ -35,7 +35,7 @@ export default class EventListen extends HostCommand {
         user: flags.user,
         port: flags.port,
         answer: flags.answer,
-        onDelivery: (delivery) => (flags.lines ? this.print(toLine(delivery)) : this.#show(delivery)),
+        onDelivery: (delivery) => (flags.json ? this.print(toLine(delivery)) : this.#show(delivery)),
       })
       this.#begin(args.name, listening)
       await untilAborted(stop)

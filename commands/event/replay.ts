@@ -7,7 +7,7 @@ export default class EventReplay extends HostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --dead --since 24h',
-    '<%= config.bin %> <%= command.id %> --dead --since 2026-11-20T14:00:00Z --event todo_created --yes',
+    '<%= config.bin %> <%= command.id %> --dead --since 24h --event todo_created --yes',
   ]
   static override enableJsonFlag = true
   static override args = { delivery: Args.string({ description: 'Id of a delivery' }) }

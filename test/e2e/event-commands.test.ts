@@ -248,8 +248,8 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(readSystem(project)['waypost_subscription']?.length, 1)
   })
 
-  it('event:listen says when a signature is wrong; --lines prints one line of JSON each', async () => {
-    const listening = project.start('event:listen todo_created --lines --answer 202')
+  it('event:listen says when a signature is wrong; --json prints one line of JSON each', async () => {
+    const listening = project.start('event:listen todo_created --json --answer 202')
     const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Hears/)
     const forged = { method: 'POST', body: '{"id":1}', headers: { 'waypost-event': 'todo_created' } }
     assert.equal((await fetch(endpoint!, forged)).status, 202)
