@@ -49,6 +49,8 @@ function findWebFlaw(named: 'http' | 'https', authority: string | undefined): st
   const found = host.exec(authority ?? '')?.[1]
   if (found === undefined) return 'its host is none'
   if (named === 'http' && !isLoopbackHost(found)) return 'http is only for this machine'
+  // 127.1 and 0x7f000001 are 127.0.0.1 for a browser: what is asked of a host has to be asked of what it is.
+  if (new URL(`${named}://${found}`).hostname !== found.toLowerCase()) return 'browsers write its host otherwise'
   return undefined
 }
 

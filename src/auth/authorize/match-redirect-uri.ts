@@ -15,7 +15,14 @@ export function isSameRedirectUri(requested: string, registered: string): boolea
 /** Whether a redirect URI leads to a program on the user's own machine, which could be any: all but a web site does. */
 export function leadsToDevice(uri: string): boolean {
   const [, host] = /^https:\/\/(\[[^\]]*\]|[^:/?]*)/.exec(uri) ?? []
-  return host === undefined || isLoopbackHost(host.toLowerCase())
+  return host === undefined || isOnDevice(host)
+}
+
+const thisDevice = /^((.+\.)?localhost\.?|127(\.\d+){3}|\[::1\])$/i
+
+/** Whether a host is this machine for a browser: all of 127.0.0.0/8 is, and whatever ends in `localhost` (RFC 6761 §6.3). */
+export function isOnDevice(host: string): boolean {
+  return thisDevice.test(host)
 }
 
 const loopback = /^http:\/\/(\[::1\]|[a-z0-9.]+)(?::([1-9]\d{0,4}))?((?:[/?].*)?)$/

@@ -1,3 +1,4 @@
+import { isOnDevice } from '../match-redirect-uri.ts'
 import { html, type Html } from './html.ts'
 import { renderMark, renderName, renderPage } from './page.ts'
 
@@ -62,18 +63,16 @@ function renderScope({ name, description }: ConsentScope): Html {
   return html`<li class="described">${description} <code>${name}</code></li> `
 }
 
-const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
-
 /** A web site is known by its address; what runs on the device itself is whatever was started there (RFC 8252 §8.6). */
 function renderRedirect({ clientName, redirectHost, isPublic }: ConsentPage): Html {
   const isScheme = redirectHost.endsWith(':')
-  const isOnDevice = isScheme || loopback.test(redirectHost)
+  const leadsToDevice = isScheme || isOnDevice(redirectHost.replace(/:\d+$/, ''))
   const hint = html`<p class="box note">
     Any program on this device can say that it is ${renderName(clientName)}. Allow it only if you have just started it
     yourself.
   </p>`
-  const where = isOnDevice ? 'a program on this device, ' : undefined
+  const where = leadsToDevice ? 'a program on this device, ' : undefined
   const name = isScheme ? redirectHost.slice(0, -1) : redirectHost
-  return html`${isPublic && isOnDevice ? hint : undefined}
+  return html`${isPublic && leadsToDevice ? hint : undefined}
     <p class="next soft small">Then you go on to ${where}${renderName(name)}.</p>`
 }
