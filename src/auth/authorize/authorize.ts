@@ -10,7 +10,7 @@ import { issueCode } from './issue-code.ts'
 import { PageError } from './page-error.ts'
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
-import { sendConsent, sendLogin } from './send-pages.ts'
+import { sendConsent, sendLogin, shownOnConsent } from './send-pages.ts'
 import { beginSession, endSession, findSession, type Session } from './session.ts'
 import { sendPage } from './speak-pages.ts'
 import { answerRequest, askAgain, goBack, readPageForm, withoutLogin, type Visit } from './visit.ts'
@@ -65,7 +65,8 @@ export async function answerConsent(visit: Visit): Promise<FastifyReply> {
     if (fields['decision'] !== 'allow') throw new PageError('This form cannot be read', 'It neither allows nor denies.')
     const step = await decide(issuer, checked, await findSession(issuer, cookie))
     // What was allowed is what the page showed: scopes may have been given to the client or the user since.
-    if (step.next === 'login' || !hasShown(fields['csrf'] ?? '', step.scopes.join(' '))) return askAgain(visit, query)
+    const isShown = (shown: string) => hasShown(fields['csrf'] ?? '', shown)
+    if (step.next === 'login' || !isShown(shownOnConsent(checked, step.scopes))) return askAgain(visit, query)
     await rememberConsent(issuer.system, checked, { userId: step.session.userId, scopes: step.scopes })
     return sendCode(visit, checked, step)
   })

@@ -9,6 +9,14 @@ import type { Session } from './session.ts'
 import { sendPage } from './speak-pages.ts'
 import type { Visit } from './visit.ts'
 
+/** What a user allows by the form of a consent page: this client, these scopes, to go on to there. */
+export function shownOnConsent(
+  { client, redirectUri }: Pick<CheckedRequest, 'client' | 'redirectUri'>,
+  scopes: readonly string[],
+): string {
+  return [client.id, redirectUri, ...scopes].join(' ')
+}
+
 export interface LoginWords {
   /** Who typed a name before, or has to enter his password again. */
   readonly user?: string | undefined
@@ -40,7 +48,7 @@ export function sendConsent(
     scopes: scopes.map((name) => ({ name, description: describeScope(visit.scopes(), name) })),
     redirectHost: redirectHostOf(redirectUri),
     isPublic: client.secretHash === null,
-    csrf: makeFormToken(purpose, scopes.join(' ')),
+    csrf: makeFormToken(purpose, shownOnConsent({ client, redirectUri }, scopes)),
     request: query,
   })
   return sendPage(reply, page, [formSourceOf(redirectUri)])

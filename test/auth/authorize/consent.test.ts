@@ -12,6 +12,7 @@ import {
   readPage,
   requestOf,
   verifier,
+  writeQuery,
   type Parameters,
   type Visitor,
 } from './visitor.ts'
@@ -115,6 +116,8 @@ for (const kind of systemKinds) {
       ['http://[::1]:8080/callback', true, false],
       ['com.example.app:/callback', true, false],
       ['https://localhost:8443/callback', true, false],
+      ['https://app.localhost/callback', true, false],
+      ['https://127.0.0.2/callback', true, false],
       [callback, true, true],
       [local, false, true],
       ['com.example.app:/callback', false, true],
@@ -195,6 +198,15 @@ for (const kind of systemKinds) {
       changed.set('redirect_uri', 'https://example.com/')
       const fields = { decision: 'allow', request: changed.toString() }
       assert.equal((await visitor.submit(page, 'consent', fields)).status, 400)
+    })
+
+    test('to one client is none to another one, though it asks for the same: its own page is shown first', async () => {
+      const other = await world.addClient({ scopes: ['note', 'todo'], grants, redirectUris: [callback] })
+      const page = await ask()
+      const fields = { decision: 'allow', request: writeQuery(requestOf(other)) }
+      const answer = await visitor.submit(page, 'consent', fields)
+      assert.equal(answer.headers.get('location'), `/authorization/authorize?${fields.request}`)
+      assert.equal(await isAsked({}, other), true)
     })
 
     test('given after the session has ended leads to the login page', async () => {
