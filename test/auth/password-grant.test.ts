@@ -25,6 +25,15 @@ for (const kind of systemKinds) {
       assert.equal(builtIn.body.error, 'unauthorized_client')
     })
 
+    test('looks at all of a password, however long it is', async () => {
+      const longest = 'p'.repeat(1024)
+      await addUser(world.system, { name: 'long', password: longest, scopes: ['todo'] })
+      const ask = async (text: string) =>
+        (await world.token(trusted, { grant_type: 'password', username: 'long', password: text })).status
+      assert.equal(await ask(longest), 200)
+      assert.equal(await ask(`${longest}p`), 400)
+    })
+
     test('gives tokens for a name and password, with what client and user share', async () => {
       const { status, body } = await world.token(trusted, form)
       assert.equal(status, 200)

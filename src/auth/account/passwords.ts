@@ -10,6 +10,7 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 // One processor stays free for requests.
 export const hashesAtOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const queueLimit = 64
+const longest = 1024
 
 // Of the module, because the thread pool that they protect is the process's.
 let running = 0
@@ -17,7 +18,7 @@ const waiting: (() => void)[] = []
 
 /** @throws WP_AUTH_PASSWORD_WEAK */
 export function assertPasswordForm(password: string): void {
-  if (password.length < 8 || password.length > 1024) throw errors.WP_AUTH_PASSWORD_WEAK()
+  if (password.length < 8 || password.length > longest) throw errors.WP_AUTH_PASSWORD_WEAK()
 }
 
 /** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
@@ -35,14 +36,15 @@ export async function isPassword(password: string, stored: string | null | undef
   if (algorithm !== 'argon2id') return false
   const expected = Buffer.from(tag, 'base64')
   const actual = await hash({
-    message: password.slice(0, 1024),
+    message: password.slice(0, longest),
     nonce: Buffer.from(nonce, 'base64'),
     memory: Number(read['m']),
     passes: Number(read['t']),
     parallelism: Number(read['p']),
     tagLength: expected.length,
   })
-  return timingSafeEqual(actual, expected) && stored !== null && stored !== undefined
+  const isWhole = password.length <= longest // else only its beginning was looked at
+  return timingSafeEqual(actual, expected) && isWhole && stored !== null && stored !== undefined
 }
 
 // Hashed for names that nobody has, so that they cost the same time.
