@@ -14,6 +14,9 @@ export const loginClientId = '00000000-0000-4000-8000-000000000001'
 
 export const grantTypes = ['client_credentials', 'refresh_token', 'authorization_code', 'password'] as const
 
+/** It stands on the consent page and in tables: nothing in it may be invisible or turn the text around. */
+const clientName = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u
+
 export interface ClientRecord {
   readonly id: string
   readonly name: string
@@ -46,7 +49,7 @@ export async function addClient(
   system: System,
   client: NewClient,
 ): Promise<{ id: string; secret: string | undefined }> {
-  if (!/^[^\p{Cc}]{1,64}$/u.test(client.name)) throw errors.WP_AUTH_NAME({ name: client.name })
+  if (!clientName.test(client.name)) throw errors.WP_AUTH_NAME({ name: client.name })
   const unknown = client.grants.find((grant) => !(grantTypes as readonly string[]).includes(grant))
   if (unknown !== undefined) throw errors.WP_AUTH_GRANT_UNKNOWN({ grant: unknown })
   const redirectUris = checkRedirectUris(client.redirectUris)
