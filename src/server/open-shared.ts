@@ -16,6 +16,7 @@ import {
   makeRateCounters,
   makeSchemaCache,
   mountHealth,
+  mountMetrics,
   mountPluginRoutes,
   type Endpoint,
   type RateCounters,
@@ -24,6 +25,7 @@ import {
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
 import type { ReleaseTerms } from './active-release.ts'
+import { makeMetrics } from './metrics/metrics.ts'
 import type { ServerOptions } from './server-options.ts'
 import { checkSystem, systemConnection } from './system-connection.ts'
 
@@ -88,6 +90,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
     }),
     endpoints: [
       mountHealth(() => checkSystem(system)),
+      mountMetrics(guard, makeMetrics(system)),
       mountAuthorization(issuer, guard),
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountConsumer({ guard, issuer }),

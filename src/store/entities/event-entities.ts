@@ -107,7 +107,7 @@ const AttemptTotal = defineEntity({
   name: 'AttemptTotal',
   tableName: 'waypost_attempt_total',
   properties: {
-    outcome: p.text().primary(),
+    outcome: p.text().$type<'delivered' | 'retrying' | 'dead'>().primary(),
     /** Which bucket of latencies. */
     bucket: p.integer().primary(),
     count: p.bigint('number'),

@@ -1,0 +1,66 @@
+import { latencyBounds, measureEvents } from '../../events/index.ts'
+import type { System } from '../../store/index.ts'
+import type { Metric, Sample } from './format.ts'
+
+const outcomes = ['delivered', 'retrying', 'dead'] as const
+
+/** The queue of events and what became of attempts, over all workers: every server says the same. */
+export async function eventMetrics(system: System): Promise<readonly Metric[]> {
+  const { messages, deliveries, oldestDueMs, attempts } = await measureEvents(system)
+  return [
+    {
+      name: 'waypost_messages_waiting',
+      type: 'gauge',
+      help: 'Dispatched messages that are not fanned out to all subscriptions yet. The same from every server.',
+      samples: [{ value: messages }],
+    },
+    {
+      name: 'waypost_deliveries',
+      type: 'gauge',
+      help:
+        'Deliveries that are due, put off until later, held back by a paused subscription or an open breaker, ' +
+        'or dead. The same from every server.',
+      samples: Object.entries(deliveries).map(([state, value]) => ({ labels: { state }, value })),
+    },
+    {
+      name: 'waypost_delivery_oldest_due_seconds',
+      type: 'gauge',
+      help: 'For how long the oldest delivery is due that nothing holds back. The same from every server.',
+      samples: [{ value: oldestDueMs / 1000 }],
+    },
+    {
+      name: 'waypost_delivery_attempts_total',
+      type: 'counter',
+      help: 'Attempts to deliver, by outcome, over all workers. The same from every server.',
+      samples: outcomes.map((outcome) => ({
+        labels: { outcome },
+        value: sum(attempts.filter((one) => one.outcome === outcome).map(({ count }) => count)),
+      })),
+    },
+    {
+      name: 'waypost_delivery_attempt_duration_seconds',
+      type: 'histogram',
+      help: 'How long attempts to deliver took, over all workers. The same from every server.',
+      samples: histogram(attempts),
+    },
+  ]
+}
+
+function histogram(attempts: readonly { bucket: number; count: number; sum_ms: number }[]): readonly Sample[] {
+  const upTo = (bucket: number) => sum(attempts.filter((one) => one.bucket <= bucket).map(({ count }) => count))
+  const all = upTo(latencyBounds.length)
+  return [
+    ...latencyBounds.map((bound, bucket) => ({
+      suffix: '_bucket',
+      labels: { le: String(bound / 1000) },
+      value: upTo(bucket),
+    })),
+    { suffix: '_bucket', labels: { le: '+Inf' }, value: all },
+    { suffix: '_sum', value: sum(attempts.map((one) => one.sum_ms)) / 1000 },
+    { suffix: '_count', value: all },
+  ]
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

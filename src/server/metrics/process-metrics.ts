@@ -1,0 +1,40 @@
+import { version } from '../../kit/index.ts'
+import type { Metric } from './format.ts'
+
+/** The process that answers, under the names that client libraries of Prometheus use. */
+export function processMetrics(): readonly Metric[] {
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed } = process.memoryUsage()
+  return [
+    {
+      name: 'waypost_info',
+      type: 'gauge',
+      help: 'The version of Waypost.',
+      samples: [{ labels: { version, node: process.version }, value: 1 }],
+    },
+    {
+      name: 'process_cpu_seconds_total',
+      type: 'counter',
+      help: 'Processor time of this process.',
+      samples: [{ value: (user + system) / 1e6 }],
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      type: 'gauge',
+      help: 'Memory of this process.',
+      samples: [{ value: rss }],
+    },
+    {
+      name: 'nodejs_heap_size_used_bytes',
+      type: 'gauge',
+      help: 'The part of it that JavaScript uses.',
+      samples: [{ value: heapUsed }],
+    },
+    {
+      name: 'process_start_time_seconds',
+      type: 'gauge',
+      help: 'When this process started, in seconds since 1970.',
+      samples: [{ value: Math.round(Date.now() / 1000 - process.uptime()) }],
+    },
+  ]
+}
