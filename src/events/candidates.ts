@@ -3,6 +3,7 @@ import type { System } from '../store/index.ts'
 import { failuresToOpen, isPostable } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
 import { isDue, isLastChance, members, texts } from './expressions.ts'
+import { readInOrder } from './read-in-order.ts'
 
 /** A delivery that can be started. */
 export interface Candidate {
@@ -15,44 +16,11 @@ export interface Round {
   after: string
 }
 
-/** How many of the oldest are looked at for each that can be taken, so that there is something for others too. */
-const lookAhead = 4
-const leastLookAhead = 100
 /** Subscriptions of one slice, and slices of one look. */
 const sliceSize = 100
 const mostSlices = 20
 /** Deliveries of one subscription that a slice takes at most. */
 const mostTurns = 8
-
-/**
- * Finds what can be started among the oldest that are due. However many wait behind them costs nothing, and so does not
- * look past those that nobody may start now: of paused subscriptions, behind an open breaker, or of an endpoint that has
- * as many under way as it may.
- */
-export async function findOldest(
-  system: System,
-  capacity: Capacity,
-): Promise<{ found: readonly Candidate[]; isFull: boolean }> {
-  const limit = Math.max(leastLookAhead, capacity.free * lookAhead)
-  const { rows } = await sql<{ seen: number; id: string | null; endpoint: string | null }>`
-    with seen as materialized (
-      select d.id, d.subscription_id, d.due_at from waypost_delivery d
-      where ${isDue(system, capacity.settings)} and not (${isLastChance})
-      order by d.due_at, d.id limit ${limit}
-    ), ranked as (
-      select seen.id, seen.due_at, s.endpoint, coalesce(s.failures, 0) as failures,
-        row_number() over (partition by seen.subscription_id order by seen.due_at, seen.id) as turn,
-        ${busy} + row_number() over (partition by s.endpoint order by seen.due_at, seen.id) as place
-      from seen left join waypost_subscription s on s.id = seen.subscription_id ${joinBusy(system, capacity)}
-      where ${isOpen(system, capacity)}
-    ), picked as (
-      select id, endpoint, due_at from ranked
-      where place <= ${perEndpoint(capacity)} and (turn = 1 or failures < ${failuresToOpen})
-    )
-    select (select count(*) from seen) as seen, picked.id, picked.endpoint
-    from (select 1) one left join picked on true order by picked.due_at, picked.id`.execute(system.db)
-  return { found: candidates(rows), isFull: rows[0]!.seen === limit }
-}
 
 /**
  * Goes on through the subscriptions for which something waits, from where the last look ended, until something is found
@@ -88,7 +56,8 @@ async function findInSlice(
   const nextBehind = (id: RawBuilder<unknown>) => sql`(
     select d.subscription_id from waypost_delivery d
     where d.status = 'pending' and d.subscription_id > ${id} order by d.subscription_id limit 1)`
-  const { rows } = await sql<{ last: string | null; size: number; id: string | null; endpoint: string | null }>`
+  const { rows } = await readInOrder(system, (db) =>
+    sql<{ last: string | null; size: number; id: string | null; endpoint: string | null }>`
     with recursive waiting(id, n) as (
       select ${nextBehind(sql`cast(${after} as text)`)}, 1
       union all
@@ -112,17 +81,20 @@ async function findInSlice(
       select id, endpoint, turn from ranked where place <= ${perEndpoint(capacity)}
     )
     select (select max(id) from waiting) as last, (select count(id) from waiting) as size, picked.id, picked.endpoint
-    from (select 1) one left join picked on true order by picked.turn, picked.id`.execute(system.db)
+    from (select 1) one left join picked on true order by picked.turn, picked.id`.execute(db),
+  )
   const { last, size } = rows[0]!
   return { found: candidates(rows), last: size < sliceSize ? undefined : last! }
 }
 
 /** Finds the oldest that is to go alone. */
 export async function findLone(system: System, capacity: Capacity): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await readInOrder(system, (db) =>
+    sql<{ id: string }>`
     select d.id from waypost_delivery d left join waypost_subscription s on s.id = d.subscription_id
     where ${isDue(system, capacity.settings)} and ${isLastChance} and ${isOpen(system, capacity)}
-    order by d.due_at, d.id limit 1`.execute(system.db)
+    order by d.due_at, d.id limit 1`.execute(db),
+  )
   return rows[0]?.id
 }
 
@@ -139,7 +111,7 @@ function joinBusy(system: System, { underWay }: Capacity): RawBuilder<unknown> {
 }
 
 /** Whether what is for the subscription `s` may be started; also if it is gone, so that the delivery is cancelled. */
-function isOpen(system: System, { catalog, settings }: Capacity): RawBuilder<boolean> {
+export function isOpen(system: System, { catalog, settings }: Capacity): RawBuilder<boolean> {
   const events = texts(system, JSON.stringify(Object.keys(catalog)))
   return sql<boolean>`(s.id is null
     or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`

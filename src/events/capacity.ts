@@ -7,6 +7,8 @@ export interface Capacity {
   readonly settings: Settings
   /** How many more deliveries it can start. */
   readonly free: number
+  /** Whether messages are left for a later look, where there is enough that is due. */
+  readonly isDueFirst?: boolean
   /** How many it has under way, by endpoint. */
   readonly underWay: ReadonlyMap<string, number>
 }

@@ -1,10 +1,11 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { makeId, makeSortedId, type Clock } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { admit } from './breaker.ts'
+import { admit, failuresToOpen } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
-import { loadClaimed, type ClaimedRow, type TakenRow } from './claimed.ts'
-import { isDue, isTooLong, mostLost, texts } from './expressions.ts'
+import { sortClaims, type ClaimedRow, type LoadedRow } from './claimed.ts'
+import { mostLost } from './expressions.ts'
+import { takeRows } from './take.ts'
 
 /** A delivery that this worker, and no other, posts now. */
 export interface ClaimedDelivery extends ClaimedRow {
@@ -18,8 +19,8 @@ export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
   /** Deliveries that ended here, because their workers were lost too often. */
   readonly lost: readonly ClaimedRow[]
-  /** How many rows were taken, whatever became of them. */
-  readonly taken: number
+  /** Ids of what was taken, whatever became of it. */
+  readonly taken: ReadonlySet<string>
 }
 
 /** Claims deliveries that were found due, as far as they still are, under a lease. */
@@ -33,18 +34,28 @@ export async function claimDeliveries(
     claimedMonotonic: clock.monotonic(),
     leaseMs: settings.delivery_lease,
   }
+  const rows = await takeRows(system, { ...claim, due, capacity })
+  const { toPost, lost } = await settle(system, { rows, capacity, claimId: claim.claimId })
+  return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, taken: new Set(idsOf(rows)) }
+}
+
+/** Ends, or gives back, what is not to be posted now. Most claims have nothing of that kind, and need no transaction. */
+async function settle(
+  system: System,
+  { rows, capacity, claimId }: { rows: readonly LoadedRow[]; capacity: Capacity; claimId: string },
+): Promise<{ toPost: readonly ClaimedRow[]; lost: readonly ClaimedRow[] }> {
+  const { settings, catalog } = capacity
+  const { toPost: allowed, toKeep, toCancel } = await sortClaims(system, rows, catalog)
+  const isPlain = (row: ClaimedRow) => row.lost < mostLost && row.subscriptionFailures < failuresToOpen
+  if (allowed.length === rows.length && allowed.every(isPlain)) return { toPost: allowed, lost: [] }
   return system.transaction(async (trx) => {
-    const taken = await takeRows(system, trx, { ...claim, due, capacity })
-    if (taken.length === 0) return { deliveries: [], lost: [], taken: 0 }
-    const { toPost: allowed, toKeep, toCancel } = await loadClaimed(trx, taken, capacity.catalog)
-    const toPost = await admit(system, trx, { rows: allowed, settings })
-    const lost = toPost.filter((row) => row.lost >= mostLost)
-    await giveBack(trx, [...toKeep, ...allowed.filter((row) => !toPost.includes(row))])
-    await end(system, trx, { rows: toCancel, status: 'cancelled' })
-    await end(system, trx, { rows: lost, status: 'dead' })
+    const admitted = await admit(system, trx, { rows: allowed, settings })
+    const lost = admitted.filter((row) => row.lost >= mostLost)
+    await giveBack(trx, claimId, [...toKeep, ...allowed.filter((row) => !admitted.includes(row))])
+    await end(system, trx, { claimId, rows: toCancel, status: 'cancelled' })
+    await end(system, trx, { claimId, rows: lost, status: 'dead' })
     await logLost(trx, lost)
-    const deliveries = toPost.filter((row) => row.lost < mostLost).map((row) => ({ ...row, ...claim }))
-    return { deliveries, lost, taken: taken.length }
+    return { toPost: admitted.filter((row) => row.lost < mostLost), lost }
   })
 }
 
@@ -58,57 +69,27 @@ export async function releaseDelivery(system: System, { id, claimId }: ClaimedDe
     .execute()
 }
 
-interface Taking {
-  readonly due: readonly string[]
-  readonly capacity: Capacity
-  readonly claimId: string
-  readonly leaseMs: number
-}
-
-/** Whether a row still is due is asked again once it is locked. */
-async function takeRows(
-  system: System,
-  trx: Transaction<SystemTables>,
-  { due, capacity, claimId, leaseMs }: Taking,
-): Promise<readonly TakenRow[]> {
-  const { settings, free } = capacity
-  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
-  const isWrong = isTooLong(system, settings)
-  // Materialised, or a planner may choose again while it updates.
-  const { rows } = await sql<TakenRow & { claim_id: string }>`
-    with picked as materialized (
-      select d.id from waypost_delivery d
-      where d.id in ${texts(system, JSON.stringify(due))} and ${isDue(system, settings)}
-      order by d.due_at, d.id limit ${free} ${lock}
-    )
-    update waypost_delivery set
-      lost = case when claim_id is null or ${isWrong} then lost else lost + 1 end,
-      claim_id = case when ${isWrong} then claim_id else ${claimId} end,
-      lease_until = ${system.now()} + ${sql.lit(leaseMs)}
-    where id in (select id from picked)
-    returning id, claim_id, ${system.now()} as claimed_at`.execute(trx)
-  return rows.filter((row) => row.claim_id === claimId)
-}
-
-async function giveBack(trx: Transaction<SystemTables>, rows: readonly ClaimedRow[]): Promise<void> {
+async function giveBack(trx: Transaction<SystemTables>, claimId: string, rows: readonly ClaimedRow[]): Promise<void> {
   if (rows.length === 0) return
   await trx
     .updateTable('waypost_delivery')
     .set({ claim_id: null, lease_until: null })
     .where('id', 'in', idsOf(rows))
+    .where('claim_id', '=', claimId)
     .execute()
 }
 
 async function end(
   system: System,
   trx: Transaction<SystemTables>,
-  { rows, status }: { rows: readonly ClaimedRow[]; status: 'cancelled' | 'dead' },
+  { claimId, rows, status }: { claimId: string; rows: readonly ClaimedRow[]; status: 'cancelled' | 'dead' },
 ): Promise<void> {
   if (rows.length === 0) return
   await trx
     .updateTable('waypost_delivery')
     .set({ status, claim_id: null, lease_until: null, finished_at: system.now() })
     .where('id', 'in', idsOf(rows))
+    .where('claim_id', '=', claimId)
     .execute()
 }
 

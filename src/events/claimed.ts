@@ -1,13 +1,5 @@
-import type { Transaction } from 'kysely'
-import type { SystemTables } from '../store/index.ts'
+import type { System } from '../store/index.ts'
 import { findEvent, mayReceive, type EventCatalog } from './catalog.ts'
-
-/** The row of a delivery under a fresh claim. */
-export interface TakenRow {
-  readonly id: string
-  /** By the database's clock. */
-  readonly claimed_at: number
-}
 
 /** A claimed delivery with what belongs to it. */
 export interface ClaimedRow {
@@ -38,25 +30,25 @@ export interface SortedClaims {
   readonly toCancel: readonly ClaimedRow[]
 }
 
-interface Candidate extends ClaimedRow {
+/** What says whether it may be posted. */
+export interface LoadedRow extends ClaimedRow {
   readonly status: 'active' | 'paused' | 'disabled' | null
-  /** Undefined for who is not active. */
-  readonly userId: string | undefined
+  /** Null for who is not active. */
+  readonly userId: string | null
   /** The event that the subscription names; a test of it carries another one. */
   readonly subscribed: string
 }
 
-/** Loads what was claimed. Who may receive it was asked at fan-out; somebody may have lost a scope since then. */
-export async function loadClaimed(
-  trx: Transaction<SystemTables>,
-  taken: readonly TakenRow[],
+/** Sorts what was claimed. Who may receive it was asked at fan-out; somebody may have lost a scope since then. */
+export async function sortClaims(
+  { db }: System,
+  rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<SortedClaims> {
-  const rows = await loadRows(trx, taken)
-  const granted = await loadScopes(trx, rows, catalog)
-  const isAllowed = ({ status, userId, subscribed }: Candidate) =>
+  const granted = await loadScopes(db, rows, catalog)
+  const isAllowed = ({ status, userId, subscribed }: LoadedRow) =>
     status === 'active' &&
-    userId !== undefined &&
+    userId !== null &&
     mayReceive(findEvent(catalog, subscribed) ?? {}, granted.get(userId) ?? [])
   return {
     toPost: rows.filter(isAllowed),
@@ -65,51 +57,17 @@ export async function loadClaimed(
   }
 }
 
-async function loadRows(trx: Transaction<SystemTables>, taken: readonly TakenRow[]): Promise<Candidate[]> {
-  const rows = await trx
-    .selectFrom('waypost_delivery as delivery')
-    .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
-    .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
-    .select(['delivery.id', 'delivery.failures', 'delivery.lost', 'delivery.subscription_id as subscriptionId'])
-    .select(['message.event', 'message.data', 'subscription.endpoint', 'subscription.revision', 'subscription.secret'])
-    .select(['subscription.event as subscribed', 'subscription.failures as subscriptionFailures'])
-    .select(['subscription.previous_secrets as previousSecrets', 'subscription.status'])
-    .select(['user.id as userId', 'user.status as userStatus'])
-    .where(
-      'delivery.id',
-      'in',
-      taken.map((row) => row.id),
-    )
-    .orderBy('delivery.due_at')
-    .orderBy('delivery.id')
-    .execute()
-  const times = new Map(taken.map((row) => [row.id, row.claimed_at]))
-  return rows.map(({ event, data, endpoint, revision, secret, userId, userStatus, ...row }) => ({
-    ...row,
-    subscribed: row.subscribed ?? '',
-    subscriptionFailures: row.subscriptionFailures ?? 0,
-    event: event ?? '',
-    data: data ?? '',
-    endpoint: endpoint ?? '',
-    revision: revision ?? 0,
-    secret: secret ?? '',
-    claimedAt: times.get(row.id)!,
-    userId: data !== null && userId !== null && userStatus === 'active' ? userId : undefined,
-  }))
-}
-
 /** The scopes of those who need one. */
 async function loadScopes(
-  trx: Transaction<SystemTables>,
-  rows: readonly Candidate[],
+  db: System['db'],
+  rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, []))
-  const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== undefined))
+  const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== null))
   const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
   if (users.size === 0) return granted
-  const scopes = await trx
+  const scopes = await db
     .selectFrom('waypost_user_scope')
     .selectAll()
     .where('user_id', 'in', [...users])

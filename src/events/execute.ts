@@ -33,6 +33,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
     errorsInARow = 0
     if (found === 'work') {
       patience = mostPatience
+      await run.waitForRoom(limitOf(options))
       continue
     }
     const isOthers = found === 'contended' && patience-- > 0
@@ -74,7 +75,7 @@ async function takeLone(options: ExecuteOptions, run: Run, capacity: Capacity): 
 /** Looks for work, fans out and starts what can be started. */
 async function takeOrdinary(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<Found> {
   const { system } = options
-  const { fresh, begun, due, isPartial } = await findWork(system, capacity, run.round)
+  const { fresh, begun, due, isPartial } = await findWork(system, capacity, run.looks)
   const fanned = fresh && (await fanOutChunk(system, capacity.catalog, 'fresh'))
   const { taken } = due.length > 0 ? await startDue(options, run, { due, capacity }) : { taken: 0 }
   // A message for very many goes on when nearly all that is due has begun: other events are never behind all of it.
@@ -91,17 +92,23 @@ async function startDue(
   { due, capacity }: { due: readonly string[]; capacity: Capacity },
 ): Promise<{ taken: number; started: number }> {
   const { deliveries, lost, taken } = await claimDeliveries(system, { due, capacity, clock })
+  run.forget(taken, due.length >= capacity.free ? capacity.free : due.length)
   for (const row of lost) run.reportLost(row)
   for (const delivery of deliveries) run.start(delivery)
-  return { taken, started: deliveries.length }
+  return { taken: taken.size, started: deliveries.length }
 }
 
 function capacityOf(options: ExecuteOptions, run: Run): Capacity {
-  const settings = options.settings()
   return {
     catalog: options.catalog(),
-    settings,
-    free: run.free(options.concurrency ?? settings.delivery_concurrency),
+    settings: options.settings(),
+    free: run.free(limitOf(options)),
+    isDueFirst: !run.isTimeForMessages(),
     underWay: new Map(run.underWay),
   }
+}
+
+/** POSTs at once at most. */
+function limitOf({ concurrency, settings }: ExecuteOptions): number {
+  return concurrency ?? settings().delivery_concurrency
 }

@@ -27,8 +27,12 @@ export function members(system: System, json: string): RawBuilder<unknown> {
  */
 export function isDue(system: System, settings: Settings): RawBuilder<boolean> {
   const now = nowOnce(system)
-  return sql<boolean>`d.status = 'pending' and d.due_at <= ${now}
-    and (d.lease_until is null or d.lease_until <= ${now} or ${isTooLong(system, settings)})`
+  return sql<boolean>`d.status = 'pending' and d.due_at <= ${now} and ${isLeaseOver(system, settings)}`
+}
+
+export function isLeaseOver(system: System, settings: Settings): RawBuilder<boolean> {
+  const now = nowOnce(system)
+  return sql<boolean>`(d.lease_until is null or d.lease_until <= ${now} or ${isTooLong(system, settings)})`
 }
 
 /**

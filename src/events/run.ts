@@ -1,5 +1,4 @@
 import { makeAttemptCounter } from './attempt-totals.ts'
-import type { Round } from './candidates.ts'
 import { releaseDelivery, type ClaimedDelivery } from './claim.ts'
 import type { ClaimedRow } from './claimed.ts'
 import { deliver, type Delivered } from './deliver.ts'
@@ -9,6 +8,7 @@ import { LoneTurn } from './lone-turn.ts'
 import { makeMender } from './mend-times.ts'
 import { makeRecorder } from './recorder.ts'
 import { reportOf, reportOfLost } from './report.ts'
+import { makeLooks } from './work.ts'
 
 /** What a worker did. */
 export interface Summary {
@@ -21,6 +21,9 @@ export interface Summary {
 /** Outcomes for each POST at once that may wait to be recorded, before no more is begun. */
 const mostUnrecorded = 4
 
+const roomMs = 5
+const messagesMs = 50
+
 /** One worker at work: what it has under way, and what came of it. */
 export class Run {
   readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
@@ -28,7 +31,7 @@ export class Run {
   readonly underWay = new Map<string, number>()
   /** What kept it from working. */
   readonly failures: unknown[] = []
-  readonly round: Round = { after: '' }
+  readonly looks = makeLooks()
   readonly lone: LoneTurn
   readonly #options: ExecuteOptions
   readonly #ring: () => void
@@ -37,6 +40,8 @@ export class Run {
   readonly #counter: ReturnType<typeof makeAttemptCounter>
   readonly #attempts = new Set<Promise<void>>()
   #posting = 0
+  #nextMessages = -Infinity
+  #onEnd = () => {}
 
   /** @param ring called when there is room for more, or nothing left */
   constructor(options: ExecuteOptions, ring: () => void) {
@@ -52,6 +57,36 @@ export class Run {
   free(limit: number): number {
     if (this.lone.isWanted || this.lone.isRunning) return 0
     return Math.max(0, Math.min(limit - this.#posting, limit * mostUnrecorded - this.#attempts.size))
+  }
+
+  /**
+   * Waits, for a moment at most, until a good part of what may be under way at once can be started: a look at the
+   * database for each place that comes free would cost more than the POST.
+   */
+  async waitForRoom(limit: number): Promise<void> {
+    if (this.#posting === 0 || this.free(limit) >= limit / 2) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, roomMs)
+    this.#onEnd = () => {
+      if (this.#posting === 0 || this.free(limit) >= limit / 2) resolve()
+    }
+    await promise
+    clearTimeout(timer)
+    this.#onEnd = () => {}
+  }
+
+  /** Whether it is a while since it was asked: new messages need not be looked for each time while much is due. */
+  isTimeForMessages(): boolean {
+    const now = this.#options.clock.monotonic()
+    if (now < this.#nextMessages) return false
+    this.#nextMessages = now + messagesMs
+    return true
+  }
+
+  /** Leaves out of what it knows to be due what was taken; all of it when others took some, who go on with the same. */
+  forget(taken: ReadonlySet<string>, wanted: number): void {
+    const { looks } = this
+    looks.ahead = taken.size < wanted ? [] : looks.ahead.filter(({ id }) => !taken.has(id))
   }
 
   isIdle(): boolean {
@@ -112,6 +147,7 @@ export class Run {
       const left = this.underWay.get(endpoint)! - 1
       if (left === 0) this.underWay.delete(endpoint)
       else this.underWay.set(endpoint, left)
+      this.#onEnd()
       this.#ring()
     }
   }

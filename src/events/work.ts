@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../store/index.ts'
 import type { Capacity } from './capacity.ts'
-import { findNext, findOldest, type Round } from './candidates.ts'
+import { findNext, type Round } from './candidates.ts'
 import type { EventCatalog } from './catalog.ts'
 import { texts } from './expressions.ts'
+import { chooseStartable, findOldest, type OldDelivery } from './oldest.ts'
 
 /** What there is to do. */
 export interface Work {
@@ -17,6 +18,16 @@ export interface Work {
   readonly isPartial: boolean
 }
 
+/** What a worker keeps from one look to the next. */
+export interface Looks extends Round {
+  /** The oldest of the last look that were not taken since then: worth a try before the next one. */
+  ahead: readonly OldDelivery[]
+}
+
+export function makeLooks(): Looks {
+  return { after: '', ahead: [] }
+}
+
 /** How many of the oldest messages are asked whether they are begun: those are among the oldest. */
 const lookedAt = 500
 
@@ -24,17 +35,27 @@ const lookedAt = 500
  * Looks for work without writing: a worker that waits opens no transaction. An event that the active release does not
  * name is left waiting, since nobody knows who may receive it.
  */
-export async function findWork(system: System, capacity: Capacity, round: Round): Promise<Work> {
-  const messages = await findMessages(system, capacity.catalog)
-  if (capacity.free === 0) return { ...messages, due: [], isPartial: false }
+export async function findWork(system: System, capacity: Capacity, looks: Looks): Promise<Work> {
+  if (capacity.free === 0) return { ...(await findMessages(system, capacity.catalog)), due: [], isPartial: false }
+  const known = capacity.isDueFirst ? chooseStartable(looks.ahead, capacity) : []
+  if (known.length >= capacity.free) return dueOnly(known)
   const oldest = await findOldest(system, capacity)
-  const due = new Set(oldest.found.map((one) => one.id))
-  if (!oldest.isFull || due.size >= capacity.free) return { ...messages, due: [...due], isPartial: false }
+  looks.ahead = oldest.found
+  const startable = chooseStartable(oldest.found, capacity)
+  const isEnough = startable.length >= capacity.free
+  if (isEnough && capacity.isDueFirst) return dueOnly(startable)
+  const messages = await findMessages(system, capacity.catalog)
+  const due = new Set(startable.map((one) => one.id))
+  if (!oldest.isFull || isEnough) return { ...messages, due: [...due], isPartial: false }
   const underWay = new Map(capacity.underWay)
-  for (const { endpoint } of oldest.found) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1)
-  const next = await findNext(system, { ...capacity, underWay }, round)
+  for (const { endpoint } of startable) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1)
+  const next = await findNext(system, { ...capacity, underWay }, looks)
   for (const { id } of next.found) due.add(id)
   return { ...messages, due: [...due], isPartial: next.isPartial }
+}
+
+function dueOnly(startable: readonly OldDelivery[]): Work {
+  return { fresh: false, begun: false, due: startable.map((one) => one.id), isPartial: false }
 }
 
 async function findMessages(system: System, catalog: EventCatalog): Promise<Pick<Work, 'fresh' | 'begun'>> {

@@ -54,14 +54,20 @@ export async function executeHostEvents(host: Host, request: ExecuteRequest = {}
   }
 }
 
+/** How soon another release is noticed. */
+const noticeMs = 100
+
 /** The terms of the active release. A worker that watches outlives releases. */
-async function followTerms({ system, variables }: Host) {
+async function followTerms({ system, variables, clock }: Host) {
+  let next = clock.monotonic() + noticeMs
   let release = await findActive(system)
   let terms = await loadTerms(system, variables)
   return {
     catalog: () => terms.catalog,
     settings: () => terms.settings,
     async refresh() {
+      if (clock.monotonic() < next) return
+      next = clock.monotonic() + noticeMs
       const active = await findActive(system)
       if (active === release) return
       terms = await loadTerms(system, variables)

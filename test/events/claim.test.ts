@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { findLone } from '../../src/events/candidates.ts'
 import { claimDeliveries } from '../../src/events/claim.ts'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
-import { findWork } from '../../src/events/work.ts'
+import { findWork, makeLooks } from '../../src/events/work.ts'
 import { openSystem } from '../../src/store/index.ts'
 import type { Answer } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
@@ -44,7 +44,7 @@ onEachDatabase('a claim', (world) => {
     const receiver = await prepare(world(), 204)
     for (let lost = 0; lost < 4; lost++) {
       assert.equal((await claim(world())).deliveries.length, 1)
-      assert.equal((await claim(world())).taken, 0, 'nobody else has it while the lease holds')
+      assert.equal((await claim(world())).taken.size, 0, 'nobody else has it while the lease holds')
       world().clock.forward(lease)
     }
     assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
@@ -204,12 +204,14 @@ onEachDatabase('a claim', (world) => {
     let jump = 0
     let claims = 0
     const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
-    const transaction: World['system']['transaction'] = async (work) => {
-      const done = await world().system.transaction(work)
-      if (++claims === 1) jump = 50_000 // as if the claim had taken this long
-      return done
-    }
-    const system = { ...world().system, transaction }
+    const db = world().system.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (result.rows[0]?.['claimedAt'] !== undefined && ++claims === 1) jump = 50_000 // as if it had taken this long
+        return result
+      },
+    })
+    const system: World['system'] = { ...world().system, db, transaction: (work) => db.transaction().execute(work) }
     assert.deepEqual(await world().execute({ system, clock }), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
     assert.equal(receiver.received.length, 1)
     assert.ok(claims >= 2)
@@ -228,7 +230,7 @@ async function prepare(world: World, answer: Answer) {
 /** A worker that ends before it posts anything. */
 async function claim({ system, catalog, settings, clock }: World) {
   const capacity = { catalog, settings, free: 10, underWay: new Map<string, number>() }
-  const { due } = await findWork(system, capacity, { after: '' })
+  const { due } = await findWork(system, capacity, makeLooks())
   const lone = await findLone(system, capacity)
   return claimDeliveries(system, { due: lone === undefined ? due : [...due, lone], capacity, clock })
 }

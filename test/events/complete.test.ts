@@ -4,7 +4,7 @@ import { claimDeliveries, type ClaimedDelivery } from '../../src/events/claim.ts
 import { recordCompletions } from '../../src/events/complete.ts'
 import type { Completion } from '../../src/events/completion.ts'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
-import { findWork } from '../../src/events/work.ts'
+import { findWork, makeLooks } from '../../src/events/work.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('a batch of attempts', (world) => {
@@ -74,7 +74,7 @@ async function claimEach(world: World, count: number): Promise<readonly ClaimedD
 
 async function claimAll({ system, catalog, settings, clock }: World): Promise<readonly ClaimedDelivery[]> {
   const capacity = { catalog, settings, free: 100, underWay: new Map<string, number>() }
-  const { due } = await findWork(system, capacity, { after: '' })
+  const { due } = await findWork(system, capacity, makeLooks())
   return (await claimDeliveries(system, { due, capacity, clock })).deliveries
 }
 
