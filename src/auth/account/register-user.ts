@@ -5,7 +5,7 @@ import { loadAccount, type OwnAccount } from './own-account.ts'
 import { assertPasswordForm } from './passwords.ts'
 import { isBackendScope } from './scopes.ts'
 import { countRegistration } from './throttle-registration.ts'
-import { addUser, assertUserName } from './users.ts'
+import { addUser, assertUserName, isNameTaken } from './users.ts'
 
 export interface Registration {
   readonly name: string
@@ -26,24 +26,14 @@ export async function registerUser(issuer: TokenIssuer, asked: Registration): Pr
   assertUserName(name)
   assertPasswordForm(password)
   await countRegistration(system, clock, address)
-  if (await isTaken(issuer, name)) throw errors.WP_AUTH_NAME_TAKEN()
+  if (await isNameTaken(system.db, name)) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
   const scopes = issuer.settings().scopes_default.filter((scope) => !isBackendScope(scope))
   try {
-    const { id } = await addUser(system, { name, password, scopes, ...(email === undefined ? {} : { email }) })
+    const user = { name, password, scopes, isUnlikeOthers: true, ...(email === undefined ? {} : { email }) }
+    const { id } = await addUser(system, user)
     return await loadAccount(system, id)
   } catch (error) {
     if (!isWaypostError(error) || error.code !== 'WP_AUTH_USER_EXISTS') throw error
     throw errors.WP_AUTH_NAME_TAKEN({}, { cause: error })
   }
-}
-
-/** Names count without case: nobody passes for `Ann` as `ann`. */
-async function isTaken({ system }: TokenIssuer, name: string): Promise<boolean> {
-  const row = await system.db
-    .selectFrom('waypost_user')
-    .select('id')
-    .where((column) => column(column.fn<string>('lower', ['name']), '=', name.toLowerCase()))
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }

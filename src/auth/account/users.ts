@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
 import { makeUuid, nearest, sha256 } from '../../kit/index.ts'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
@@ -17,6 +17,8 @@ export interface NewUser {
   /** Without one the user cannot log in; tokens can be issued for it. */
   readonly password?: string
   readonly scopes: readonly string[]
+  /** Refuses a name that somebody has in other letters: nobody who registers passes for somebody else. */
+  readonly isUnlikeOthers?: boolean
 }
 
 const userName = /^[\w.@+-]{1,64}$/
@@ -33,6 +35,7 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
   const password_hash = user.password === undefined ? null : await hashPassword(user.password)
   await system.transaction(async (trx) => {
+    if (user.isUnlikeOthers === true) await assertNobodyAlike(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('waypost_user')
       .values({ ...record, email: user.email ?? null, password_hash, created_at: system.now() })
@@ -47,6 +50,24 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
     }
   })
   return record
+}
+
+/** Of those who ask for a name in one case or another at once the second sees the first. @throws WP_AUTH_USER_EXISTS */
+async function assertNobodyAlike(system: System, trx: Transaction<SystemTables>, name: string): Promise<void> {
+  const lock = sql`select pg_advisory_xact_lock(hashtextextended(${`waypost_user ${name.toLowerCase()}`}, 0))`
+  if (system.kind === 'postgresql') await lock.execute(trx)
+  if (await isNameTaken(trx, name)) throw errors.WP_AUTH_USER_EXISTS({ name })
+}
+
+/** Whether somebody has this name, in whatever case its letters are. */
+export async function isNameTaken(db: Kysely<SystemTables>, name: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('waypost_user')
+    .select('id')
+    .where((column) => column(column.fn<string>('lower', ['name']), '=', name.toLowerCase()))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** @throws WP_AUTH_USER_UNKNOWN naming the nearest */
