@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { consumerScope, loginClientId, readTokenId, type Guard } from '../auth/index.ts'
-import type { Principal } from '../contract/index.ts'
 import { errors } from './errors.ts'
 
 export interface Caller {
@@ -23,14 +22,13 @@ export function admitCallers(
   guard: Guard,
   options: { login: boolean },
 ): (request: FastifyRequest) => Caller {
-  const callers = new WeakMap<FastifyRequest, Principal>()
   app.addHook('onRequest', async (request) => {
     const principal = await guard.authorize(request.headers.authorization, [consumerScope])
+    request.principal = principal
     if (options.login && principal.client.id !== loginClientId) throw errors.WP_CONSUMER_LOGIN_NEEDED()
-    callers.set(request, principal)
   })
   return (request) => {
-    const { user, scopes } = callers.get(request)!
+    const { user, scopes } = request.principal!
     return { ...user, scopes, jti: readTokenId(request.headers.authorization!.replace(/^bearer +/i, '').trim())! }
   }
 }

@@ -1,4 +1,5 @@
-// What the console of `dev` says beside a refused request, so that whoever builds a client sees what was wrong.
+// What the console of `dev` says beside a request: why it was refused, so that whoever builds a client sees what was
+// wrong, and who called.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -8,12 +9,15 @@ import { readTemplate } from '../support/template.ts'
 
 const redirectUri = 'https://app.example.com/callback'
 
-describe('the console says why OAuth2 refused', () => {
-  const console = new EventEmitter<{ line: [reason: string | undefined] }>()
+describe('the console says why OAuth2 refused, and who called', () => {
+  const console = new EventEmitter<{ line: [reason: string | undefined]; caller: [user: string | undefined] }>()
   let server: ProjectServer
   let clientId: string
   before(async () => {
-    const onAnswered = ({ reason }: { reason: string | undefined }) => void console.emit('line', reason)
+    const onAnswered = ({ reason, user }: { reason: string | undefined; user: string | undefined }) => {
+      console.emit('line', reason)
+      console.emit('caller', user)
+    }
     server = await openProjectServer({ files: readTemplate('todo'), onAnswered })
     const { system } = server.host
     await addUser(system, { name: 'ann', password: 'correct horse battery', scopes: ['todo'] })
@@ -51,6 +55,17 @@ describe('the console says why OAuth2 refused', () => {
       await answer.body?.cancel()
       assert.equal(answer.status, status)
       assert.deepEqual(await said, [reason])
+    })
+  }
+
+  for (const path of ['/authorization/whoami', '/consumer/account', '/consumer/client']) {
+    test(`who called ${path}`, async () => {
+      const { authorization } = await server.authorize('ann', ['consumer'])
+      const said = once(console, 'caller')
+      const answer = await fetch(server.url + path, { headers: { authorization } })
+      await answer.body?.cancel()
+      assert.equal(answer.status, 200)
+      assert.deepEqual(await said, ['ann'])
     })
   }
 })

@@ -11,7 +11,8 @@ export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Gu
     url: '/authorization/whoami',
     async handler(request, reply) {
       const header = request.headers.authorization
-      const { user, client, scopes } = await guard.authorize(header, [])
+      request.principal = await guard.authorize(header, [])
+      const { user, client, scopes } = request.principal
       const known = await issuer.clients.find(client.id)
       const { jti, iat = 0, exp = 0 } = decodeJwt(readToken(header)) // the guard has verified it
       reply.header('cache-control', 'no-store')
