@@ -1,25 +1,29 @@
 import {
+  Args,
   Flags,
   HostCommand,
   formatEndpoint,
   formatSpan,
   limitFlag,
+  printable,
   shortenEnd,
   sinceFlag,
 } from '../../bin/cli/index.ts'
-import type { ListedDelivery } from '../../src/server/index.ts'
+import type { FoundDelivery, ListedDelivery } from '../../src/server/index.ts'
 
 const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
 export default class EventDeliveries extends HostCommand {
   static override description =
-    'List deliveries, the newest first: to whom, how the last attempt went, what comes next.'
+    'List deliveries, the newest first: to whom, how the last attempt went, what is next. Or one, with what was answered.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --state dead --since 24h',
     '<%= config.bin %> <%= command.id %> --event todo_created --json',
+    '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
   ]
   static override enableJsonFlag = true
+  static override args = { delivery: Args.string({ description: 'Id of one, to see its attempts and their answers' }) }
   static override flags = {
     event: Flags.string({ description: 'Only those of this event' }),
     subscription: Flags.string({ description: 'Only those to this subscription, by its id' }),
@@ -29,13 +33,39 @@ export default class EventDeliveries extends HostCommand {
   }
 
   async run(): Promise<unknown> {
-    const { flags } = await this.parse(EventDeliveries)
+    const { args, flags } = await this.parse(EventDeliveries)
+    if (args.delivery !== undefined) return this.#showOne(args.delivery)
     const { listHostDeliveries, loadSystemNow, openHost } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
       const deliveries = await listHostDeliveries(host, flags)
       this.#show(deliveries, await loadSystemNow(host.system))
       if (deliveries.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
       return { deliveries: deliveries.map(toJson) }
+    })
+  }
+
+  async #showOne(id: string): Promise<unknown> {
+    const { findHostDelivery, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const { delivery, attempts } = await findHostDelivery(host, id)
+      const to = delivery.endpoint === undefined ? '(deleted)' : formatEndpoint(delivery.endpoint)
+      this.print(`  ${id}   ${delivery.state}   ${delivery.event ?? '-'} → ${to}   ${delivery.user ?? ''}`.trimEnd())
+      this.print()
+      const cells = (of: (attempt: FoundDelivery['attempts'][number]) => string) => attempts.map(of)
+      this.printTable([
+        { title: 'STARTED', cells: cells(({ startedAt }) => timeOf(startedAt)!) },
+        {
+          title: 'RESULT',
+          cells: cells(({ outcome }) => printable(outcome)),
+          shorten: shortenEnd,
+          order: 1,
+          least: 12,
+        },
+        { title: 'TIME', cells: cells(({ latencyMs }) => `${latencyMs} ms`) },
+        { title: 'ANSWER', cells: cells(({ answer }) => printable(answer || '-')), shorten: shortenEnd, least: 16 },
+      ])
+      const log = attempts.map((attempt) => ({ ...attemptToJson(attempt), answer: attempt.answer ?? null }))
+      return { ...toJson(delivery), attempts: log }
     })
   }
 
@@ -82,14 +112,14 @@ function toJson({ id, endpoint, user, attempts, last, ...delivery }: ListedDeliv
     endpoint: endpoint === undefined ? null : formatEndpoint(endpoint),
     user: user ?? null,
     attempts,
-    last: last === undefined ? null : lastToJson(last),
+    last: last === undefined ? null : attemptToJson(last),
     created: timeOf(createdAt),
     due: timeOf(dueAt),
     finished: timeOf(finishedAt),
   }
 }
 
-function lastToJson({ startedAt, latencyMs, status, outcome }: NonNullable<ListedDelivery['last']>) {
+function attemptToJson({ startedAt, latencyMs, status, outcome }: NonNullable<ListedDelivery['last']>) {
   return { started: timeOf(startedAt), latency_ms: latencyMs, status: status ?? null, outcome }
 }
 

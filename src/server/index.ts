@@ -35,6 +35,7 @@ export { declareRestored, type RestoredSystem } from './doctor/declare-restored.
 export { failure, look, type Finding } from './doctor/finding.ts'
 export { openQuietly } from './doctor/open-quietly.ts'
 export type { CronjobReport } from './cron/run-slot.ts'
+export { findHostDelivery, type FoundDelivery } from './events/find-delivery.ts'
 export { listHostDeliveries, type DeliveryFilter, type ListedDelivery } from './events/list-deliveries.ts'
 export { listHostEvents, type ListedEvent } from './events/list-events.ts'
 export { replayHostDead, type ReplayRequest } from './events/replay-dead.ts'

@@ -89,6 +89,15 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(await deliveries(' --state pending'), [])
     assert.deepEqual(await deliveries(' --event other --since 1h'), [])
     assert.equal((await deliveries(' --since 1h')).length, 1)
+    const id = String(dead?.['delivery'])
+    assert.match(
+      await project.ok(`event:deliveries ${id}`),
+      /^ {2}dlv_\w+ {3}dead {3}todo_created → \S+token=… {3}dev\n\nSTARTED +RESULT +TIME +ANSWER\n(\d{4}-\S+Z +status 503 +\d+ ms +-\n){4}$/,
+    )
+    const { attempts } = JSON.parse(await project.ok(`event:deliveries ${id} --json`))
+    assert.equal(attempts.length, 4)
+    assert.partialDeepStrictEqual(attempts[3], { status: 503, outcome: 'status 503', answer: '' })
+    assert.match((await project.run('event:deliveries dlv_1')).stderr, /^Error: There is no delivery "dlv_1"\n$/)
     const wrong = await project.run('event:deliveries --since lately')
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /"lately" is no time/)

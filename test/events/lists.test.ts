@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { addHostUser, listHostDeliveries, listHostEvents } from '../../src/server/index.ts'
+import { addHostUser, findHostDelivery, listHostDeliveries, listHostEvents } from '../../src/server/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 
 const hour = 3_600_000
@@ -61,7 +61,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     type State = 'pending' | 'delivered' | 'dead' | 'cancelled'
 
     async function addAttempt(id: string, delivery: string, result: { outcome: string; status: number | null }) {
-      const row = { id, delivery_id: delivery, started_at: now, latency_ms: 7, answer: null, ...result }
+      const row = { id, delivery_id: delivery, started_at: now, latency_ms: 7, answer: 'busy', ...result }
       await opened.host.system.db.insertInto('waypost_attempt').values(row).execute()
     }
 
@@ -143,6 +143,26 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         createdAt: now,
         finishedAt: now,
       })
+    })
+
+    test('one delivery is found with its attempts and what was answered', async () => {
+      await addSubscription('sub_1', 'note')
+      await addMessage('msg_1', 'note')
+      await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', state: 'dead' })
+      await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_2' })
+      await addAttempt('att_1', 'dlv_1', { outcome: 'status 500', status: 500 })
+      await addAttempt('att_2', 'dlv_1', { outcome: 'status 503', status: 503 })
+      await addAttempt('att_3', 'dlv_2', { outcome: 'delivered', status: 200 })
+      const { delivery, attempts } = await findHostDelivery(opened.host, 'dlv_1')
+      assert.deepEqual([delivery.id, delivery.attempts], ['dlv_1', 2])
+      assert.deepEqual(
+        attempts.map(({ status, answer }) => [status, answer]),
+        [
+          [500, 'busy'],
+          [503, 'busy'],
+        ],
+      )
+      await assert.rejects(findHostDelivery(opened.host, 'dlv_3'), { code: 'WP_EVENTS_DELIVERY_UNKNOWN' })
     })
 
     test('deliveries are chosen by event, subscription, state, time and number', async () => {

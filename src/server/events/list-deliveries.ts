@@ -2,11 +2,13 @@ import type { Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { Host } from '../host.ts'
+import { loadAttempts, type ListedAttempt } from './load-attempts.ts'
 import { resolveSince } from './resolve-since.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
 export interface DeliveryFilter {
+  readonly id?: string | undefined
   readonly event?: string | undefined
   /** Id of a subscription. */
   readonly subscription?: string | undefined
@@ -34,15 +36,6 @@ export interface ListedDelivery {
   readonly finishedAt: number | undefined
 }
 
-export interface ListedAttempt {
-  readonly startedAt: number
-  readonly latencyMs: number
-  /** HTTP status; undefined when there was no answer. */
-  readonly status: number | undefined
-  /** `delivered`, or why it was not. */
-  readonly outcome: string
-}
-
 /** Deliveries of everybody, the newest first. */
 export async function listHostDeliveries({ system }: Host, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
   const rows = await selectDeliveries(system, filter)
@@ -65,7 +58,8 @@ export async function listHostDeliveries({ system }: Host, filter: DeliveryFilte
   })
 }
 
-async function selectDeliveries(system: System, { event, subscription, state, since, limit }: DeliveryFilter) {
+async function selectDeliveries(system: System, filter: DeliveryFilter) {
+  const { id, event, subscription, state, since, limit } = filter
   const from = since === undefined ? undefined : await resolveSince(system, since)
   return (
     system.db
@@ -76,6 +70,7 @@ async function selectDeliveries(system: System, { event, subscription, state, si
       .select(['delivery.id', 'message.event', 'delivery.status as state', 'delivery.subscription_id as subscription'])
       .select(['subscription.endpoint', 'user.name as user', 'delivery.due_at as dueAt'])
       .select(['delivery.created_at as createdAt', 'delivery.finished_at as finishedAt'])
+      .$if(id !== undefined, (query) => query.where('delivery.id', '=', id!))
       .$if(event !== undefined, (query) => query.where('message.event', '=', event!))
       .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
       .$if(state !== undefined, (query) => query.where('delivery.status', '=', sql.lit(state!)))
@@ -86,28 +81,4 @@ async function selectDeliveries(system: System, { event, subscription, state, si
       .limit(limit)
       .execute()
   )
-}
-
-/** A statement takes a limited number of parameters. */
-const idsAtOnce = 1000
-
-/** Attempts by delivery, the oldest first. */
-async function loadAttempts(
-  { db }: System,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly ListedAttempt[]>> {
-  const attempts = new Map<string, ListedAttempt[]>(ids.map((id) => [id, []]))
-  for (let start = 0; start < ids.length; start += idsAtOnce) {
-    const rows = await db
-      .selectFrom('waypost_attempt')
-      .select(['delivery_id as delivery', 'started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome'])
-      .where('delivery_id', 'in', ids.slice(start, start + idsAtOnce))
-      .orderBy('started_at')
-      .orderBy('id')
-      .execute()
-    for (const { delivery, status, ...attempt } of rows) {
-      attempts.get(delivery)?.push({ ...attempt, status: status ?? undefined })
-    }
-  }
-  return attempts
 }
