@@ -91,7 +91,8 @@ async function startDue(
   run: Run,
   { due, capacity }: { due: readonly string[]; capacity: Capacity },
 ): Promise<{ taken: number; started: number }> {
-  const { deliveries, lost, taken } = await claimDeliveries(system, { due, capacity, clock })
+  const some = due.slice(0, capacity.free * 2) // more than it wants: others may have taken a part of them
+  const { deliveries, lost, taken } = await claimDeliveries(system, { due: some, capacity, clock })
   run.forget(taken, due.length >= capacity.free ? capacity.free : due.length)
   for (const row of lost) run.reportLost(row)
   for (const delivery of deliveries) run.start(delivery)

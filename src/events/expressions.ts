@@ -16,6 +16,15 @@ export function texts(system: System, json: string): RawBuilder<string> {
   return sql<string>`(select json_array_elements_text(cast(${json} as json)))`
 }
 
+/**
+ * Whether a column is one of the texts of a JSON list. As an array PostgreSQL looks each of them up; as a subquery it may
+ * read the table instead.
+ */
+export function isOneOf(system: System, column: RawBuilder<unknown>, json: string): RawBuilder<boolean> {
+  if (system.kind === 'sqlite') return sql<boolean>`${column} in ${texts(system, json)}`
+  return sql<boolean>`${column} = any(array${texts(system, json)})`
+}
+
 /** The members of a JSON object as a table with the columns `key` and `value`, a text or a number in it. */
 export function members(system: System, json: string): RawBuilder<unknown> {
   return system.kind === 'sqlite' ? sql`json_each(${json})` : sql`json_each_text(cast(${json} as json))`

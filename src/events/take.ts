@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../store/index.ts'
 import type { Capacity } from './capacity.ts'
 import type { LoadedRow } from './claimed.ts'
-import { isLeaseOver, isTooLong, nowOnce, texts } from './expressions.ts'
+import { isLeaseOver, isOneOf, isTooLong, nowOnce } from './expressions.ts'
 
 export interface Taking {
   /** Ids of deliveries that were found due. */
@@ -47,7 +47,7 @@ async function takeAtOnce(system: System, taking: Taking): Promise<readonly Stor
   const { rows } = await sql<StoredRow>`
     with picked as materialized (${picked(system, taking, sql`for update skip locked`)}),
     taken as (
-      update waypost_delivery set ${changes(system, taking)} where id in (select id from picked)
+      update waypost_delivery set ${changes(system, taking)} where id = any(array(select id from picked))
       returning id, failures, lost, subscription_id, message_id, due_at, claim_id
     )
     select ${columns}, ${nowOnce(system)} as "claimedAt" from taken d ${joins}
@@ -63,7 +63,7 @@ function takeAndLoad(system: System, taking: Taking): Promise<readonly StoredRow
       where id in (select id from (${picked(system, taking, sql``)}))`.execute(trx)
     const { rows } = await sql<StoredRow>`
       select ${columns}, ${nowOnce(system)} as "claimedAt" from waypost_delivery d ${joins}
-      where d.id in ${texts(system, JSON.stringify(taking.due))} and d.claim_id = ${taking.claimId}
+      where ${isOneOf(system, sql`d.id`, JSON.stringify(taking.due))} and d.claim_id = ${taking.claimId}
       order by d.due_at, d.id`.execute(trx)
     return rows
   })
@@ -73,7 +73,7 @@ function takeAndLoad(system: System, taking: Taking): Promise<readonly StoredRow
 function picked(system: System, { due, capacity }: Taking, lock: RawBuilder<unknown>): RawBuilder<unknown> {
   // Neither condition is written as an index could use it: of all that waits, only these rows are to be read.
   return sql`select d.id from waypost_delivery d
-    where d.id in ${texts(system, JSON.stringify(due))} and d.status || '' = 'pending'
+    where ${isOneOf(system, sql`d.id`, JSON.stringify(due))} and d.status || '' = 'pending'
       and d.due_at + 0 <= ${nowOnce(system)} and ${isLeaseOver(system, capacity.settings)}
     order by d.due_at, d.id limit ${capacity.free} ${lock}`
 }

@@ -68,6 +68,7 @@ async function writeAtOnce(system: System, db: Kysely<SystemTables>, json: strin
     ), finished as (
       update waypost_delivery set ${changes(system)}
       from entry where waypost_delivery.id = entry.delivery_id and ${isHeld}
+        and waypost_delivery.id = any(array(select delivery_id from entry)) -- each is looked up, whatever else there is
       returning entry.id
     )
     insert into waypost_attempt (${attemptColumns})
