@@ -35,6 +35,7 @@ export default class IssuerChange extends HostCommand {
   #explain({ from, to, servers, tokens }: Change): void {
     this.note(`  From       ${from ?? 'none yet'}`)
     this.note(`  To         ${to}`)
+    if (isPlainHttp(to)) this.note('  Mind       http: passwords, tokens and cookies go over the network in clear')
     this.note(`  Servers    ${servers.join(', ') || 'none runs'}`)
     this.note(`  Tokens     ${plural(tokens, 'valid access token')}; refused once the servers have started again`)
   }
@@ -46,4 +47,9 @@ export default class IssuerChange extends HostCommand {
     if (places.length === 0) return
     this.note(`  Next       ${paint('cyan', `WAYPOST_BASE_URL=${to}`, process.stderr)}   ${places.join('; ')}`)
   }
+}
+
+function isPlainHttp(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

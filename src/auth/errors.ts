@@ -132,7 +132,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: 'This client could not work: {reason}',
-    hint: 'Give it what it needs, or other grants.',
+    hint: 'Give it what it needs (--redirect-uri at the command line), or other grants.',
   },
   WP_AUTH_CLIENT_BARRED: {
     kind: 'user',

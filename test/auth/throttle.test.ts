@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setPassword } from '../../src/auth/account/set-password.ts'
 import { countAttempt, network, takeBackAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
+import { addUser } from '../../src/auth/index.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 import { openWorld, password } from './world.ts'
 
@@ -54,6 +56,15 @@ for (const kind of systemKinds) {
       server.clock.forward(31 * 86_400_000)
       assert.equal(await count(times(60, (index) => ({ name: 'popular', address: `198.51.100.${index}` }))), 50)
       assert.equal(await count([home]), 0, 'what was 31 days ago does not count')
+    })
+
+    test('lets somebody in at once who got another password, and nobody else', async () => {
+      const { id } = await addUser(server.host.system, { name: 'a_b', password, scopes: [] })
+      const names = ['a_b', 'axb', 'a_b2']
+      for (const name of names) assert.equal(await count(times(15, () => ({ name, address: '203.0.113.9' }))), 10)
+      const change = { userId: id, password: 'another password', now: server.clock.now(), keepTokens: false }
+      await setPassword(server.host.system, change)
+      assert.deepEqual(await Promise.all(names.map((name) => count([{ name, address: '203.0.113.9' }]))), [1, 0, 0])
     })
 
     test('counts IPv6 addresses by their /64', async () => {

@@ -1,6 +1,7 @@
 import { recordChanges, type System } from '../../store/index.ts'
 import { endAccess, type EndedAccess } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
+import { forgetAttempts } from './throttle.ts'
 
 export interface PasswordChange {
   readonly userId: string
@@ -15,7 +16,9 @@ export async function setPassword(system: System, change: PasswordChange): Promi
   const { userId, now } = change
   const password_hash = await hashPassword(change.password)
   return system.transaction(async (trx) => {
-    await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId).execute()
+    const user = trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId)
+    const { name } = await user.returning('name').executeTakeFirstOrThrow()
+    await forgetAttempts(trx, name)
     if (!change.keepTokens) return endAccess(system, trx, { of: { userId }, now })
     const { numDeletedRows } = await trx
       .deleteFrom('waypost_session')

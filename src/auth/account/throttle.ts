@@ -59,6 +59,20 @@ export async function takeBackAttempt(
   })
 }
 
+/** Forgets what was counted for a name, from wherever: whoever got another password must be able to try it. */
+export async function forgetAttempts(trx: Transaction<SystemTables>, name: string): Promise<void> {
+  const pairs = `${write('pair', name).slice(0, -1)},`
+  await trx
+    .deleteFrom('waypost_throttle')
+    .where((where) =>
+      where.or([
+        where('bucket', '=', write('name', name)),
+        where(sql<string>`substr(bucket, 1, ${pairs.length})`, '=', pairs),
+      ]),
+    )
+    .execute()
+}
+
 interface Bucket {
   readonly bucket: string
   readonly limit: number
