@@ -124,6 +124,36 @@ withSubscribers('a change of a subscription', (world) => {
     )
   })
 
+  test('while a POST is under way: its 410 is of the endpoint before, and the new one gets the resend', async () => {
+    const after = await world().openReceiver()
+    const before = await world().openReceiver((response) => {
+      void patch(id, { endpoint: after.url }).then(() => response.writeHead(410).end())
+    })
+    const { id } = await world().subscribe(ann, before.url)
+    await world().dispatch('todo_created', 1)
+    await world().deliver()
+    await world().deliverDelayed()
+    assert.deepEqual([before.received.length, after.received.length], [1, 1])
+    assert.equal((await ann.send(`GET /consumer/subscription/${id}`)).body.status, 'active')
+  })
+
+  test('and its removal at once leave nothing on its way', async () => {
+    const receiver = await world().openReceiver(500)
+    const { id } = await world().subscribe(ann, receiver.url)
+    await world().dispatch('todo_created', 1)
+    await world().deliver()
+    const [changed, removed] = await Promise.all([
+      patch(id, { endpoint: `${receiver.url}/other` }),
+      ann.send(`DELETE /consumer/subscription/${id}`),
+    ])
+    assert.ok([200, 404].includes(changed.status), changed.text)
+    assert.equal(removed.status, 204)
+    await world().deliverDelayed()
+    assert.equal(receiver.received.length, 1)
+    const rows = await world().system.db.selectFrom('waypost_delivery').select('status').execute()
+    assert.deepEqual(rows, [{ status: 'cancelled' }])
+  })
+
   test("is nobody else's to make", async () => {
     const { url } = await world().openReceiver()
     const { id } = await world().subscribe(ann, url)

@@ -175,6 +175,22 @@ withSubscribers('a test event', (world) => {
     assert.equal(receiver.received.length, 1)
   })
 
+  test('to an event with scopes reaches who holds one of them, and is cancelled for who lost it', async () => {
+    const eve = await world().come('eve', ['consumer', 'order'])
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(eve, receiver.url, 'order_paid')
+    const send = () => eve.send(`POST /consumer/subscription/${id}/test`)
+    assert.equal((await send()).status, 202)
+    await world().deliver()
+    assert.equal(receiver.received.length, 1)
+    await world().system.db.deleteFrom('waypost_user_scope').where('scope', '=', 'order').execute()
+    await send()
+    await world().deliver()
+    assert.equal(receiver.received.length, 1)
+    const { entry } = (await eve.send(`GET /consumer/subscription/${id}/deliveries?status=cancelled`)).body
+    assert.equal(entry.length, 1)
+  })
+
   for (const status of ['paused', 'disabled'] as const) {
     test(`to one that is ${status} is 409`, async () => {
       const { url } = await world().openReceiver()
