@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process'
+import { runMigrations } from 'graphile-worker'
+import { Client } from 'pg'
+import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
+import type { WorkOrder, WorkReport } from './delivery-process.ts'
+import { openDeliverySite, openReceiver, openWorker, todo } from './delivery-site.ts'
+import { atLeast, beside, type Figure } from './goal.ts'
+import { openPostgresCost } from './postgres-cost.ts'
+import type { ReceiverReport } from './receiver-process.ts'
+import { median } from './statistics.ts'
+import { ask } from './turns.ts'
+
+const subscribers = 100
+const due = 10_000
+
+/** One side of the comparison: fills its queue, and delivers what is in it. */
+interface Side {
+  readonly worker: ChildProcess
+  fill(): Promise<void>
+}
+
+interface Turn {
+  /** Deliveries a second. */
+  readonly rate: number
+  /** Microseconds of the processor per delivery: of the worker, and of PostgreSQL. */
+  readonly workerCost: number
+  readonly postgresCost: number
+}
+
+/** Signed deliveries with 10,000 due beside graphile-worker, which posts the same for each job, by turns. */
+export async function measureDeliveries({ rounds = 5 } = {}): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: true })
+  const { receiver, port } = await openReceiver()
+  const endpoints = Array.from({ length: subscribers }, (_, index) => `http://127.0.0.1:${port}/${index}`)
+  const waypost = await openWaypost(postgres, endpoints)
+  const graphile = await openGraphile(postgres, endpoints)
+  const turns = { waypost: [] as Turn[], graphile: [] as Turn[] }
+  for (let round = -1; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? (['waypost', 'graphile'] as const) : (['graphile', 'waypost'] as const)) {
+      const turn = await takeTurn({ postgres, receiver }, { waypost, graphile }[name], name === 'waypost')
+      if (round >= 0) turns[name].push(turn) // compiled code first
+    }
+  }
+  for (const child of [waypost.worker, graphile.worker, receiver]) child.kill()
+  await waypost.close()
+  await postgres.stop()
+  return compare(turns.waypost, turns.graphile)
+}
+
+async function openWaypost(postgres: TestPostgres, endpoints: readonly string[]) {
+  const site = await openDeliverySite(postgres)
+  await site.subscribe('todo_created', endpoints)
+  const fill = async () => {
+    for (let index = 0; index < due / subscribers; index += 1) await site.dispatch('todo_created', todo)
+    await site.fanOut()
+  }
+  return { fill, worker: await openWorker('waypost', site.place), close: () => site.close() }
+}
+
+async function openGraphile(postgres: TestPostgres, endpoints: readonly string[]): Promise<Side> {
+  const url = await postgres.createDatabase()
+  await runMigrations({ connectionString: url })
+  const fill = async () => {
+    const jobs = Array.from({ length: due }, (_, index) => ({
+      identifier: 'deliver',
+      payload: { endpoint: endpoints[index % subscribers], data: todo },
+    }))
+    const insert =
+      'select count(*) from graphile_worker.add_jobs(array(select json_populate_recordset(null::graphile_worker.job_spec, $1)))'
+    await query(url, insert, [JSON.stringify(jobs)])
+  }
+  return { fill, worker: await openWorker('graphile', { url, folder: '', variables: {} }) }
+}
+
+async function takeTurn(
+  { postgres, receiver }: { postgres: TestPostgres; receiver: ChildProcess },
+  side: Side,
+  isSigned: boolean,
+): Promise<Turn> {
+  await side.fill()
+  await ask(receiver, 'count')
+  const cost = await openPostgresCost(postgres)
+  const order: WorkOrder = { deliveries: due }
+  const { delivered, ms, cpuMicros } = (await ask(side.worker, order)) as WorkReport
+  const postgresMicros = await cost.micros()
+  const { received, signed } = (await ask(receiver, 'count')) as ReceiverReport
+  if (delivered !== due || received !== due || signed !== (isSigned ? due : 0)) {
+    throw new Error(`of ${due} deliveries ${delivered} were made and ${received} arrived, ${signed} of them signed`)
+  }
+  return { rate: due / (ms / 1000), workerCost: cpuMicros / due, postgresCost: postgresMicros / due }
+}
+
+function compare(waypost: readonly Turn[], graphile: readonly Turn[]): Figure[] {
+  const ratio = (of: (turn: Turn) => number) => median(waypost.map((turn, index) => of(turn) / of(graphile[index]!)))
+  const both = (of: (turn: Turn) => number) =>
+    [waypost, graphile].map((turns) => median(turns.map(of)).toFixed(0)).join(' and ')
+  const cost = (turn: Turn) => turn.workerCost + turn.postgresCost
+  return [
+    atLeast('signed deliveries, times graphile-worker', { value: ratio((turn) => turn.rate), unit: '' }, 1.2),
+    beside('  Waypost and graphile-worker', `${both((turn) => turn.rate)} /s`),
+    beside('  processor time of both, as a part of its', { value: ratio(cost), unit: '' }),
+    beside('  of the worker', `${both((turn) => turn.workerCost)} µs`),
+    beside('  of PostgreSQL', `${both((turn) => turn.postgresCost)} µs`),
+  ]
+}
+
+async function query(url: string, text: string, values: readonly unknown[] = []): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(text, [...values])
+  await client.end()
+}

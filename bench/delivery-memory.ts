@@ -1,0 +1,41 @@
+import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
+import type { WorkOrder, WorkReport } from './delivery-process.ts'
+import { openDeliverySite, openReceiver, openWorker } from './delivery-site.ts'
+import { atMost, beside, type Figure } from './goal.ts'
+import { ask } from './turns.ts'
+
+const few = 10_000
+/** Long enough to begin all of the few, and as much work for either worker. */
+const runMs = 8000
+
+/** The most memory that a worker has while it works for the same time on a short queue and on a long one. */
+export async function measureDeliveryMemory(many = 100_000): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: true })
+  const { receiver, port } = await openReceiver()
+  const endpoints = Array.from({ length: 100 }, (_, index) => `http://127.0.0.1:${port}/${index}`)
+  const short = await runOnQueue(postgres, endpoints, few)
+  const long = await runOnQueue(postgres, endpoints, many)
+  receiver.kill()
+  await postgres.stop()
+  return [
+    atMost(
+      `peak memory of a worker with ${many} queued, times with ${few}`,
+      { value: long.peakMb / short.peakMb, unit: '' },
+      1.2,
+    ),
+    beside('  with few and with many', `${short.peakMb.toFixed(0)} and ${long.peakMb.toFixed(0)} MB`),
+    beside('  deliveries meanwhile', `${short.delivered} and ${long.delivered}`),
+  ]
+}
+
+async function runOnQueue(postgres: TestPostgres, endpoints: readonly string[], queued: number): Promise<WorkReport> {
+  const site = await openDeliverySite(postgres)
+  await site.subscribe('todo_created', endpoints)
+  await site.queue('todo_created', queued)
+  const worker = await openWorker('waypost', site.place)
+  const order: WorkOrder = { deliveries: queued, stopMs: runMs }
+  const report = (await ask(worker, order)) as WorkReport
+  worker.kill()
+  await site.close()
+  return report
+}

@@ -1,0 +1,102 @@
+// A worker of `bench/deliveries.ts`, in a process of its own: Waypost's, or graphile-worker with batching on.
+import { readFileSync } from 'node:fs'
+import { Logger, run } from 'graphile-worker'
+import { Agent, request } from 'undici'
+import { executeHostEvents, openHost } from '../src/server/index.ts'
+import { concurrency, type WorkerPlace } from './delivery-site.ts'
+
+/** What delivering all that was due took. */
+export interface WorkReport {
+  readonly delivered: number
+  readonly ms: number
+  /** Of the processor, by the worker itself. */
+  readonly cpuMicros: number
+  /** Megabytes of memory that the process had at most, since it began. */
+  readonly peakMb: number
+}
+
+/** How many there are, and when to stop though there are more. */
+export interface WorkOrder {
+  readonly deliveries: number
+  readonly stopMs?: number
+  /** Go on when nothing is due, until the word `stop`. */
+  readonly isWatch?: boolean
+}
+
+const stop = new AbortController()
+
+type Work = (order: WorkOrder) => Promise<number>
+
+const roles: Readonly<Record<string, (place: WorkerPlace) => Promise<Work>>> = { waypost, graphile }
+
+if (import.meta.main) {
+  const work = await roles[process.argv[2] ?? '']!(JSON.parse(process.argv[3]!))
+  process.on('message', (order: WorkOrder | 'peak' | 'stop') => {
+    if (order === 'peak') process.send!({ peakMb: readPeakMb() })
+    else if (order === 'stop') stop.abort()
+    else void measure(work, order).then((report) => process.send!(report))
+  })
+  process.send!('ready')
+}
+
+async function measure(work: Work, order: WorkOrder): Promise<WorkReport> {
+  const cpu = process.cpuUsage()
+  const began = performance.now()
+  const delivered = await work(order)
+  const ms = performance.now() - began
+  const { user, system } = process.cpuUsage(cpu)
+  return { delivered, ms, cpuMicros: user + system, peakMb: readPeakMb() }
+}
+
+function readPeakMb(): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024
+}
+
+async function waypost({ folder, variables }: WorkerPlace): Promise<Work> {
+  const host = await openHost({ folder, variables })
+  return async ({ stopMs, isWatch }) => {
+    const signal = stopMs === undefined ? stop.signal : AbortSignal.timeout(stopMs)
+    return (await executeHostEvents(host, { concurrency, signal, watch: isWatch })).delivered
+  }
+}
+
+/** As its documentation has it for many small jobs. What it would print for each job is left out. */
+async function graphile({ url }: WorkerPlace): Promise<Work> {
+  const agent = new Agent({ connections: concurrency })
+  return async ({ deliveries }) => {
+    const all = Promise.withResolvers<void>()
+    let done = 0
+    const runner = await run({
+      preset: {
+        worker: {
+          connectionString: url,
+          concurrentJobs: concurrency,
+          maxPoolSize: concurrency + 2,
+          localQueue: { size: 500 },
+          completeJobBatchDelay: 0,
+          failJobBatchDelay: 0,
+        },
+      },
+      logger: new Logger(() => () => undefined),
+      noHandleSignals: true,
+      parsedCronItems: [],
+      taskList: {
+        deliver: async (job) => {
+          const { endpoint, data } = job as { endpoint: string; data: unknown }
+          const { statusCode, body } = await request(endpoint, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(data),
+            dispatcher: agent,
+          })
+          await body.dump()
+          if (statusCode !== 200) throw new Error(`the receiver answered ${statusCode}`)
+          if (++done === deliveries) all.resolve()
+        },
+      },
+    })
+    await all.promise
+    await runner.stop()
+    return done
+  }
+}

@@ -1,0 +1,35 @@
+import { atMost, beside, type Figure } from './goal.ts'
+import type { LoadRequest } from './load-process.ts'
+import { median, quantile } from './statistics.ts'
+import { openLoad, openServer, takeTurns, type Measured } from './turns.ts'
+
+const request = (path: string): LoadRequest => ({
+  method: 'POST',
+  path,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ title: 'Buy milk', content: 'Two bottles' }),
+})
+
+/** What a dispatch adds to a POST route that inserts one row in a transaction, on PostgreSQL: by turns on one server. */
+export async function measureDispatch(): Promise<Figure[]> {
+  const server = await openServer('dispatch-process.ts', '')
+  const load = openLoad()
+  const servers = ['/plain', '/dispatched'].map((path) => ({ ...server, request: request(path) }))
+  const rounds = await takeTurns({ servers, load, ms: 500 })
+  for (const child of [server.child, load]) child.kill()
+  const added = median(rounds.map(([plain, dispatched]) => plain!.rate / dispatched!.rate - 1)) * 100
+  const rate = (index: number) => median(rounds.map((round) => round[index]!.rate)).toFixed(0)
+  const cost = (index: number) => leastDisturbed(rounds, index).toFixed(0)
+  return [
+    atMost('a dispatch adds to a POST route with one insert', { value: added, unit: '%' }, 35),
+    beside('  without and with', `${rate(0)} and ${rate(1)} /s`),
+    beside('  processor time of the server', `${cost(0)} and ${cost(1)} µs`),
+  ]
+}
+
+function leastDisturbed(rounds: readonly Measured[][], index: number): number {
+  return quantile(
+    rounds.map((round) => round[index]!.cost),
+    0.25,
+  )
+}

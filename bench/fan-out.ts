@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startPostgres } from '../test/support/postgres.ts'
+import type { WorkReport } from './delivery-process.ts'
+import { openDeliverySite, openReceiver, openWorker, todo, type DeliverySite } from './delivery-site.ts'
+import { atMost, beside, type Figure } from './goal.ts'
+import { monotonicMicros } from './micros.ts'
+import type { ReceiverReport } from './receiver-process.ts'
+import { median, quantile } from './statistics.ts'
+import { ask } from './turns.ts'
+
+const everyMs = 50
+const quietMs = 5000
+const longestMs = 240_000
+
+/**
+ * One message to very many subscriptions, while another event is dispatched all the time: how long that takes from its
+ * dispatch to its subscriber, before and meanwhile, and how much memory the worker has at most.
+ */
+export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: true })
+  const { receiver, port } = await openReceiver()
+  const site = await openDeliverySite(postgres)
+  await site.subscribe('todo_timed', [`http://127.0.0.1:${port}/timed`])
+  await site.subscribe(
+    'todo_created',
+    Array.from({ length: subscribers }, (_, index) => `http://127.0.0.1:${port}/${index}`),
+  )
+  const worker = await openWorker('waypost', site.place)
+  worker.send({ deliveries: 0, isWatch: true })
+  const quiet = await dispatchFor(site, () => pause(quietMs, true))
+  const before = (await ask(receiver, 'count')) as ReceiverReport
+  const { peakMb } = (await ask(worker, 'peak')) as { peakMb: number }
+  const began = performance.now()
+  await site.dispatch('todo_created', todo)
+  let fannedMs = 0
+  const busy = await dispatchFor(site, async () => {
+    await pause(250)
+    if (fannedMs === 0 && (await isFanned(site))) fannedMs = performance.now() - began
+    return performance.now() - began > longestMs || (await isDelivered(site))
+  })
+  const tookMs = performance.now() - began
+  const meanwhile = (await ask(receiver, 'count')) as ReceiverReport
+  const report = (await ask(worker, 'stop')) as WorkReport
+  for (const child of [worker, receiver]) child.kill()
+  await site.close()
+  await postgres.stop()
+  if (meanwhile.latenciesMs.length + before.latenciesMs.length !== quiet + busy) throw new Error('an event is missing')
+  const write = (latencies: readonly number[]) =>
+    `${median(latencies).toFixed(0)}, ${quantile(latencies, 0.99).toFixed(0)}, ${Math.max(...latencies).toFixed(0)} ms`
+  return [
+    atMost(
+      `peak memory over a fan-out to ${subscribers}, times before`,
+      { value: report.peakMb / peakMb, unit: '' },
+      1.2,
+    ),
+    beside('  before and with it', `${peakMb.toFixed(0)} and ${report.peakMb.toFixed(0)} MB`),
+    beside(
+      '  until it was fanned out, and delivered',
+      `${(fannedMs / 1000).toFixed(1)} and ${(tookMs / 1000).toFixed(1)} s`,
+    ),
+    beside('  deliveries a second meanwhile', (meanwhile.received / (tookMs / 1000)).toFixed(0)),
+    beside('  another event before, p50, p99, largest', write(before.latenciesMs)),
+    beside('  another event meanwhile', write(meanwhile.latenciesMs)),
+  ]
+}
+
+/** Dispatches the other event all the time until something has come about. @returns how often */
+async function dispatchFor(site: DeliverySite, isOver: () => Promise<boolean>): Promise<number> {
+  let count = 0
+  let over = false
+  const dispatching = (async () => {
+    while (!over) {
+      count += 1
+      await site.dispatch('todo_timed', { sentAt: monotonicMicros() })
+      await pause(everyMs)
+    }
+  })()
+  while (!(await isOver()));
+  over = true
+  await dispatching
+  await pause(1000) // the last of them are on their way
+  return count
+}
+
+async function isFanned({ system }: DeliverySite): Promise<boolean> {
+  const query = system.db.selectFrom('waypost_message').select('id').where('event', '=', 'todo_created')
+  return (await query.where('fanned_out_at', 'is', null).executeTakeFirst()) === undefined
+}
+
+async function isDelivered(site: DeliverySite): Promise<boolean> {
+  if (!(await isFanned(site))) return false
+  const { count } = await site.system.db
+    .selectFrom('waypost_delivery')
+    .select((query) => query.fn.countAll<number>().as('count'))
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return count < 100 // of the other event there is always one
+}
