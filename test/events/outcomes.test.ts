@@ -175,6 +175,22 @@ onEachDatabase('what an answer means', (world) => {
     assert.partialDeepStrictEqual(await world().attemptRows(), [{ status: 500, answer: 'é'.repeat(2047) }])
   })
 
+  test('attempts are counted by outcome and latency, over all runs', async () => {
+    const { db } = world().system
+    await db.deleteFrom('waypost_attempt_total').execute()
+    await prepare(world(), (count) => (count < 3 ? 500 : 204))
+    await executeForADay(world())
+    const totals = await db.selectFrom('waypost_attempt_total').selectAll().execute()
+    const countOf = (outcome: string) =>
+      totals.filter((one) => one.outcome === outcome).reduce((sum, one) => sum + one.count, 0)
+    assert.deepEqual([countOf('retrying'), countOf('delivered'), countOf('dead')], [2, 1, 0])
+    const latencies = await db.selectFrom('waypost_attempt').select('latency_ms').execute()
+    assert.equal(
+      totals.reduce((sum, one) => sum + one.sum_ms, 0),
+      latencies.reduce((sum, one) => sum + one.latency_ms, 0),
+    )
+  })
+
   test('what is reported to the caller is what was recorded', async () => {
     await prepare(world(), () => 500)
     await executeForADay(world())
