@@ -31,12 +31,13 @@ interface Verified {
   readonly expiresAt: number
 }
 
+const usualStart = 'Bearer '
 const cacheLimit = 10_000
 /** Tokens whose last use is remembered until it is taken; that of more is not written. */
 const usesLimit = 50_000
 const answerLimitMs = 3000
 
-/** Makes the guard of a server. Verified tokens are cached, keyed by the whole header, under the change feed. */
+/** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
 export function makeGuard(options: GuardOptions): Guard {
   const { feed, keys, clock } = options
   const stop = feed.listen((changes) => {
@@ -55,16 +56,20 @@ export function makeGuard(options: GuardOptions): Guard {
 
   return {
     authorize(header = '', needed) {
-      const cached = cache.get(header)
+      // Nearly everybody writes it so; what is found was read with more care the first time.
+      let token = header.slice(usualStart.length)
+      let cached = header.startsWith(usualStart) ? cache.get(token) : undefined
       if (cached === undefined) {
-        const token = readBearer(header, needed, refusals)
-        return cache
-          .load(header, () => loadVerified(options, token, refusals))
-          .then((verified) => admit(verified, clock.now(), needed))
+        token = readBearer(header, needed, refusals)
+        cached = cache.get(token)
+      }
+      if (cached === undefined) {
+        const load = () => loadVerified(options, token, refusals)
+        return cache.load(token, load).then((verified) => admit(verified, clock.now(), needed))
       }
       const now = clock.now()
       if (cached.expiresAt > now) return admit(cached, now, needed)
-      cache.delete(header)
+      cache.delete(token)
       throw refusals.invalid('has expired')
     },
     takeUses() {

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { issueTokens, openKeyRing, openTokenIssuer, type TokenIssuer } from '../../src/auth/index.ts'
-import { defaultSettings, sha256 } from '../../src/kit/index.ts'
+import { grantAuthorizationCode } from '../../src/auth/endpoint/grant-authorization-code.ts'
+import { grantPassword } from '../../src/auth/endpoint/grant-password.ts'
+import { defaultSettings, makeSecret, sha256 } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/server/index.ts'
 import { bearer, issuer, systemKinds } from '../support/server.ts'
-import { openWorld, setStatus, type Credentials, type World } from './world.ts'
+import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
+
+const redirectUri = 'https://app.example.com/cb'
 
 for (const kind of systemKinds) {
   // The server here has authenticated the client a moment ago, and hears of what others changed a moment later.
@@ -53,6 +58,51 @@ for (const kind of systemKinds) {
           await setStatus(world.system, 'user', { id: world.annId, status: 'active' })
         })
       }
+    }
+
+    /** What a server does whose lookup of the client is older than the change. */
+    const changesOfClients = changes.slice(0, 2)
+    for (const { name, change } of changesOfClients) {
+      test(`is not issued for a password to one ${name}`, async () => {
+        const client = await world.addClient({ name, grants: ['password'] })
+        const known = (await behind.clients.read(client.id))!
+        const form = { username: 'ann', password }
+        const request = { client: known, form, requested: undefined, address: '203.0.113.5' }
+        assert.ok((await grantPassword(behind, request)).accessToken)
+        await change(client)
+        await assert.rejects(grantPassword(behind, request), refused)
+      })
+
+      test(`is not issued for a code to one ${name}`, async () => {
+        const client = await world.addClient({ name, grants: ['authorization_code'], redirectUris: [redirectUri] })
+        const known = (await behind.clients.read(client.id))!
+        const redeem = (form: Readonly<Record<string, string>>) =>
+          grantAuthorizationCode(behind, { client: known, form, requested: undefined, address: '' })
+        assert.ok((await redeem(await storeCode(client.id))).accessToken)
+        await change(client)
+        await assert.rejects(redeem(await storeCode(client.id)), refused)
+      })
+    }
+
+    async function storeCode(clientId: string): Promise<Readonly<Record<string, string>>> {
+      const [code, verifier] = [makeSecret(), makeSecret()]
+      await world.system.db
+        .insertInto('waypost_code')
+        .values({
+          hash: sha256(code),
+          client_id: clientId,
+          user_id: world.annId,
+          redirect_uri: redirectUri,
+          scope: 'todo',
+          separator: ' ',
+          challenge: createHash('sha256').update(verifier).digest('base64url'),
+          created_at: world.clock.now(),
+          expires_at: world.clock.now() + 60_000,
+          used_at: null,
+          family_id: null,
+        })
+        .execute()
+      return { code, code_verifier: verifier, redirect_uri: redirectUri }
     }
 
     test('of several that are stored at once keeps only those that count', async () => {

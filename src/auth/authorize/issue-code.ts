@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely'
 import { makeSecret, sha256 } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import type { Session } from './session.ts'
@@ -6,7 +8,7 @@ import type { Session } from './session.ts'
 /**
  * Issues the code that a client exchanges for tokens: 256 bits, of which only the hash is stored. It holds the session's
  * row: whoever ends a user's sessions and then takes his codes finds this one.
- * @returns undefined when the session has ended meanwhile
+ * @returns undefined when the session has ended meanwhile, or the client was disabled
  */
 export async function issueCode(
   { system, clock, settings }: Pick<TokenIssuer, 'system' | 'clock' | 'settings'>,
@@ -22,7 +24,7 @@ export async function issueCode(
       .where('hash', '=', session.hash)
       .$if(system.kind === 'postgresql', (query) => query.forUpdate())
       .executeTakeFirst()
-    if (held === undefined) return undefined
+    if (held === undefined || !(await isClientActive(system, trx, request.client.id))) return undefined
     await trx
       .insertInto('waypost_code')
       .values({
@@ -41,4 +43,16 @@ export async function issueCode(
       .execute()
     return code
   })
+}
+
+/** Held too: whoever disables the client then takes its codes, and finds this one. */
+async function isClientActive(system: System, trx: Transaction<SystemTables>, id: string): Promise<boolean> {
+  const client = await trx
+    .selectFrom('waypost_client')
+    .select('id')
+    .where('id', '=', id)
+    .where('status', '=', 'active')
+    .$if(system.kind === 'postgresql', (query) => query.forShare())
+    .executeTakeFirst()
+  return client !== undefined
 }

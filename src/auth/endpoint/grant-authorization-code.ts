@@ -7,7 +7,7 @@ import { intersect, splitScopes } from '../account/scopes.ts'
 import { loadGrantableScopes } from '../authorize/grantable-scopes.ts'
 import { OAuthError } from '../errors.ts'
 import { revokeWithin } from '../token/revoke.ts'
-import { prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import { assertGranteeStands, prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import type { GrantRequest } from './grant.ts'
 import { requireParameter } from './oauth-request.ts'
 
@@ -38,6 +38,8 @@ export async function grantAuthorizationCode(
   // Signed before the transaction, which holds the code's row.
   const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
   const isFirst = await issuer.system.transaction(async (trx) => {
+    const secretHash = client.secretHash ?? undefined
+    await assertGranteeStands(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })
     if (!(await use(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
     await prepared.store(trx)
     return true

@@ -21,7 +21,8 @@ export async function grantPassword(
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
   const refresh = client.grants.includes('refresh_token')
-  return issueForPassword(issuer, user, { clientId: client.id, scopes, refresh }).catch(refuseWrong)
+  const grantee = { clientId: client.id, scopes, refresh, secretHash: client.secretHash ?? undefined }
+  return issueForPassword(issuer, user, grantee).catch(refuseWrong)
 }
 
 function refuseWrong(error: unknown): never {

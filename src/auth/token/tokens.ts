@@ -82,7 +82,7 @@ export async function issueTokens(
   if (refresh) {
     const prepared = await prepareFamily(issuer, grantee, { refresh: true })
     await issuer.system.transaction(async (trx) => {
-      if (!(await holdGrantee(issuer.system, trx, { ...grantee, secretHash }))) throw changedMeanwhile()
+      await assertGranteeStands(issuer.system, trx, { ...grantee, secretHash })
       await prepared.store(trx)
     })
     return prepared.issued
@@ -95,12 +95,15 @@ export async function issueTokens(
 
 const changedMeanwhile = () => invalidClient('Unknown client or wrong secret')
 
-/** Whether user and client are what a server knew them to be a moment ago; they stay so until the transaction ends. */
-async function holdGrantee(
+/**
+ * Holds user and client until the transaction ends, as what a server knew them to be a moment ago.
+ * @throws OAuthError invalid_client when one was disabled, or the client got another secret
+ */
+export async function assertGranteeStands(
   system: System,
   trx: Transaction<SystemTables>,
-  { userId, clientId, secretHash }: Grantee & { secretHash: string | undefined },
-): Promise<boolean> {
+  { userId, clientId, secretHash }: Omit<Grantee, 'scopes'> & { secretHash: string | undefined },
+): Promise<void> {
   const row = await trx
     .selectFrom('waypost_user as user')
     .innerJoin('waypost_client as client', (join) => join.on('client.id', '=', clientId))
@@ -110,7 +113,7 @@ async function holdGrantee(
     .where('client.status', '=', 'active')
     .$if(system.kind === 'postgresql', (query) => query.forShare())
     .executeTakeFirst()
-  return row !== undefined && (secretHash === undefined || row.secret_hash === secretHash)
+  if (row === undefined || (secretHash !== undefined && row.secret_hash !== secretHash)) throw changedMeanwhile()
 }
 
 /** Signs the first tokens of a family, for a transaction that does more than storing them. */
