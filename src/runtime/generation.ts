@@ -45,6 +45,8 @@ export interface GenerationOptions {
   readonly corsOrigins: readonly string[]
   readonly securityHeaders: SecurityHeaders
   readonly rateCounters: RateCounters
+  /** Proxies whose word on where a request comes from counts: addresses and ranges. */
+  readonly trustedProxies: readonly string[]
   /** Allows pages from any port of this machine: in `dev`. */
   readonly corsLoopback: boolean
   /** Called after each request. */
@@ -63,6 +65,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     serverFactory: (handler) => neverListening(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
       answerUnreadable(error, request, reply.headers(options.securityHeaders.json)),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },

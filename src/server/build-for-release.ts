@@ -40,6 +40,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
     securityHeaders: shared.securityHeaders,
     rateCounters: shared.rateCounters,
     corsLoopback: options.isDevelopment,
+    trustedProxies: shared.trustedProxies,
     ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
   }

@@ -37,6 +37,12 @@ export const errors = defineErrors({
     message: '{name} is "{value}", which is no port',
     hint: 'Use a number from 0 to 65535.',
   },
+  WP_SERVER_TRUSTED_PROXIES: {
+    kind: 'user',
+    status: 500,
+    message: '"{value}" in WAYPOST_TRUSTED_PROXIES is no address of a proxy',
+    hint: 'Write addresses and ranges, separated by commas, for example 10.0.0.5,192.168.0.0/16; or loopback, uniquelocal.',
+  },
   WP_SERVER_LOG_LEVEL: {
     kind: 'user',
     status: 500,

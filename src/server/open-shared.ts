@@ -27,6 +27,7 @@ import type { Feed } from '../store/index.ts'
 import type { ReleaseTerms } from './active-release.ts'
 import { makeMetrics } from './metrics/metrics.ts'
 import type { ServerOptions } from './server-options.ts'
+import { readTrustedProxies } from './read-variables.ts'
 import { checkSystem, systemConnection } from './system-connection.ts'
 
 /** Everything that outlives a generation. */
@@ -38,6 +39,7 @@ export interface Shared {
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
   readonly securityHeaders: SecurityHeaders
+  readonly trustedProxies: readonly string[]
   readonly rateCounters: RateCounters
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
@@ -53,6 +55,7 @@ export interface Living {
 export async function openShared(options: ServerOptions, { feed, outbound, terms }: Living): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
+  const trustedProxies = readTrustedProxies(host.variables)
   const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
   const issuer = openTokenIssuer({
     system,
@@ -80,6 +83,7 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
     guard,
     schemas: makeSchemaCache(),
     rateCounters: makeRateCounters(clock),
+    trustedProxies,
     securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
     registry: makeConnectionRegistry({
       classes: plugins.connections,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { variable, type Variables } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -18,4 +19,27 @@ export function readLogLevel(variables: Variables, otherwise: 'info' | 'warn'): 
   const level = variable(variables, 'LOG_LEVEL') ?? otherwise
   if (!levels.includes(level)) throw errors.WP_SERVER_LOG_LEVEL({ value: level, levels: levels.join(', ') })
   return level
+}
+
+/** Names that Fastify knows for ranges. */
+const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
+
+/**
+ * The proxies whose word on where a request comes from counts (`X-Forwarded-For`): addresses and ranges of
+ * `WAYPOST_TRUSTED_PROXIES`; none by default. @throws WP_SERVER_TRUSTED_PROXIES
+ */
+export function readTrustedProxies(variables: Variables): readonly string[] {
+  const text = variable(variables, 'WAYPOST_TRUSTED_PROXIES') ?? ''
+  const proxies = text.split(/[, ]+/).filter((one) => one !== '')
+  const wrong = proxies.find((one) => !proxyNames.includes(one) && !isRange(one))
+  if (wrong !== undefined) throw errors.WP_SERVER_TRUSTED_PROXIES({ value: wrong })
+  return proxies
+}
+
+/** Not every address there is: whoever trusts all believes every caller. */
+function isRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
