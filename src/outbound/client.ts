@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns'
-import { Agent } from 'undici'
+import { Agent, type buildConnector } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
 import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 import { checkUrl } from './check-url.ts'
@@ -30,6 +30,10 @@ export interface OutboundOptions {
   readonly lookup?: Lookup
 }
 
+/** Connections that are kept for a while: very many endpoints must not use up what a process may have open. */
+const mostKept = 512
+const keepMs = 10_000
+
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
   const names = shareLookups(options.lookup ?? lookup)
@@ -37,22 +41,38 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const clock = options.clock ?? systemClock
   // For good: a connection that is kept may lead there still when its name leads elsewhere.
   const opened = new Set<string>()
+  let connections = 0
   const agent = new Agent({
-    connect: guardedConnector(policy, names, (host) => opened.add(host)),
+    connect: countSockets(
+      guardedConnector(policy, names, (host) => opened.add(host)),
+      (change) => (connections += change),
+    ),
     allowH2: false, // one hung stream must not hold up the others
-    keepAliveTimeout: 10_000,
+    keepAliveTimeout: keepMs,
+    keepAliveMaxTimeout: keepMs, // whatever the other side says
     maxHeaderSize: 16 * 1024,
     headersTimeout: 0, // the time limit of the whole POST counts
     bodyTimeout: 0,
   })
   return {
     async post(post) {
-      const result = await postOnce(agent, clock, post)
+      const result = await postOnce({ agent, clock, reset: connections > mostKept }, post)
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
     close: () => agent.destroy(),
   }
+}
+
+/** Tells of each connection that came about, and of its end. */
+function countSockets(connect: buildConnector.connector, onChange: (change: 1 | -1) => void): buildConnector.connector {
+  return (options, done) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return done(error, null)
+      onChange(1)
+      socket.once('close', () => onChange(-1))
+      return done(null, socket)
+    })
 }
 
 function hostOf(url: string): string {

@@ -26,14 +26,21 @@ export interface Post {
   readonly timeoutMs: number
 }
 
+export interface Posting {
+  readonly agent: Agent
+  readonly clock: Clock
+  /** Whether its connection is closed behind it. */
+  readonly reset: boolean
+}
+
 /** Posts once; never throws: what failed is in the result. */
-export function postOnce(agent: Agent, clock: Clock, post: Post): Promise<PostResult> {
+export function postOnce({ agent, clock, reset }: Posting, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
     const exchange = new Exchange(clock, post.timeoutMs, resolve)
     try {
       const { origin, pathname, search } = new URL(post.url)
       const { headers, body } = post
-      agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, exchange)
+      agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body, reset }, exchange)
     } catch (error) {
       exchange.onResponseError(undefined, error)
     }

@@ -242,6 +242,31 @@ describe('a POST to the outside', () => {
     assert.ok(results.every((result) => result.status === 200))
   })
 
+  test('keeps few connections when there are very many endpoints, however long those ask to keep them', async () => {
+    const sockets = new Set<Socket>()
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'keep-alive': 'timeout=600' }).end()
+    })
+    server.keepAliveTimeout = 600_000
+    server.on('connection', (socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    })
+    await once(server.listen(0, '0.0.0.0'), 'listening')
+    closers.push(async () => {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    })
+    const { port } = server.address() as AddressInfo
+    const outbound = open()
+    for (let start = 0; start < 900; start += 50) {
+      const hosts = Array.from({ length: 50 }, (_, n) => `127.1.${(start + n) >> 8}.${(start + n) & 255}`)
+      const results = await Promise.all(hosts.map((host) => post(outbound, port, { host })))
+      assert.ok(results.every(({ status }) => status === 200))
+    }
+    assert.ok(sockets.size < 700, `${sockets.size} connections of 900`)
+  })
+
   test('that is under way when everything closes ends', async () => {
     const port = await serve(() => {})
     const outbound = open()
