@@ -2,24 +2,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { makeDispatcher } from '../../src/events/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 import { onEachDatabase, type World } from '../events/world.ts'
 
 const isSoak = variable(readEnvironment(), 'WAYPOST_TEST_SOAK') === '1'
 /** Two are enough where nothing else disturbs them. */
 const [leastRounds, mostRounds] = isSoak ? [10, 10] : [2, 5]
-const [due, dueToHung] = [1000, isSoak ? 100_000 : 1000]
+const dueToHung = isSoak ? 100_000 : 1000
 const mostRatio = 1.5
 
 onEachDatabase('an endpoint that hangs', (world) => {
   test('takes no time from the deliveries of another one', async (t) => {
+    const due = world().kind === 'sqlite' && !isSoak ? 300 : 1000 // there each look is a while of its own
     const hung = await world().openReceiver(() => undefined)
     const quick = await world().openReceiver()
     const user = await world().addUser()
     const { id } = await world().subscribe(user, 'note', hung.url)
     await world().subscribe(user, 'other_note', quick.url)
-    for (let n = 0; n < dueToHung; n++) await world().dispatch('note', n)
-    for (let n = 0; n < due; n++) await world().dispatch('other_note', n)
+    await dispatch(world(), 'note', dueToHung)
+    await dispatch(world(), 'other_note', due)
     while (await fanOutChunk(world().system, world().catalog));
 
     async function time(without: string | undefined): Promise<number> {
@@ -52,6 +54,11 @@ onEachDatabase('an endpoint that hangs', (world) => {
     assert.ok(ratio <= mostRatio, `${ratio.toFixed(2)} times as long`)
   })
 })
+
+async function dispatch({ system, catalog }: World, event: string, count: number): Promise<void> {
+  const dispatcher = makeDispatcher(system, catalog)
+  await dispatcher.store(Array.from({ length: count }, (_, data) => dispatcher.prepare({ event, data })))
+}
 
 /** Everything is due, but for what is for one subscription. */
 async function makeDue({ system }: World, without: string | undefined): Promise<void> {
