@@ -44,7 +44,7 @@ export interface DeliverySite {
   close(): Promise<void>
 }
 
-const catalog = { todo_created: {}, todo_timed: {} }
+const catalog = { todo_created: {}, todo_changed: {}, todo_timed: {} }
 
 export async function openDeliverySite(postgres: TestPostgres): Promise<DeliverySite> {
   const url = await postgres.createDatabase()
