@@ -70,16 +70,16 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
 /** Dispatches the other event all the time until something has come about. @returns how often */
 async function dispatchFor(site: DeliverySite, isOver: () => Promise<boolean>): Promise<number> {
   let count = 0
-  let over = false
+  const over = new AbortController()
   const dispatching = (async () => {
-    while (!over) {
+    while (!over.signal.aborted) {
       count += 1
       await site.dispatch('todo_timed', { sentAt: monotonicMicros() })
       await pause(everyMs)
     }
   })()
   while (!(await isOver()));
-  over = true
+  over.abort()
   await dispatching
   await pause(1000) // the last of them are on their way
   return count
