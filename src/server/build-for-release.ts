@@ -34,16 +34,7 @@ const mostUpdates = 100
 /** Builds the generation of a release; without one it serves Waypost's own endpoints. */
 export async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<ReleaseGeneration> {
   const { options, registry } = shared
-  const common = {
-    endpoints: shared.endpoints,
-    logger: options.logger,
-    securityHeaders: shared.securityHeaders,
-    rateCounters: shared.rateCounters,
-    corsLoopback: options.isDevelopment,
-    trustedProxies: shared.trustedProxies,
-    ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
-    ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
-  }
+  const common = commonOf(shared)
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
     const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
@@ -101,6 +92,21 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
 /** Checks by the manifest that is served: `dev` takes over one with the same events, whose schemas may be others. */
 function dispatcherOf({ options, schemas }: Shared, manifest: () => Manifest): Dispatcher {
   return makeDispatcher(options.host.system, manifest().events, makeDataCheck(schemas, manifest))
+}
+
+/** What every generation of a server has in common. */
+function commonOf(shared: Shared) {
+  const { options } = shared
+  return {
+    endpoints: shared.endpoints,
+    logger: options.logger,
+    securityHeaders: shared.securityHeaders,
+    rateCounters: shared.rateCounters,
+    corsLoopback: options.isDevelopment,
+    trustedProxies: shared.trustedProxies,
+    ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
+    ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
+  }
 }
 
 async function loadActions(

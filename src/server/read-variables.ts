@@ -22,7 +22,7 @@ export function readLogLevel(variables: Variables, otherwise: 'info' | 'warn'): 
 }
 
 /** Names that Fastify knows for ranges. */
-const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
+const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 /**
  * The proxies whose word on where a request comes from counts (`X-Forwarded-For`): addresses and ranges of
@@ -31,7 +31,7 @@ const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
 export function readTrustedProxies(variables: Variables): readonly string[] {
   const text = variable(variables, 'WAYPOST_TRUSTED_PROXIES') ?? ''
   const proxies = text.split(/[, ]+/).filter((one) => one !== '')
-  const wrong = proxies.find((one) => !proxyNames.includes(one) && !isRange(one))
+  const wrong = proxies.find((one) => !proxyNames.has(one) && !isRange(one))
   if (wrong !== undefined) throw errors.WP_SERVER_TRUSTED_PROXIES({ value: wrong })
   return proxies
 }
