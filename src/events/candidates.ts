@@ -14,6 +14,10 @@ export interface Candidate {
 /** Where a worker is in its way through the subscriptions for which something waits, in the order of their ids. */
 export interface Round {
   after: string
+  /** Where looks that found nothing began; undefined when the last one found something. */
+  start?: string | undefined
+  /** Whether they have begun anew with the first subscription. */
+  hasWrapped?: boolean
 }
 
 /** Subscriptions of one slice, and slices of one look. */
@@ -31,17 +35,19 @@ export async function findNext(
   capacity: Capacity,
   round: Round,
 ): Promise<{ found: readonly Candidate[]; isPartial: boolean }> {
-  const start = round.after
-  let hasWrapped = start === ''
   for (let count = 0; count < mostSlices; count++) {
+    round.start ??= round.after
+    const { start, hasWrapped = start === '' } = round
     const { found, last } = await findInSlice(system, capacity, round.after)
     const isRound = last === undefined ? hasWrapped : hasWrapped && start !== '' && last >= start
-    hasWrapped ||= last === undefined
     round.after = last ?? ''
+    Object.assign(round, found.length > 0 || isRound ? newRound : { hasWrapped: hasWrapped || last === undefined })
     if (found.length > 0 || isRound) return { found, isPartial: false }
   }
   return { found: [], isPartial: true }
 }
+
+const newRound = { start: undefined, hasWrapped: undefined }
 
 async function findInSlice(
   system: System,

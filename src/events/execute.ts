@@ -21,8 +21,10 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   const run = new Run(options, bell.ring)
   let errorsInARow = 0
   let patience = mostPatience
+  let wasIdle = false
   while (!options.signal?.aborted) {
-    const wasIdle = run.isIdle() // what ends during the look may make something due that it did not see
+    // What ends during the look, or a round of several, may make something due that it did not see.
+    wasIdle = run.isIdle() && (wasIdle || run.looks.start === undefined)
     const found = await takeOn(options, run).catch((error: unknown) => void run.failures.push(error))
     if (run.failures.length > 0) {
       if (!options.watch || options.onError === undefined) break

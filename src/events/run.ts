@@ -1,3 +1,4 @@
+import { setImmediate as makeWay } from 'node:timers/promises'
 import { makeAttemptCounter } from './attempt-totals.ts'
 import { releaseDelivery, type ClaimedDelivery } from './claim.ts'
 import type { ClaimedRow } from './claimed.ts'
@@ -64,7 +65,8 @@ export class Run {
    * database for each place that comes free would cost more than the POST.
    */
   async waitForRoom(limit: number): Promise<void> {
-    if (this.#posting === 0 || this.free(limit) >= limit / 2) return
+    // With SQLite nothing else makes way for signals and timers.
+    if (this.#posting === 0 || this.free(limit) >= limit / 2) return makeWay()
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, roomMs)
     this.#onEnd = () => {

@@ -111,6 +111,26 @@ onEachDatabase('a look for work', (world) => {
       assert.deepEqual(next, { found: [], isPartial: false }, after)
     }
   })
+
+  test('ends, and hears a signal, though very many subscriptions are held back', async () => {
+    const user = await world().addUser()
+    await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 2100))
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    await world().system.db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
+    let looks = 0
+    const bound = new AbortController()
+    const refresh = async () => {
+      if (++looks === 10) bound.abort()
+    }
+    await world().execute({ signal: bound.signal, refresh })
+    assert.ok(looks < 10, 'a round is known to be over by the looks before')
+
+    let hasMadeWay = false
+    setImmediate(() => (hasMadeWay = true))
+    await world().execute({ refresh: async () => {} })
+    assert.ok(hasMadeWay, 'timers and signals have their turn between two looks')
+  })
 })
 
 function endpoints(url: string, count: number): string[] {
