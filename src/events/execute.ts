@@ -23,8 +23,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   let patience = mostPatience
   let wasIdle = false
   while (!options.signal?.aborted) {
-    // What ends during the look, or a round of several, may make something due that it did not see.
-    wasIdle = run.isIdle() && (wasIdle || run.looks.start === undefined)
+    wasIdle = isIdleSince(run, wasIdle)
     const found = await takeOn(options, run).catch((error: unknown) => void run.failures.push(error))
     if (run.failures.length > 0) {
       if (!options.watch || options.onError === undefined) break
@@ -45,6 +44,11 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   await run.end()
   if (run.failures.length > 0) throw run.failures[0]
   return run.summary
+}
+
+/** What ends during a look, or during a round of several, may make something due that it did not see. */
+function isIdleSince(run: Run, wasIdle: boolean): boolean {
+  return run.isIdle() && (wasIdle || run.looks.start === undefined)
 }
 
 type Found = 'work' | 'contended' | 'nothing'
