@@ -238,7 +238,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     await pause(1250)
     const { code, stdout, stderr } = await execute()
     assert.equal(receiver.received.length, before + 4)
-    assert.match(stdout, /^dead +todo_created → http:\/\/127\.0\.0\.1:\d+\/hook +503 +\S+\n$/)
+    assert.match(stdout, /^dead +todo_created → http:\/\/127\.0\.0\.1:\d+\/hook +503 +waypost event:replay dlv_\w+\n$/)
     assert.deepEqual([code, stderr], [0, ''])
   })
 
