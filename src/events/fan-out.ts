@@ -72,7 +72,7 @@ function selectMessages(
 }
 
 /**
- * Those of a page that are older than the message, as far as there is room, and where to go on if that is not all. One
+ * Those of a page that are older than the message, and were not paused then, as far as there is room, and where to go on if that is not all. One
  * that seems to be made in times to come is older: the database's clock was set back since then.
  */
 function choose(
@@ -81,7 +81,9 @@ function choose(
   room: number,
 ): { subscriptions: readonly string[]; cursor: string | undefined } {
   const isOlder = (made: number) => made <= message.created_at || made > message.now
-  const older = rows.filter((row) => isOlder(row.created_at)).map((row) => row.id)
+  const wasActive = (pausedAt: number | null) => pausedAt === null || pausedAt >= message.created_at
+  const meant = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
+  const older = meant.map((row) => row.id)
   if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1] }
   return { subscriptions: older, cursor: isLast ? undefined : rows.at(-1)?.id }
 }

@@ -14,9 +14,12 @@ export interface FannedMessage {
   readonly fan_cursor: string | null
 }
 
-/** Active subscriptions of active users who may receive a message, in order of their ids. */
+/**
+ * Subscriptions of active users who may receive a message, in order of their ids: those that are active, or were when it
+ * was dispatched.
+ */
 export interface SubscriberPage {
-  readonly rows: readonly { readonly id: string; readonly created_at: number }[]
+  readonly rows: readonly { readonly id: string; readonly created_at: number; readonly paused_at: number | null }[]
   /** Nothing comes behind them. */
   readonly isLast: boolean
 }
@@ -30,9 +33,14 @@ export async function loadSubscribers(
   let query = trx
     .selectFrom('waypost_subscription as subscription')
     .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')
-    .select(['subscription.id', 'subscription.created_at'])
+    .select(['subscription.id', 'subscription.created_at', 'subscription.paused_at'])
     .where('subscription.event', '=', message.event)
-    .where('subscription.status', '=', 'active')
+    .where((where) =>
+      where.or([
+        where('subscription.status', '=', 'active'),
+        where('subscription.status', '=', 'paused').and('subscription.paused_at', '>=', message.created_at),
+      ]),
+    )
     .where('user.status', '=', 'active')
     .orderBy('subscription.id')
     .limit(limit)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Person } from '../consumer/people.ts'
 import { withSubscribers, type Subscribers } from './subscribers.ts'
 
@@ -83,6 +84,7 @@ withSubscribers('a change of a subscription', (world) => {
     await world().dispatch('todo_created', 'before')
     await world().deliver()
     assert.equal((await patch(id, { status: 'paused' })).body.status, 'paused')
+    await sleep(2) // what is dispatched in the same millisecond may be for it
     await world().dispatch('todo_created', 'meanwhile')
     await world().deliverDelayed()
     assert.equal(receiver.received.length, 1)
@@ -91,6 +93,24 @@ withSubscribers('a change of a subscription', (world) => {
     await world().dispatch('todo_created', 'after')
     await world().deliverDelayed()
     assert.deepEqual(receiver.received.map(({ body }) => body).toSorted(), ['"after"', '"before"', '"before"'])
+  })
+
+  test('to paused keeps also what was dispatched before, and that nobody had looked at', async () => {
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(ann, receiver.url)
+    await world().dispatch('todo_created', 'before')
+    assert.equal((await patch(id, { status: 'paused' })).status, 200)
+    assert.equal((await patch(id, { status: 'paused' })).status, 200)
+    await sleep(2)
+    await world().dispatch('todo_created', 'meanwhile')
+    await world().deliver()
+    assert.equal(receiver.received.length, 0)
+    assert.equal((await patch(id, { status: 'active' })).status, 200)
+    await world().deliverDelayed()
+    assert.deepEqual(
+      receiver.received.map(({ body }) => body),
+      ['"before"'],
+    )
   })
 
   test('to active closes the breaker, and so does another endpoint; a pause leaves it', async () => {

@@ -16,6 +16,7 @@ const statements = [
   'alter table "waypost_subscription" add column "previous_secrets" text null',
   'alter table "waypost_subscription" add column "failures" int not null default 0',
   'alter table "waypost_subscription" add column "open_until" bigint null',
+  'alter table "waypost_subscription" add column "paused_at" bigint null',
   'alter table "waypost_attempt" add column "hidden" int not null default 0',
   'alter table "waypost_delivery" add column "scheduled_at" bigint not null default 0',
   'alter table "waypost_delivery" add column "replayed_at" bigint null',
