@@ -44,6 +44,7 @@ export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery
     },
     body: delivery.data,
     timeoutMs,
+    startedAt,
   })
   return { startedAt, result }
 }

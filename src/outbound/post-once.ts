@@ -24,6 +24,8 @@ export interface Post {
   readonly body: string
   /** For all of it: name, connection, request and the whole answer. */
   readonly timeoutMs: number
+  /** The time at which it begins, by which dates in the answer are read; that of the process by default. */
+  readonly startedAt?: number
 }
 
 export interface Posting {
@@ -36,7 +38,7 @@ export interface Posting {
 /** Posts once; never throws: what failed is in the result. */
 export function postOnce({ agent, clock, reset }: Posting, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
-    const exchange = new Exchange(clock, post.timeoutMs, resolve)
+    const exchange = new Exchange(clock, post, resolve)
     try {
       const { origin, pathname, search } = new URL(post.url)
       const { headers, body } = post
@@ -56,6 +58,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock
   readonly #began: number
+  readonly #startedAt: number
   readonly #timer: NodeJS.Timeout
   readonly #resolve: (result: PostResult) => void
   #controller: Dispatcher.DispatchController | undefined
@@ -64,9 +67,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #retryAfterMs: number | undefined
   #answer: Answer | undefined
 
-  constructor(clock: Clock, timeoutMs: number, resolve: (result: PostResult) => void) {
+  constructor(clock: Clock, { timeoutMs, startedAt = clock.now() }: Post, resolve: (result: PostResult) => void) {
     this.#clock = clock
     this.#began = clock.monotonic()
+    this.#startedAt = startedAt
     this.#resolve = resolve
     this.#timer = setTimeout(() => this.#giveUp(`timeout ${timeoutMs / 1000} s`), timeoutMs)
   }
@@ -79,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return // more is to come
     this.#status = status
-    this.#retryAfterMs = parseRetryAfter(headers['retry-after'], this.#clock.now())
+    this.#retryAfterMs = parseRetryAfter(headers['retry-after'], this.#startedAt + this.#latency())
     this.#answer = makeAnswer()
   }
 
@@ -96,6 +100,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ failure: describe(error) })
   }
 
+  #latency(): number {
+    return Math.round(this.#clock.monotonic() - this.#began)
+  }
+
   #giveUp(failure: string): void {
     this.#end({ failure })
     this.#controller?.abort(new Error(failure))
@@ -106,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#resolve({
-      latencyMs: Math.round(this.#clock.monotonic() - this.#began),
+      latencyMs: this.#latency(),
       ...(this.#status === undefined ? {} : { status: this.#status, answer: this.#answer?.text() ?? '' }),
       ...(this.#retryAfterMs === undefined ? {} : { retryAfterMs: this.#retryAfterMs }),
       ...failed,

@@ -2,11 +2,29 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
+import { openOutbound } from '../../src/outbound/index.ts'
 import { fanOutChunk } from '../../src/events/fan-out.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+
+onEachDatabase('a worker whose clock is an hour ahead', (world) => {
+  test('waits as long as a date in Retry-After says', async () => {
+    const { receiver } = await prepare(world())
+    const date = new Date(world().clock.now() + 30 * minute).toUTCString()
+    receiver.choose = () => (response) => response.writeHead(503, { 'retry-after': date }).end()
+    await world().dispatch('note', 1)
+    const clock = { now: () => world().clock.now() + hour, monotonic: () => performance.now() }
+    const outbound = openOutbound({ allow: () => [], loopback: true, clock })
+    try {
+      assert.partialDeepStrictEqual(await world().execute({ clock, outbound }), { retrying: 1 })
+      assert.ok((await world().deliveries())[0]!.due_at >= Date.parse(date))
+    } finally {
+      await outbound.close()
+    }
+  })
+})
 
 onEachDatabase("when the database's clock is set back an hour", (world) => {
   test('what was fanned out before is delivered at once', async () => {
