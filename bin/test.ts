@@ -1,23 +1,20 @@
-// Runs the suite on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [--skip=path,...] [options of node --test]
+// Runs the suite on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
 // Files named *.alone.test.ts measure something: they run first, one at a time.
 import { spawn } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
-const skip = '--skip='
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
   '--test-timeout=180000',
-  ...process.argv.slice(2).filter((argument) => isOption(argument) && !argument.startsWith(skip)),
+  ...process.argv.slice(2).filter(isOption),
 ]
-const skipped = process.argv.slice(2).flatMap((one) => (one.startsWith(skip) ? one.slice(skip.length).split(',') : []))
-const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument))).filter(
-  (file) => !skipped.some((start) => file.startsWith(start)),
-)
+const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))
 const alone = files.filter((file) => file.endsWith('.alone.test.ts'))
 const together = files.filter((file) => !alone.includes(file))
 
@@ -26,7 +23,8 @@ const env = { ...process.env, WAYPOST_TEST_POSTGRES: postgres.url('postgres') }
 const codes: number[] = []
 try {
   if (alone.length > 0) codes.push(await run(1, alone))
-  if (together.length > 0) codes.push(await run(2, together))
+  // One more than processors: many of them wait for something most of the time.
+  if (together.length > 0) codes.push(await run(Math.min(4, availableParallelism() + 1), together))
 } finally {
   await postgres.stop()
 }
