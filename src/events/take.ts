@@ -42,12 +42,6 @@ const joins = sql`left join waypost_message message on message.id = d.message_id
   left join waypost_subscription s on s.id = d.subscription_id
   left join waypost_user u on u.id = s.user_id`
 
-/**
- * True, and has this transaction not wait for the disk. A claim that a crash of the server takes back was for a POST under
- * way then, which is repeated; what is recorded afterwards is on the disk together with all before it.
- */
-const isQuick = sql<boolean>`(select set_config('synchronous_commit', 'off', true)) = 'off'`
-
 /** One statement, which is a transaction by itself. */
 async function takeAtOnce(system: System, taking: Taking): Promise<readonly StoredRow[]> {
   const { rows } = await sql<StoredRow>`
@@ -57,7 +51,7 @@ async function takeAtOnce(system: System, taking: Taking): Promise<readonly Stor
       returning id, failures, lost, subscription_id, message_id, due_at, claim_id
     )
     select ${columns}, ${nowOnce(system)} as "claimedAt" from taken d ${joins}
-    where d.claim_id = ${taking.claimId} and ${isQuick} order by d.due_at, d.id`.execute(system.db)
+    where d.claim_id = ${taking.claimId} order by d.due_at, d.id`.execute(system.db)
   return rows
 }
 
