@@ -1,17 +1,23 @@
 // events: dispatch, subscriptions, fan-out, claim, signed deliveries and their resends. At least once, unordered.
 // May import kit, store and outbound.
-export type { EventCatalog } from './catalog.ts'
-export { findSignatureProblem, type SignedPost } from './check-signature.ts'
-export { makeDispatcher, type DataCheck, type Dispatch, type Dispatcher, type PreparedMessage } from './dispatch.ts'
+export type { EventCatalog } from './message/catalog.ts'
+export { findSignatureProblem, type SignedPost } from './attempt/check-signature.ts'
+export {
+  makeDispatcher,
+  type DataCheck,
+  type Dispatch,
+  type Dispatcher,
+  type PreparedMessage,
+} from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
-export { executeEvents } from './execute.ts'
-export { latencyBounds } from './attempt-totals.ts'
+export { executeEvents } from './worker/execute.ts'
+export { latencyBounds } from './attempt/attempt-totals.ts'
 export { measureEvents, type EventMeasures } from './measure.ts'
-export type { ExecuteOptions } from './execute-options.ts'
-export type { AttemptReport } from './report.ts'
-export type { Summary } from './run.ts'
-export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed } from './replay.ts'
-export { deliveryStates, type DeliveryView } from './own-deliveries.ts'
-export type { SubscriptionView } from './subscription-row.ts'
-export { makeSubscriptions, type Subscriptions } from './subscriptions.ts'
-export { testEvent } from './test-event.ts'
+export type { ExecuteOptions } from './worker/execute-options.ts'
+export type { AttemptReport } from './worker/report.ts'
+export type { Summary } from './worker/run.ts'
+export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed } from './subscription/replay.ts'
+export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
+export type { SubscriptionView } from './subscription/subscription-row.ts'
+export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
+export { testEvent } from './subscription/test-event.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { System } from '../store/index.ts'
-import type { AttemptTotal } from './attempt-totals.ts'
+import type { AttemptTotal } from './attempt/attempt-totals.ts'
 
 /** Events in numbers: of System as a whole, whoever asks. */
 export interface EventMeasures {

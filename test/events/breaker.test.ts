@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { failuresToOpen } from '../../src/events/breaker.ts'
+import { failuresToOpen } from '../../src/events/queue/breaker.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { onEachDatabase, type World } from './world.ts'
 

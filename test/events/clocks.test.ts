@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { openOutbound } from '../../src/outbound/index.ts'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 const minute = 60_000

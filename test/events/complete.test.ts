@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimDeliveries, type ClaimedDelivery } from '../../src/events/claim.ts'
-import { recordCompletions } from '../../src/events/complete.ts'
-import type { Completion } from '../../src/events/completion.ts'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
-import { findWork, makeLooks } from '../../src/events/work.ts'
+import { claimDeliveries, type ClaimedDelivery } from '../../src/events/queue/claim.ts'
+import { recordCompletions } from '../../src/events/attempt/complete.ts'
+import type { Completion } from '../../src/events/attempt/completion.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
+import { findWork, makeLooks } from '../../src/events/queue/work.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('a batch of attempts', (world) => {

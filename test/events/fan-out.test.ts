@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { onEachDatabase, type World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'

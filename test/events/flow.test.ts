@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { findNext } from '../../src/events/candidates.ts'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
-import { findWork, makeLooks } from '../../src/events/work.ts'
+import { findNext } from '../../src/events/queue/candidates.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
+import { findWork, makeLooks } from '../../src/events/queue/work.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('a message for very many', (world) => {

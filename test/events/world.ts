@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
-import type { EventCatalog } from '../../src/events/catalog.ts'
+import type { EventCatalog } from '../../src/events/message/catalog.ts'
 import {
   executeEvents,
   makeDispatcher,

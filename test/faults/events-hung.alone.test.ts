@@ -1,7 +1,7 @@
 // One endpoint that hangs, with 1,000 deliveries due, beside one that answers: how long that one's 1,000 take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fanOutChunk } from '../../src/events/fan-out.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 import { onEachDatabase, type World } from '../events/world.ts'

@@ -1,0 +1,70 @@
+import type { Transaction } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
+import { cancelDeliveries } from '../subscription/cancel-deliveries.ts'
+import type { ClaimedDelivery } from '../queue/claim.ts'
+import type { Completion } from './completion.ts'
+import type { Verdict } from './judge.ts'
+import { writeAttempts } from './write-attempts.ts'
+
+/**
+ * Records attempts, all or none. One whose claim was taken over meanwhile changes nothing.
+ * @returns those that were recorded, with what they came to: 410 is the end where it disabled the subscription
+ */
+export async function recordCompletions(
+  system: System,
+  completions: readonly Completion[],
+): Promise<readonly Completion[]> {
+  if (!completions.some(({ result }) => result.status === 410)) return writeAttempts(system, system.db, completions)
+  const { recorded, disabled } = await system.transaction(async (trx) => {
+    const disabled = await disableGone(trx, completions)
+    const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: ended } : one))
+    return { disabled, recorded: await writeAttempts(system, trx, judged) }
+  })
+  // After the commit, so that nobody waits for these rows who holds what this transaction waits for; if this does not
+  // come about, whoever claims them sees that the subscription is disabled.
+  for (const id of disabled) await cancelDeliveries(system, id)
+  return recorded
+}
+
+const ended: Verdict = { outcome: 'dead', delayMs: 0 }
+
+function isGone({ delivery, result }: Completion, disabled: ReadonlySet<string>): boolean {
+  return result.status === 410 && disabled.has(delivery.subscriptionId)
+}
+
+/** Disables the subscriptions that answered 410, unless their endpoint was changed since the claim. */
+async function disableGone(
+  trx: Transaction<SystemTables>,
+  completions: readonly Completion[],
+): Promise<ReadonlySet<string>> {
+  const gone = new Map(
+    completions
+      .filter(({ result }) => result.status === 410)
+      .map(({ delivery }) => [delivery.subscriptionId, delivery]),
+  )
+  const disabled = new Set<string>()
+  // Everybody locks them in the same order.
+  for (const { subscriptionId, id, claimId, revision } of [...gone.values()].toSorted(bySubscription)) {
+    const { numUpdatedRows } = await trx
+      .updateTable('waypost_subscription')
+      .set({ status: 'disabled' })
+      .where('id', '=', subscriptionId)
+      .where('revision', '=', revision)
+      .where((where) =>
+        where.exists(
+          where
+            .selectFrom('waypost_delivery')
+            .select('waypost_delivery.id')
+            .where('waypost_delivery.id', '=', id)
+            .where('waypost_delivery.claim_id', '=', claimId),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0n) disabled.add(subscriptionId)
+  }
+  return disabled
+}
+
+function bySubscription(a: ClaimedDelivery, b: ClaimedDelivery): number {
+  return a.subscriptionId < b.subscriptionId ? -1 : 1
+}

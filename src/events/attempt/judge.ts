@@ -1,0 +1,24 @@
+import type { Settings } from '../../kit/index.ts'
+import type { PostResult } from '../../outbound/index.ts'
+
+export type Outcome = 'delivered' | 'retrying' | 'dead'
+
+/** What an attempt meant for its delivery. */
+export interface Verdict {
+  readonly outcome: Outcome
+  /** Milliseconds until the next attempt, for `retrying`. */
+  readonly delayMs: number
+}
+
+const resends = 3
+
+/** A success, one of three resends, or the end. */
+export function judge(settings: Settings, { failures }: { failures: number }, result: PostResult): Verdict {
+  const { status = 0, retryAfterMs = 0 } = result
+  if (status >= 200 && status < 300 && result.failure === undefined) return { outcome: 'delivered', delayMs: 0 }
+  if (failures >= resends) return { outcome: 'dead', delayMs: 0 }
+  const delays = settings.delivery_delays
+  const delay = delays[Math.min(failures, delays.length - 1)] ?? 0
+  const jittered = delay * (0.8 + 0.4 * Math.random())
+  return { outcome: 'retrying', delayMs: Math.ceil(Math.max(jittered, retryAfterMs)) }
+}

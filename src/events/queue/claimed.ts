@@ -1,0 +1,77 @@
+import type { System } from '../../store/index.ts'
+import { findEvent, mayReceive, type EventCatalog } from '../message/catalog.ts'
+
+/** A claimed delivery with what belongs to it. */
+export interface ClaimedRow {
+  readonly id: string
+  readonly failures: number
+  readonly lost: number
+  readonly event: string
+  /** The exact text of the body. */
+  readonly data: string
+  readonly subscriptionId: string
+  /** What the breaker of the subscription counts. */
+  readonly subscriptionFailures: number
+  readonly endpoint: string
+  readonly revision: number
+  /** Sealed. */
+  readonly secret: string
+  /** Sealed: those that sign too, for a while. */
+  readonly previousSecrets: string | null
+  readonly claimedAt: number
+}
+
+/** Claimed deliveries, by what is to become of them. */
+export interface SortedClaims {
+  readonly toPost: readonly ClaimedRow[]
+  /** Their subscription was paused meanwhile. */
+  readonly toKeep: readonly ClaimedRow[]
+  /** Nobody is there, or allowed, to receive them. */
+  readonly toCancel: readonly ClaimedRow[]
+}
+
+/** What says whether it may be posted. */
+export interface LoadedRow extends ClaimedRow {
+  readonly status: 'active' | 'paused' | 'disabled' | null
+  /** Null for who is not active. */
+  readonly userId: string | null
+  /** The event that the subscription names; a test of it carries another one. */
+  readonly subscribed: string
+}
+
+/** Sorts what was claimed. Who may receive it was asked at fan-out; somebody may have lost a scope since then. */
+export async function sortClaims(
+  { db }: System,
+  rows: readonly LoadedRow[],
+  catalog: EventCatalog,
+): Promise<SortedClaims> {
+  const granted = await loadScopes(db, rows, catalog)
+  const isAllowed = ({ status, userId, subscribed }: LoadedRow) =>
+    status === 'active' &&
+    userId !== null &&
+    mayReceive(findEvent(catalog, subscribed) ?? {}, granted.get(userId) ?? [])
+  return {
+    toPost: rows.filter(isAllowed),
+    toKeep: rows.filter((row) => row.status === 'paused'),
+    toCancel: rows.filter((row) => row.status !== 'paused' && !isAllowed(row)),
+  }
+}
+
+/** The scopes of those who need one. */
+async function loadScopes(
+  db: System['db'],
+  rows: readonly LoadedRow[],
+  catalog: EventCatalog,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, []))
+  const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== null))
+  const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
+  if (users.size === 0) return granted
+  const scopes = await db
+    .selectFrom('waypost_user_scope')
+    .selectAll()
+    .where('user_id', 'in', [...users])
+    .execute()
+  for (const { user_id: id, scope } of scopes) granted.get(id)?.push(scope)
+  return granted
+}

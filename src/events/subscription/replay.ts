@@ -1,0 +1,97 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { System } from '../../store/index.ts'
+import { closeBreakers } from '../attempt/close-breakers.ts'
+import { errors } from '../errors.ts'
+import { isStorable } from './subscription-row.ts'
+
+/** Which dead deliveries. */
+export interface DeadFilter {
+  /** Those that ended then or later: milliseconds since 1970 by the database's clock. */
+  readonly since: number
+  readonly event?: string | undefined
+  /** Id of a subscription. */
+  readonly subscription?: string | undefined
+}
+
+export interface Replayed {
+  readonly replayed: number
+  /** Whether there are more of them; the same again goes on. */
+  readonly more: boolean
+}
+
+const chunk = 500
+
+/**
+ * Sends one delivery anew that is over, whatever it came to: under the same id, with four attempts.
+ * @param which `subscription`: only if it is of that one
+ * @throws WP_EVENTS_DELIVERY_UNKNOWN, WP_EVENTS_DELIVERY_PENDING, WP_EVENTS_REPLAY_STOPPED, WP_EVENTS_REPLAY_PRUNED
+ */
+export async function replayDelivery(
+  system: System,
+  which: { delivery: string; subscription?: string | undefined },
+): Promise<void> {
+  const { delivery: id, subscription } = which
+  if (!isStorable(id)) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  const found = await system.db
+    .selectFrom('waypost_delivery as delivery')
+    .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+    .select(['delivery.status', 'delivery.subscription_id as of', 'subscription.status as state', 'message.event'])
+    .where('delivery.id', '=', id)
+    .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
+    .executeTakeFirst()
+  if (found === undefined) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  if (found.status === 'pending') throw errors.WP_EVENTS_DELIVERY_PENDING({ id })
+  if (found.state === null || found.state === 'disabled') {
+    throw errors.WP_EVENTS_REPLAY_STOPPED({ id, state: found.state ?? 'deleted' })
+  }
+  if (found.event === null) throw errors.WP_EVENTS_REPLAY_PRUNED({ id })
+  await closeBreakers(system, { subscription: found.of })
+  const replayed = await replayRows(system, sql`select cast(${id} as text) as id`)
+  if (replayed === 0) throw errors.WP_EVENTS_DELIVERY_PENDING({ id }) // somebody else was faster
+}
+
+/** Those whose data is still kept, and whose subscription is there and not disabled; the first that ended first. */
+export async function replayDead(system: System, filter: DeadFilter & { limit: number }): Promise<Replayed> {
+  await closeBreakers(system, filter)
+  const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
+  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
+  let replayed = 0
+  while (replayed < filter.limit) {
+    const size = Math.min(chunk, filter.limit - replayed)
+    // What dies again meanwhile is not meant.
+    const ids = sql`select d.id ${fromDead(filter)} and d.finished_at <= ${now}
+      order by d.finished_at limit ${size} ${lock}`
+    const count = await replayRows(system, ids)
+    replayed += count
+    if (count < size) return { replayed, more: false }
+  }
+  return { replayed, more: (await countDead(system, filter)) > 0 }
+}
+
+/** How many there are to replay. */
+export async function countDead(system: System, filter: DeadFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count ${fromDead(filter)}`.execute(system.db)
+  return rows[0]!.count
+}
+
+function fromDead({ since, event, subscription }: DeadFilter): RawBuilder<unknown> {
+  return sql`from waypost_delivery d
+    join waypost_message m on m.id = d.message_id
+    join waypost_subscription s on s.id = d.subscription_id
+    where d.status = 'dead' and d.finished_at >= ${since} and s.status <> 'disabled'
+      ${event === undefined ? sql`` : sql`and m.event = ${event}`}
+      ${subscription === undefined ? sql`` : sql`and d.subscription_id = ${subscription}`}`
+}
+
+/** Begins anew with rows that are over, by the ids that a query gives. */
+async function replayRows(system: System, ids: RawBuilder<unknown>): Promise<number> {
+  const now = system.now()
+  // Materialised, or a planner may choose again while it updates.
+  const { numAffectedRows = 0n } = await sql`
+    with chosen as materialized (${ids})
+    update waypost_delivery set status = 'pending', failures = 0, lost = 0, claim_id = null, lease_until = null,
+      due_at = ${now}, scheduled_at = ${now}, replayed_at = ${now}, finished_at = null
+    where id in (select id from chosen) and status <> 'pending'`.execute(system.db)
+  return Number(numAffectedRows)
+}

@@ -1,0 +1,45 @@
+import { parseDuration } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
+import { makeWebhookSecret } from '../attempt/signature.ts'
+import { sealPrevious, secretPlace } from './signing-secrets.ts'
+import { lockOwn, viewSubscription, type OwnSubscription, type SubscriptionView } from './subscription-row.ts'
+import type { SubscriptionsOptions } from './subscriptions-options.ts'
+
+export interface RotatedSecret {
+  readonly subscription: SubscriptionView
+  /** This once. */
+  readonly secret: string
+  /** ISO time; undefined when the secrets before sign no more. */
+  readonly previousUntil: string | undefined
+}
+
+const usualOverlap = '24h'
+const longestMs = 7 * 86_400_000
+
+/** Gives a subscription a new secret; those before sign beside it for a while, so that a receiver has time to change. */
+export async function rotateSecret(
+  { system, secrets }: SubscriptionsOptions,
+  which: OwnSubscription,
+  overlap: string = usualOverlap,
+): Promise<RotatedSecret> {
+  const overlapMs = parseDuration(overlap)
+  if (overlapMs === undefined || overlapMs > longestMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
+  const secret = makeWebhookSecret()
+  return system.transaction(async (trx) => {
+    const row = await lockOwn(system, trx, which)
+    const { id, now } = row
+    const until = now + overlapMs
+    const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
+    const changed = await trx
+      .updateTable('waypost_subscription')
+      .set({
+        secret: secrets.seal(secret, secretPlace(id)),
+        previous_secrets: sealPrevious(secrets, stored, { now, until }),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    const previousUntil = overlapMs === 0 ? undefined : new Date(until).toISOString()
+    return { subscription: viewSubscription({ ...changed, now }), secret, previousUntil }
+  })
+}

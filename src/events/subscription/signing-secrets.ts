@@ -1,0 +1,55 @@
+import type { Secrets } from '../../store/index.ts'
+
+/** The secrets of a subscription as they are stored. */
+export interface StoredSecrets {
+  readonly subscriptionId: string
+  /** Sealed. */
+  readonly secret: string
+  /** Sealed list of those that were replaced. */
+  readonly previousSecrets: string | null
+}
+
+/** A secret that was replaced. */
+export interface PreviousSecret {
+  readonly secret: string
+  /** Until when it signs too, by the database's clock. */
+  readonly until: number
+}
+
+/** Signatures at most beside the newest one: a header has to stay short. */
+const mostPrevious = 4
+
+/** Where the sealed secret of a subscription stands. */
+export function secretPlace(id: string) {
+  return { table: 'waypost_subscription', row: id, column: 'secret' } as const
+}
+
+function previousPlace(id: string) {
+  return { table: 'waypost_subscription', row: id, column: 'previous_secrets' } as const
+}
+
+/** Every secret that signs now, the newest first. @throws WP_STORE_SEALED */
+export function openSigningSecrets(secrets: Secrets, stored: StoredSecrets, now: number): readonly string[] {
+  const newest = secrets.unseal(stored.secret, secretPlace(stored.subscriptionId))
+  return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
+}
+
+/** Seals what signs beside a new secret until then at the longest: the one that it replaces, and those before. */
+export function sealPrevious(
+  secrets: Secrets,
+  stored: StoredSecrets,
+  { now, until }: { now: number; until: number },
+): string | null {
+  if (until <= now) return null
+  const replaced = { secret: secrets.unseal(stored.secret, secretPlace(stored.subscriptionId)), until }
+  const before = openPrevious(secrets, stored, now).map((one) => ({ ...one, until: Math.min(one.until, until) }))
+  const previous = [replaced, ...before].slice(0, mostPrevious)
+  return secrets.seal(JSON.stringify(previous), previousPlace(stored.subscriptionId))
+}
+
+function openPrevious(secrets: Secrets, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
+  const { previousSecrets, subscriptionId } = stored
+  if (previousSecrets === null) return []
+  const previous = JSON.parse(secrets.unseal(previousSecrets, previousPlace(subscriptionId))) as PreviousSecret[]
+  return previous.filter(({ until }) => until > now)
+}

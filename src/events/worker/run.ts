@@ -1,0 +1,156 @@
+import { setImmediate as makeWay } from 'node:timers/promises'
+import { makeAttemptCounter } from '../attempt/attempt-totals.ts'
+import { releaseDelivery, type ClaimedDelivery } from '../queue/claim.ts'
+import type { ClaimedRow } from '../queue/claimed.ts'
+import { deliver, type Delivered } from '../attempt/deliver.ts'
+import type { ExecuteOptions } from './execute-options.ts'
+import { judge } from '../attempt/judge.ts'
+import { LoneTurn } from '../queue/lone-turn.ts'
+import { makeMender } from '../queue/mend-times.ts'
+import { makeRecorder } from '../attempt/recorder.ts'
+import { reportOf, reportOfLost } from './report.ts'
+import { makeLooks } from '../queue/work.ts'
+
+/** What a worker did. */
+export interface Summary {
+  attempted: number
+  delivered: number
+  retrying: number
+  dead: number
+}
+
+/** Outcomes for each POST at once that may wait to be recorded, before no more is begun. */
+const mostUnrecorded = 4
+
+const roomMs = 5
+const messagesMs = 50
+
+/** One worker at work: what it has under way, and what came of it. */
+export class Run {
+  readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+  /** POSTs by endpoint. */
+  readonly underWay = new Map<string, number>()
+  /** What kept it from working. */
+  readonly failures: unknown[] = []
+  readonly looks = makeLooks()
+  readonly lone: LoneTurn
+  readonly #options: ExecuteOptions
+  readonly #ring: () => void
+  readonly #recorder: ReturnType<typeof makeRecorder>
+  readonly #mender: ReturnType<typeof makeMender>
+  readonly #counter: ReturnType<typeof makeAttemptCounter>
+  readonly #attempts = new Set<Promise<void>>()
+  #posting = 0
+  #nextMessages = -Infinity
+  #onEnd = () => {}
+
+  /** @param ring called when there is room for more, or nothing left */
+  constructor(options: ExecuteOptions, ring: () => void) {
+    this.#options = options
+    this.#ring = ring
+    this.lone = new LoneTurn(options.clock)
+    this.#recorder = makeRecorder(options)
+    this.#mender = makeMender(options.system, options.clock)
+    this.#counter = makeAttemptCounter(options.system)
+  }
+
+  /** How many deliveries it may start, of so many at once. */
+  free(limit: number): number {
+    if (this.lone.isWanted || this.lone.isRunning) return 0
+    return Math.max(0, Math.min(limit - this.#posting, limit * mostUnrecorded - this.#attempts.size))
+  }
+
+  /**
+   * Waits, for a moment at most, until a good part of what may be under way at once can be started: a look at the
+   * database for each place that comes free would cost more than the POST.
+   */
+  async waitForRoom(limit: number): Promise<void> {
+    // With SQLite nothing else makes way for signals and timers.
+    if (this.#posting === 0 || this.free(limit) >= limit / 2) return makeWay()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, roomMs)
+    this.#onEnd = () => {
+      if (this.#posting === 0 || this.free(limit) >= limit / 2) resolve()
+    }
+    await promise
+    clearTimeout(timer)
+    this.#onEnd = () => {}
+  }
+
+  /** Whether it is a while since it was asked: new messages need not be looked for each time while much is due. */
+  isTimeForMessages(): boolean {
+    const now = this.#options.clock.monotonic()
+    if (now < this.#nextMessages) return false
+    this.#nextMessages = now + messagesMs
+    return true
+  }
+
+  /** Leaves out of what it knows to be due what was taken; all of it when others took some, who go on with the same. */
+  forget(taken: ReadonlySet<string>, wanted: number): void {
+    const { looks } = this
+    looks.ahead = taken.size < wanted ? [] : looks.ahead.filter(({ id }) => !taken.has(id))
+  }
+
+  isIdle(): boolean {
+    return this.#attempts.size === 0
+  }
+
+  /** Does what is to be done from time to time. */
+  async keep(): Promise<void> {
+    await this.#mender.touch()
+    await this.#counter.touch()
+  }
+
+  start(delivery: ClaimedDelivery): void {
+    const attempt = this.#attempt(delivery)
+      .catch((error: unknown) => void this.failures.push(error))
+      .finally(() => {
+        this.#attempts.delete(attempt)
+        this.lone.isRunning = false
+        this.#ring()
+      })
+    this.#attempts.add(attempt)
+  }
+
+  reportLost(row: ClaimedRow): void {
+    this.summary.dead++
+    this.#options.onAttempt?.(reportOfLost(row))
+  }
+
+  /** Waits for what is under way. */
+  async end(): Promise<void> {
+    await Promise.all(this.#attempts)
+    await this.#counter.close()
+  }
+
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { system, settings, onAttempt } = this.#options
+    const delivered = await this.#post(delivery)
+    if (delivered === undefined) return releaseDelivery(system, delivery)
+    const verdict = judge(settings(), delivery, delivered.result)
+    const recorded = await this.#recorder.record({ ...delivered, delivery, verdict })
+    if (recorded === undefined) return
+    const { outcome } = recorded.verdict
+    this.summary.attempted++
+    this.summary[outcome]++
+    this.#counter.count(outcome, recorded.result.latencyMs)
+    onAttempt?.(reportOf(recorded))
+  }
+
+  /** Its place is free for another one when it has ended, and not only when that is recorded. */
+  async #post(delivery: ClaimedDelivery): Promise<Delivered | undefined> {
+    const { endpoint } = delivery
+    this.#posting++
+    this.underWay.set(endpoint, (this.underWay.get(endpoint) ?? 0) + 1)
+    try {
+      return await deliver(this.#options, delivery)
+    } finally {
+      this.#posting--
+      const left = this.underWay.get(endpoint)! - 1
+      if (left === 0) this.underWay.delete(endpoint)
+      else this.underWay.set(endpoint, left)
+      this.#onEnd()
+      this.#ring()
+    }
+  }
+}
