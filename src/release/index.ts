@@ -6,7 +6,7 @@ export { compareManifests, type ReleaseChange } from './difference.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
 export { shortId } from './hash.ts'
 export { pruneDevelopmentReleases } from './prune.ts'
-export { loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'
+export { loadActiveId, loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'
 export type {
   Artifact,
   BuiltRelease,

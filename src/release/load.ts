@@ -12,6 +12,12 @@ export interface StoredRelease {
   readonly activatedBy: string
 }
 
+/** The id of the active release, also where what is stored of it is damaged. */
+export async function loadActiveId({ guardDb }: Pick<System, 'guardDb'>): Promise<string | undefined> {
+  const row = await guardDb.selectFrom('waypost_active').select('release_id').executeTakeFirst()
+  return row?.release_id ?? undefined
+}
+
 /** The active release, or undefined when nothing was deployed yet. @throws WP_RELEASE_CORRUPT */
 export async function loadActiveRelease(system: System): Promise<StoredRelease | undefined> {
   const row = await system.guardDb

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import { makeUuid, version } from '../kit/index.ts'
 import type { Secrets, System, SystemTables } from '../store/index.ts'
 import type { Host } from './host.ts'
@@ -7,9 +8,21 @@ const heartbeatMs = 5000
 /** A server whose heartbeat is older than this is taken for gone. */
 export const silentMs = 20_000
 
+type ServerRow = SystemTables['waypost_server']
+
+/** What a server says of itself; what is left out stays as it was, but for the error. */
+export interface ServerNews {
+  readonly state: ServerRow['state']
+  /** The release that it serves. */
+  readonly release?: string
+  /** The release that it is bringing up, or that did not come up: by it a deployment knows its own failure. */
+  readonly wanted?: string | undefined
+  readonly error?: string
+}
+
 /** This server's row in System, by which a deployment sees who serves what. */
 export interface ServerReport {
-  say(news: { state: 'serving' | 'failed'; release?: string; error?: string }): Promise<void>
+  say(news: ServerNews): Promise<void>
   stop(): Promise<void>
 }
 
@@ -19,20 +32,22 @@ export async function reportServer(
   { everyMs = heartbeatMs }: { everyMs?: number } = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
-  let known: Pick<SystemTables['waypost_server'], 'state' | 'error' | 'release_id'> = {
+  let known: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
     state: 'starting',
     error: null,
     release_id: null,
+    wanted_id: null,
   }
   const insert = () => {
-    const times = { started_at: system.now(), heartbeat_at: system.now() }
+    const times = { started_at: system.now(), heartbeat_at: system.now(), state_at: system.now() }
     const row = { id, name: hostname(), version, secret_ids: secrets.keyIds.join(' '), issuer, ...known, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
   // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
-  const update = async () => {
+  const update = async (more: object = {}) => {
     const own = system.db.updateTable('waypost_server').where('id', '=', id)
-    const { numUpdatedRows } = await own.set({ ...known, heartbeat_at: system.now() }).executeTakeFirstOrThrow()
+    const set = own.set({ ...known, ...more, heartbeat_at: system.now() })
+    const { numUpdatedRows } = await set.executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n && !isStopped) await insert()
   }
   let isStopped = false
@@ -41,9 +56,15 @@ export async function reportServer(
   timer.unref()
 
   return {
-    async say({ state, release, error }) {
-      known = { state, error: error ?? null, release_id: release ?? known.release_id }
-      await update()
+    async say({ state, release, wanted, error }) {
+      const before = known
+      known = {
+        state,
+        error: error ?? null,
+        release_id: release ?? known.release_id,
+        wanted_id: wanted ?? release ?? known.wanted_id,
+      }
+      await update(isDeepStrictEqual(before, known) ? {} : { state_at: system.now() })
     },
     async stop() {
       isStopped = true

@@ -73,4 +73,5 @@ export const notPrunedYet: readonly (keyof SystemTables)[] = [
   'waypost_release',
   'waypost_release_part',
   'waypost_artifact',
+  'waypost_activation',
 ]

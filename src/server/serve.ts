@@ -1,5 +1,5 @@
 import { messageOf, variable, type Variables } from '../kit/index.ts'
-import { loadActiveRelease, shortId } from '../release/index.ts'
+import { loadActiveId, loadActiveRelease, shortId } from '../release/index.ts'
 import type { Logger } from '../runtime/index.ts'
 import { storeFact } from '../store/index.ts'
 import { makeLogger } from './make-logger.ts'
@@ -125,7 +125,10 @@ function followActivations({ server, logger, report, retryMs }: Following) {
   async function bringUp(): Promise<void> {
     const release = await loadActiveRelease(server.host.system)
     if (isStopped || release === undefined || (release.id === served && !hasFailed)) return
-    if (release.id !== served) await server.serveRelease(release)
+    if (release.id !== served) {
+      await report.say({ state: 'swapping', wanted: release.id })
+      await server.serveRelease(release)
+    }
     served = release.id
     hasFailed = false
     logger.info({ release: shortId(release.id) }, 'serving a release')
@@ -137,7 +140,8 @@ function followActivations({ server, logger, report, retryMs }: Following) {
     running = running.then(bringUp).catch(async (error: unknown) => {
       hasFailed = true
       logger.error({ err: error }, 'the active release does not come up; what was served before stays')
-      await report.say({ state: 'failed', error: messageOf(error) }).catch(() => undefined)
+      const wanted = await loadActiveId(server.host.system).catch(() => undefined)
+      await report.say({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
       if (!isStopped) retry = setTimeout(() => void catchUp(), retryMs).unref()
     })
     return running

@@ -8,6 +8,7 @@ import {
   migrateSystem,
   openSystem,
   pendingSystemMigrations,
+  systemMigrations,
   type System,
 } from '../../src/store/index.ts'
 import { openOrm } from '../../src/store/orm.ts'
@@ -43,7 +44,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('is migrated once, and stays usable', async () => {
-      assert.deepEqual(await migrateSystem(system), ['0001-initial-tables', '0002-authorization-code', '0003-events'])
+      assert.deepEqual(await migrateSystem(system), systemMigrations)
       assert.deepEqual(await migrateSystem(system), [])
       assert.deepEqual(await pendingSystemMigrations(system), [])
       await assertSystemMigrated(system)

@@ -22,6 +22,8 @@ const Release = defineEntity({
     message: p.text().nullable(),
     created_by: p.text(),
     created_at: time(),
+    /** When a server last brought it up: what a starting one falls back to. */
+    came_up_at: time().nullable(),
   },
 })
 
@@ -43,5 +45,21 @@ const ActiveRelease = defineEntity({
   },
 })
 
-/** Releases in parts, and the active one. */
-export const releaseEntities = [ReleasePart, Release, ReleaseArtifact, ActiveRelease] as const
+/** Each time that a release was made the active one, counted by whoever holds the lock of the active one. */
+const Activation = defineEntity({
+  name: 'Activation',
+  tableName: 'waypost_activation',
+  properties: {
+    number: time().autoincrement(false).primary(),
+    release_id: p.text().index(),
+    /** What a rollback from here goes to. */
+    previous_id: p.text().nullable(),
+    kind: p.text().$type<'deploy' | 'rollback'>(),
+    message: p.text().nullable(),
+    activated_at: time(),
+    activated_by: p.text(),
+  },
+})
+
+/** Releases in parts, the active one, and which were active before. */
+export const releaseEntities = [ReleasePart, Release, ReleaseArtifact, ActiveRelease, Activation] as const

@@ -35,8 +35,13 @@ const Server = defineEntity({
     name: p.text(),
     version: p.text(),
     release_id: p.text().nullable(),
-    state: p.text().$type<'starting' | 'serving' | 'failed' | 'stopping'>(),
+    state: p.text().$type<'starting' | 'swapping' | 'serving' | 'failed' | 'stopping'>(),
+    /** Why the release that it wants to serve did not come up. */
     error: p.text().nullable(),
+    /** The release that it is bringing up, or that did not come up; `release_id` is what it serves meanwhile. */
+    wanted_id: p.text().nullable(),
+    /** Since when it is in this state. */
+    state_at: time().nullable(),
     /** Which secrets it can open values with: their key ids, separated by spaces. */
     secret_ids: p.text().nullable(),
     /** What it puts into tokens and accepts, since it was started. */

@@ -1,2 +1,7 @@
 /** Names of Waypost's own migrations, oldest first. A System that has exactly these is one that this version knows. */
-export const systemMigrations: readonly string[] = ['0001-initial-tables', '0002-authorization-code', '0003-events']
+export const systemMigrations: readonly string[] = [
+  '0001-initial-tables',
+  '0002-authorization-code',
+  '0003-events',
+  '0005-releases',
+]
