@@ -1,6 +1,7 @@
-import { recordChanges, type System } from '../store/index.ts'
+import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { emptyBackend, hashPart, releaseId, shortId, writeManifest } from './hash.ts'
+import { activeParts, lockActive, recordActivation } from './history.ts'
 import type { BuiltRelease } from './manifest.ts'
 import { storeArtifacts, storeParts } from './store-content.ts'
 
@@ -37,11 +38,7 @@ export async function activateRelease(
   const projectHash = hashPart(manifest)
   return system.transaction(async (trx) => {
     const now = system.now()
-    await trx // the row's lock puts activations one after another
-      .selectFrom('waypost_active')
-      .select('id')
-      .$if(system.kind === 'postgresql', (query) => query.forUpdate())
-      .execute()
+    await lockActive(system, trx)
     const active = await activeParts(trx)
     if (options.against !== undefined && !(active?.id ?? '').startsWith(options.against)) {
       throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(active?.id ?? 'none'), expected: options.against })
@@ -70,19 +67,7 @@ export async function activateRelease(
       })
       .onConflict((on) => on.doNothing())
       .execute()
-    await trx
-      .updateTable('waypost_active')
-      .set({ release_id: id, activated_at: now, activated_by: options.by })
-      .execute()
-    await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
+    await recordActivation(system, trx, { id, kind: 'deploy', ...options, previous: active?.id })
     return { id, activated: true }
   })
-}
-
-function activeParts(db: Pick<System['db'], 'selectFrom'>) {
-  return db
-    .selectFrom('waypost_active as active')
-    .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
-    .select(['release.id', 'release.project_hash', 'release.backend_hash'])
-    .executeTakeFirst()
 }

@@ -1,0 +1,70 @@
+import type { Transaction } from 'kysely'
+import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+
+export interface ActiveParts {
+  readonly id: string
+  readonly project_hash: string
+  readonly backend_hash: string
+}
+
+export interface Activating {
+  readonly id: string
+  readonly kind: 'deploy' | 'rollback'
+  readonly by: string
+  readonly message?: string | undefined
+  /** What a rollback from here goes to. */
+  readonly previous: string | undefined
+}
+
+/** Puts whoever activates, rolls back or prunes one after another, until their transaction ends. */
+export async function lockActive(system: System, trx: Transaction<SystemTables>): Promise<void> {
+  await trx
+    .selectFrom('waypost_active')
+    .select('id')
+    .$if(system.kind === 'postgresql', (query) => query.forUpdate())
+    .execute()
+}
+
+/** What the active release is made of. */
+export function activeParts(db: Pick<System['db'], 'selectFrom'>): Promise<ActiveParts | undefined> {
+  return db
+    .selectFrom('waypost_active as active')
+    .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
+    .select(['release.id', 'release.project_hash', 'release.backend_hash'])
+    .executeTakeFirst()
+}
+
+/** Makes a release the active one, and tells every server. The caller holds the lock; it is the last thing that he does. */
+export async function recordActivation(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { id, kind, by, message, previous }: Activating,
+): Promise<void> {
+  const now = system.now()
+  const { last } = await trx
+    .selectFrom('waypost_activation')
+    .select((column) => column.fn.max('number').as('last'))
+    .executeTakeFirstOrThrow()
+  const times = { activated_at: now, activated_by: by }
+  const row = { number: (last ?? 0) + 1, release_id: id, previous_id: previous ?? null, kind, message: message ?? null }
+  await trx
+    .insertInto('waypost_activation')
+    .values({ ...row, ...times })
+    .execute()
+  await trx
+    .updateTable('waypost_active')
+    .set({ release_id: id, ...times })
+    .execute()
+  await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
+}
+
+/** The last activation of a release. */
+export function lastActivation(db: Pick<System['db'], 'selectFrom'>, id: string) {
+  return db
+    .selectFrom('waypost_activation')
+    .selectAll()
+    .where('release_id', '=', id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
