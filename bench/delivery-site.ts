@@ -57,6 +57,7 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
     .insertInto('waypost_user')
     .values({ id: user, name: 'ann', email: null, password_hash: null, status: 'active', created_at: system.now() })
     .execute()
+  await system.db.insertInto('waypost_user_scope').values({ user_id: user, scope: 'consumer' }).execute()
   const dispatcher = makeDispatcher(system, catalog)
   let count = 0
 

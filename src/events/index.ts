@@ -1,6 +1,6 @@
 // events: dispatch, subscriptions, fan-out, claim, signed deliveries and their resends. At least once, unordered.
 // May import kit, store and outbound.
-export type { EventCatalog } from './message/catalog.ts'
+export { scopesOf, type EventCatalog } from './message/catalog.ts'
 export { findSignatureProblem, type SignedPost } from './attempt/check-signature.ts'
 export {
   makeDispatcher,

@@ -1,5 +1,5 @@
 import { addUser, addUserScopes, loadUserScopes } from '../auth/index.ts'
-import { executeEvents, makeSubscriptions } from '../events/index.ts'
+import { executeEvents, makeSubscriptions, scopesOf } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { migrateSystem, storeFact } from '../store/index.ts'
 import type { Host } from './host.ts'
@@ -27,7 +27,7 @@ export async function subscribeTestUser(
   { user, events, endpoint }: { user: string; events: readonly string[]; endpoint: string },
 ): Promise<void> {
   const { catalog } = server.terms()
-  const scopes = [...new Set(events.flatMap((event) => catalog[event]?.scopes ?? []))]
+  const scopes = [...new Set(events.flatMap((event) => scopesOf(catalog[event] ?? {})))]
   const id = await findOrAdd(server.host, user, scopes)
   const { secrets } = await openIdentity(server.host)
   const subscriptions = makeSubscriptions({

@@ -188,6 +188,21 @@ onEachDatabase('a claim', (world) => {
     assert.deepEqual(states.toSorted(), ['cancelled', 'cancelled', 'cancelled', 'delivered'])
   })
 
+  test('of an event without scopes asks for the scope of every consumer', async () => {
+    const receiver = await world().openReceiver()
+    const { db } = world().system
+    const [kept, lost] = [await world().addUser(['consumer', 'other']), await world().addUser(['consumer', 'other'])]
+    for (const user of [kept, lost]) await world().subscribe(user, 'note', receiver.url)
+    await world().dispatch('note', 1)
+    await fanOutOnly(world())
+    await db.deleteFrom('waypost_user_scope').where('user_id', '=', lost).where('scope', '=', 'consumer').execute()
+    assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.deepEqual((await world().deliveries()).map((row) => row.status).toSorted(), ['cancelled', 'delivered'])
+    await world().dispatch('note', 2)
+    assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal((await world().deliveries()).length, 3, 'none is made for who lost it')
+  })
+
   test('leaves what is for a paused subscription where it is', async () => {
     const receiver = await prepare(world(), 204)
     const subscriptions = world().system.db.updateTable('waypost_subscription')

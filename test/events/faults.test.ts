@@ -145,7 +145,7 @@ onEachDatabase('a name that resolves to a public address first', (world) => {
       const settings = () => world().settings
       const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
       const endpoint = `http://rebound.example:${new URL(receiver.url).port}/`
-      await subscriptions.subscribe({ id: await world().addUser(), scopes: [] }, { event: 'note', endpoint })
+      await subscriptions.subscribe({ id: await world().addUser(), scopes: ['consumer'] }, { event: 'note', endpoint })
       await world().dispatch('note', 1)
       for (let run = 0; run < 6; run++) {
         await world().execute({ outbound })

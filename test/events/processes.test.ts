@@ -62,7 +62,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const options = { system, secrets, outbound, catalog: () => catalog, settings: () => defaultSettings }
       const subscriptions = makeSubscriptions(options)
       for (let n = 0; n < count; n++) {
-        await subscriptions.subscribe({ id: userId, scopes: [] }, { event, endpoint: `${receiver.url}/${n}` })
+        await subscriptions.subscribe({ id: userId, scopes: ['consumer'] }, { event, endpoint: `${receiver.url}/${n}` })
       }
       await outbound.close()
     }

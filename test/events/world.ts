@@ -119,7 +119,7 @@ async function openWorld(
       return receiver
     },
     async subscribe(user, event, endpoint) {
-      const made = await subscriptions.subscribe({ id: user, scopes: ['secret'] }, { event, endpoint })
+      const made = await subscriptions.subscribe({ id: user, scopes: ['consumer', 'secret'] }, { event, endpoint })
       return { id: made.subscription.id, secret: made.secret! }
     },
     addSubscriptions: (user, event, endpoints) => addSubscriptions(world, { user, event, endpoints }),

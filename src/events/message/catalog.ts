@@ -3,7 +3,7 @@ import { nearest } from '../../kit/index.ts'
 /** What a release says of one event. */
 export interface EventTerms {
   readonly description?: string
-  /** Who receives it holds one of these; without any, every consumer may. */
+  /** Who receives it holds one of these, by default the scope `consumer`; with an empty list everybody may. */
   readonly scopes?: readonly string[]
 }
 
@@ -16,8 +16,17 @@ export function findEvent(catalog: EventCatalog, name: string): EventTerms | und
   return Object.hasOwn(catalog, name) ? catalog[name] : undefined
 }
 
+/** What users have who may subscribe at all. */
+export const usualScope = 'consumer'
+
+/** The scopes of which somebody holds one who receives an event; none are everybody's. */
+export function scopesOf({ scopes = [usualScope] }: EventTerms): readonly string[] {
+  return scopes
+}
+
 /** Whether somebody with these scopes may receive an event. */
-export function mayReceive({ scopes: wanted = [] }: EventTerms, scopes: readonly string[]): boolean {
+export function mayReceive(event: EventTerms, scopes: readonly string[]): boolean {
+  const wanted = scopesOf(event)
   return wanted.length === 0 || wanted.some((scope) => scopes.includes(scope))
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
-import { findEvent, type EventCatalog } from './catalog.ts'
+import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
 import { texts } from '../expressions.ts'
 
 /** A message as fan-out sees it. */
@@ -29,7 +29,7 @@ export async function loadSubscribers(
   trx: Transaction<SystemTables>,
   { message, catalog, limit }: { message: FannedMessage; catalog: EventCatalog; limit: number },
 ): Promise<SubscriberPage> {
-  const { scopes = [] } = findEvent(catalog, message.event) ?? {}
+  const scopes = scopesOf(findEvent(catalog, message.event) ?? {})
   let query = trx
     .selectFrom('waypost_subscription as subscription')
     .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')

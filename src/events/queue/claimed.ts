@@ -1,5 +1,5 @@
 import type { System } from '../../store/index.ts'
-import { findEvent, mayReceive, type EventCatalog } from '../message/catalog.ts'
+import { findEvent, mayReceive, usualScope, type EventCatalog } from '../message/catalog.ts'
 
 /** A claimed delivery with what belongs to it. */
 export interface ClaimedRow {
@@ -35,6 +35,8 @@ export interface LoadedRow extends ClaimedRow {
   readonly status: 'active' | 'paused' | 'disabled' | null
   /** Null for who is not active. */
   readonly userId: string | null
+  /** Whether the user holds the scope that events without scopes ask for: 1 if so. */
+  readonly isUsual: number
   /** The event that the subscription names; a test of it carries another one. */
   readonly subscribed: string
 }
@@ -46,10 +48,10 @@ export async function sortClaims(
   catalog: EventCatalog,
 ): Promise<SortedClaims> {
   const granted = await loadScopes(db, rows, catalog)
-  const isAllowed = ({ status, userId, subscribed }: LoadedRow) =>
-    status === 'active' &&
-    userId !== null &&
-    mayReceive(findEvent(catalog, subscribed) ?? {}, granted.get(userId) ?? [])
+  const isAllowed = (row: LoadedRow) =>
+    row.status === 'active' &&
+    row.userId !== null &&
+    mayReceive(findEvent(catalog, row.subscribed) ?? {}, granted.get(row.userId) ?? usualOf(row))
   return {
     toPost: rows.filter(isAllowed),
     toKeep: rows.filter((row) => row.status === 'paused'),
@@ -57,13 +59,17 @@ export async function sortClaims(
   }
 }
 
-/** The scopes of those who need one. */
+function usualOf({ isUsual }: LoadedRow): readonly string[] {
+  return isUsual === 1 ? [usualScope] : []
+}
+
+/** All scopes of those who need more than the usual one: most need no statement. */
 async function loadScopes(
   db: System['db'],
   rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, []))
+  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, [usualScope]))
   const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== null))
   const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
   if (users.size === 0) return granted

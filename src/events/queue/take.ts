@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
 import type { Capacity } from './capacity.ts'
 import type { LoadedRow } from './claimed.ts'
+import { usualScope } from '../message/catalog.ts'
 import { isLeaseOver, isOneOf, isTooLong, nowOnce } from '../expressions.ts'
 
 export interface Taking {
@@ -31,12 +32,15 @@ export async function takeRows(system: System, taking: Taking): Promise<readonly
 /** As the database has it: what is gone is null. */
 type StoredRow = { [Key in keyof LoadedRow]: LoadedRow[Key] | null } & Pick<
   LoadedRow,
-  'id' | 'failures' | 'lost' | 'subscriptionId' | 'claimedAt'
+  'id' | 'failures' | 'lost' | 'subscriptionId' | 'claimedAt' | 'isUsual'
 > & { readonly userStatus: string | null }
 
 const columns = sql`d.id, d.failures, d.lost, d.subscription_id as "subscriptionId", message.event, message.data,
   s.endpoint, s.revision, s.secret, s.previous_secrets as "previousSecrets", s.status, s.event as subscribed,
-  s.failures as "subscriptionFailures", u.id as "userId", u.status as "userStatus"`
+  s.failures as "subscriptionFailures", u.id as "userId", u.status as "userStatus",
+  case when exists (
+    select 1 from waypost_user_scope granted where granted.user_id = u.id and granted.scope = ${usualScope}
+  ) then 1 else 0 end as "isUsual"`
 
 const joins = sql`left join waypost_message message on message.id = d.message_id
   left join waypost_subscription s on s.id = d.subscription_id

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
-import { findEvent, hintForEvent, mayReceive } from '../message/catalog.ts'
+import { findEvent, hintForEvent, mayReceive, scopesOf } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../attempt/signature.ts'
 import { secretPlace } from './signing-secrets.ts'
@@ -64,7 +64,7 @@ function assertMayReceive(options: SubscriptionsOptions, { scopes }: Subscriber,
   const catalog = options.catalog()
   const event = findEvent(catalog, name)
   if (event === undefined) throw errors.WP_EVENTS_UNKNOWN({ event: name, hint: hintForEvent(catalog, name) })
-  if (!mayReceive(event, scopes)) throw errors.WP_EVENTS_SCOPE({ event: name, scopes: event.scopes!.join(' or ') })
+  if (!mayReceive(event, scopes)) throw errors.WP_EVENTS_SCOPE({ event: name, scopes: scopesOf(event).join(' or ') })
 }
 
 async function assertBelowLimit(trx: Transaction<SystemTables>, userId: string, limit: number): Promise<void> {
