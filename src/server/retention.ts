@@ -46,6 +46,8 @@ export const retentionRules: readonly RetentionRule[] = [
     where: sql<boolean>`not exists (
       select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
   },
+  // Of deployments that were broken off; what a release names is stored elsewhere.
+  { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },
   // Servers delete their own; these are of those that could not any more.
   { table: 'waypost_server', key: 'id', column: 'heartbeat_at', keep: dayMs },
 ]

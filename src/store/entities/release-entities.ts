@@ -33,6 +33,19 @@ const ReleaseArtifact = defineEntity({
   properties: { hash: p.text().primary(), content: p.text(), created_at: time() },
 })
 
+/** Artifacts that came over HTTP, until a release names them or a day has passed. Nothing is ever served from here. */
+const ReleaseUpload = defineEntity({
+  name: 'ReleaseUpload',
+  tableName: 'waypost_upload',
+  properties: {
+    hash: p.text().primary(),
+    content: p.text(),
+    /** Bytes of the content. */
+    size: p.integer(),
+    created_at: time(),
+  },
+})
+
 /** Which release is served: one row, locked by whoever activates. */
 const ActiveRelease = defineEntity({
   name: 'ActiveRelease',
@@ -62,4 +75,11 @@ const Activation = defineEntity({
 })
 
 /** Releases in parts, the active one, and which were active before. */
-export const releaseEntities = [ReleasePart, Release, ReleaseArtifact, ActiveRelease, Activation] as const
+export const releaseEntities = [
+  ReleasePart,
+  Release,
+  ReleaseArtifact,
+  ReleaseUpload,
+  ActiveRelease,
+  Activation,
+] as const

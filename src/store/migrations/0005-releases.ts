@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Which release was active when, which came up anywhere, and what a server is bringing up. Both databases take it. */
+/**
+ * Which release was active when, which came up anywhere, what a server is bringing up, and what was uploaded for a
+ * release to come. Both databases take it.
+ */
 export class Releases extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement)
@@ -11,6 +14,7 @@ const statements = [
   'alter table "waypost_release" add column "came_up_at" bigint null',
   'alter table "waypost_server" add column "wanted_id" text null',
   'alter table "waypost_server" add column "state_at" bigint null',
+  'alter table "waypost_server" add column "variables" text null',
   `create table "waypost_activation" (
     "number" bigint not null,
     "release_id" text not null,
@@ -26,4 +30,8 @@ const statements = [
   `insert into "waypost_activation" ("number", "release_id", "kind", "message", "activated_at", "activated_by")
     select 1, active."release_id", 'deploy', release."message", active."activated_at", active."activated_by"
     from "waypost_active" as active inner join "waypost_release" as release on release."id" = active."release_id"`,
+  `create table "waypost_upload" (
+    "hash" text not null, "content" text not null, "size" integer not null, "created_at" bigint not null,
+    primary key ("hash")
+  )`,
 ]
