@@ -3,10 +3,21 @@
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable } from './assert-servable.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
+export { errors as releaseErrors } from './errors.ts'
+export { findRelease } from './find-release.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
 export { shortId } from './hash.ts'
+export {
+  findLackingVariables,
+  listLiveServers,
+  selectLivingServers,
+  type LackingVariable,
+  type LiveServer,
+} from './live-servers.ts'
 export { pruneDevelopmentReleases } from './prune.ts'
-export { loadActiveId, loadActiveRelease, loadArtifacts, type StoredRelease } from './load.ts'
+export { listReleases, type ListedRelease } from './list-releases.ts'
+export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
+export { findPrevious, rollBack } from './roll-back.ts'
 export type {
   Artifact,
   BuiltRelease,

@@ -1,12 +1,13 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { makeUuid, version } from '../kit/index.ts'
+import { makeUuid, variable, version, type Variables } from '../kit/index.ts'
+import { listLiveServers, selectLivingServers, type LiveServer } from '../release/index.ts'
 import type { Secrets, System, SystemTables } from '../store/index.ts'
 import type { Host } from './host.ts'
 
+export type { LiveServer } from '../release/index.ts'
+
 const heartbeatMs = 5000
-/** A server whose heartbeat is older than this is taken for gone. */
-export const silentMs = 20_000
 
 type ServerRow = SystemTables['waypost_server']
 
@@ -27,7 +28,7 @@ export interface ServerReport {
 }
 
 export async function reportServer(
-  { system }: Host,
+  { system, variables }: Host,
   { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
   { everyMs = heartbeatMs }: { everyMs?: number } = {},
 ): Promise<ServerReport> {
@@ -40,7 +41,8 @@ export async function reportServer(
   }
   const insert = () => {
     const times = { started_at: system.now(), heartbeat_at: system.now(), state_at: system.now() }
-    const row = { id, name: hostname(), version, secret_ids: secrets.keyIds.join(' '), issuer, ...known, ...times }
+    const has = { variables: nameVariables(variables), secret_ids: secrets.keyIds.join(' ') }
+    const row = { id, name: hostname(), version, issuer, ...has, ...known, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
   // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
@@ -64,7 +66,9 @@ export async function reportServer(
         release_id: release ?? known.release_id,
         wanted_id: wanted ?? release ?? known.wanted_id,
       }
-      await update(isDeepStrictEqual(before, known) ? {} : { state_at: system.now() })
+      await update(
+        isDeepStrictEqual(before, known) ? {} : { state_at: system.now(), variables: nameVariables(variables) },
+      )
     },
     async stop() {
       isStopped = true
@@ -75,19 +79,9 @@ export async function reportServer(
   }
 }
 
-/** A server that is alive. */
-export interface LiveServer {
-  /** Of its machine: there may be several of one name. */
-  readonly name: string
-  readonly release: string | null
-  readonly state: string
-  readonly error: string | null
-  readonly issuer: string | null
-}
-
 /** The servers that are alive, by name. */
 export async function listServers({ system }: Host): Promise<readonly LiveServer[]> {
-  return selectLiving(system).select(['name', 'release_id as release', 'state', 'error', 'issuer']).execute()
+  return listLiveServers(system)
 }
 
 /** Names of servers in a sentence: "a, b and 2 on c". */
@@ -99,14 +93,13 @@ export function nameServers(servers: readonly Pick<LiveServer, 'name'>[]): strin
 
 /** Names of the living servers whose newest secret is another one; each name once. */
 export async function listServersWithout(system: System, keyId: string): Promise<readonly string[]> {
-  const rows = await selectLiving(system).select(['name', 'secret_ids']).execute()
+  const rows = await selectLivingServers(system).select(['name', 'secret_ids']).execute()
   return [...new Set(rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map((row) => row.name))]
 }
 
-function selectLiving(system: System) {
-  return system.db
-    .selectFrom('waypost_server')
-    .where('heartbeat_at', '>', (column) => column(system.now(), '-', silentMs))
-    .orderBy('name')
-    .orderBy('started_at')
+/** What is set here, less what no project can name: by it a deployment knows what its release would lack. Names only. */
+function nameVariables(variables: Variables): string {
+  const isNameable = (name: string) => /^(?!WAYPOST_)[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+  const names = Object.keys(variables).filter((name) => isNameable(name) && variable(variables, name) !== undefined)
+  return names.toSorted().join(' ')
 }

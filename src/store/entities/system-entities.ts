@@ -42,6 +42,8 @@ const Server = defineEntity({
     wanted_id: p.text().nullable(),
     /** Since when it is in this state. */
     state_at: time().nullable(),
+    /** Names of the variables that are set where it runs, separated by spaces; never a value. */
+    variables: p.text().nullable(),
     /** Which secrets it can open values with: their key ids, separated by spaces. */
     secret_ids: p.text().nullable(),
     /** What it puts into tokens and accepts, since it was started. */
