@@ -1,7 +1,6 @@
 import type { System } from '../store/index.ts'
-import { errors } from './errors.ts'
-import { emptyBackend, hashPart, releaseId, shortId, writeManifest } from './hash.ts'
-import { activeParts, lockActive, recordActivation } from './history.ts'
+import { emptyBackend, hashPart, releaseId, writeManifest } from './hash.ts'
+import { activeParts, assertActive, lockActive, recordActivation } from './history.ts'
 import type { BuiltRelease } from './manifest.ts'
 import { storeArtifacts, storeParts } from './store-content.ts'
 
@@ -9,7 +8,7 @@ export interface ActivateOptions {
   /** Who deploys, for the list of releases. */
   readonly by: string
   readonly message?: string | undefined
-  /** Only if this release is the active one. */
+  /** Only if this release is the active one, by the beginning of its id; `none` where none is. */
   readonly against?: string | undefined
 }
 
@@ -27,7 +26,7 @@ export async function predictId(system: System, built: BuiltRelease): Promise<st
 
 /**
  * Stores a release and makes it the one that is served, in one transaction: all or nothing.
- * @throws WP_RELEASE_SUPERSEDED when `against` is not the active release
+ * @throws WP_RELEASE_SUPERSEDED when neither `against` nor this one is the active release
  */
 export async function activateRelease(
   system: System,
@@ -40,11 +39,9 @@ export async function activateRelease(
     const now = system.now()
     await lockActive(system, trx)
     const active = await activeParts(trx)
-    if (options.against !== undefined && !(active?.id ?? '').startsWith(options.against)) {
-      throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(active?.id ?? 'none'), expected: options.against })
-    }
     const backendHash = active?.backend_hash ?? hashPart(emptyBackend)
     const id = releaseId(projectHash, backendHash)
+    if (active?.id !== id) assertActive(active, options.against) // who wanted the same has got it
     // Also of the active one: who deploys again what does not come up mends what was damaged.
     await storeParts(system, trx, [
       { hash: projectHash, kind: 'project', manifest },

@@ -7,6 +7,24 @@ export const errors = defineErrors({
     message: 'The active release is {active}, not {expected}',
     hint: 'Look at what is active now and deploy again: waypost deploy shows the difference first.',
   },
+  WP_RELEASE_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no release "{id}"',
+    hint: 'waypost release:list shows those that there are; the beginning of an id is enough.',
+  },
+  WP_RELEASE_AMBIGUOUS: {
+    kind: 'user',
+    status: 409,
+    message: '"{id}" is the beginning of {count} releases: {ids}',
+    hint: 'Give more of its id.',
+  },
+  WP_RELEASE_NO_PREVIOUS: {
+    kind: 'user',
+    status: 409,
+    message: 'There is no release to go back to: {reason}',
+    hint: 'Name one of waypost release:list: waypost release:rollback ID',
+  },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',
     status: 500,

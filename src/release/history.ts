@@ -1,5 +1,7 @@
 import type { Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+import { errors } from './errors.ts'
+import { shortId } from './hash.ts'
 
 export interface ActiveParts {
   readonly id: string
@@ -32,6 +34,13 @@ export function activeParts(db: Pick<System['db'], 'selectFrom'>): Promise<Activ
     .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
     .select(['release.id', 'release.project_hash', 'release.backend_hash'])
     .executeTakeFirst()
+}
+
+/** @throws WP_RELEASE_SUPERSEDED when another release is active than somebody saw; `none` where none was */
+export function assertActive(active: Pick<ActiveParts, 'id'> | undefined, against: string | undefined): void {
+  const id = active?.id ?? 'none'
+  if (against === undefined || id.startsWith(against)) return
+  throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: against })
 }
 
 /** Makes a release the active one, and tells every server. The caller holds the lock; it is the last thing that he does. */

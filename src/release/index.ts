@@ -14,6 +14,7 @@ export {
   type LackingVariable,
   type LiveServer,
 } from './live-servers.ts'
+export { neededScopes } from './needed-scopes.ts'
 export { pruneDevelopmentReleases } from './prune.ts'
 export { listReleases, type ListedRelease } from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'

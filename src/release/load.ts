@@ -29,13 +29,35 @@ export async function loadActiveRelease(system: System): Promise<StoredRelease |
     .select(['project.manifest as project', 'backend.manifest as backend'])
     .executeTakeFirst()
   if (row === undefined || row.id === null) return undefined
-  const { id, project, backend } = row
+  const { activatedAt, activatedBy } = row
+  return { id: row.id, manifest: readParts({ ...row, id: row.id }), activatedAt, activatedBy }
+}
+
+/** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */
+export async function loadManifest(system: Pick<System, 'guardDb'>, id: string): Promise<Manifest> {
+  const row = await system.guardDb
+    .selectFrom('waypost_release as release')
+    .leftJoin('waypost_release_part as project', 'project.hash', 'release.project_hash')
+    .leftJoin('waypost_release_part as backend', 'backend.hash', 'release.backend_hash')
+    .select(['project.manifest as project', 'backend.manifest as backend'])
+    .where('release.id', '=', id)
+    .executeTakeFirst()
+  return readParts({ id, project: row?.project ?? null, backend: row?.backend ?? null })
+}
+
+interface StoredParts {
+  readonly id: string
+  readonly project: string | null
+  readonly backend: string | null
+}
+
+function readParts({ id, project, backend }: StoredParts): Manifest {
   if (project === null || backend === null)
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'a part of it is missing' })
   if (releaseId(hashPart(project), hashPart(backend)) !== id) {
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'a part of it has other content' })
   }
-  return { id, manifest: JSON.parse(project) as Manifest, activatedAt: row.activatedAt, activatedBy: row.activatedBy }
+  return JSON.parse(project) as Manifest
 }
 
 /** The artifacts with these hashes. @throws WP_RELEASE_CORRUPT when one is missing or has other content */

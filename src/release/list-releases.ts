@@ -1,0 +1,45 @@
+import type { System } from '../store/index.ts'
+
+/** A release that System has, and when it was made the active one last. */
+export interface ListedRelease {
+  readonly id: string
+  readonly isActive: boolean
+  readonly kind: 'deploy' | 'rollback'
+  readonly activatedAt: number
+  readonly activatedBy: string
+  /** What was said at its last activation, else when it was made. */
+  readonly message: string | undefined
+  readonly createdAt: number
+}
+
+/** Releases by their last activation, the newest first. */
+export async function listReleases({ db }: Pick<System, 'db'>, limit: number): Promise<readonly ListedRelease[]> {
+  const active = db.selectFrom('waypost_active').select('release_id')
+  const rows = await db
+    .selectFrom('waypost_release as release')
+    // What was activated before Waypost kept each activation stands by the time at which it was made.
+    .leftJoin('waypost_activation as activation', (join) =>
+      join.onRef('activation.release_id', '=', 'release.id').on('activation.number', '=', (column) =>
+        column
+          .selectFrom('waypost_activation as last')
+          .select((last) => last.fn.max('number').as('number'))
+          .whereRef('last.release_id', '=', 'release.id'),
+      ),
+    )
+    .select(['release.id', 'release.created_at', 'release.created_by', 'release.message as first_message'])
+    .select(['activation.kind', 'activation.activated_at', 'activation.activated_by', 'activation.message'])
+    .select((column) => column('release.id', 'in', active).as('is_active'))
+    .orderBy((column) => column.fn.coalesce('activation.activated_at', 'release.created_at'), 'desc')
+    .orderBy((column) => column.fn.coalesce('activation.number', column.lit(0)), 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    isActive: Boolean(row.is_active),
+    kind: row.kind ?? 'deploy',
+    activatedAt: row.activated_at ?? row.created_at,
+    activatedBy: row.activated_by ?? row.created_by,
+    message: row.message ?? row.first_message ?? undefined,
+    createdAt: row.created_at,
+  }))
+}
