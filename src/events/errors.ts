@@ -38,6 +38,12 @@ export const errors = defineErrors({
     message: '"{overlap}" is no time for which secrets sign beside a new one',
     hint: 'Write it as 24h, at most 7d; 0s ends them at once.',
   },
+  WP_EVENTS_ROTATIONS: {
+    kind: 'user',
+    status: 409,
+    message: 'Beside the newest secret of the subscription "{id}" {limit} others sign already, the most that may',
+    hint: 'Rotate it with the overlap "0s", which ends all of them at once, or wait until one of them has ended.',
+  },
   WP_EVENTS_DELIVERY_UNKNOWN: { kind: 'user', status: 404, message: 'There is no delivery "{id}"' },
   WP_EVENTS_DELIVERY_PENDING: {
     kind: 'user',

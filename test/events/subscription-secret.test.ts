@@ -78,8 +78,25 @@ withSubscribers('the secret of a subscription', (world) => {
     for (let count = 0; count < 2; count++) secrets.push((await rotate(id, { overlap: '2d' })).body.secret)
     const post = await receive(receiver)
     for (const one of secrets) verify(post, one)
-    for (let count = 0; count < 6; count++) await rotate(id)
-    assert.equal(signaturesOf(await receive(receiver)).length, 5, 'a header does not grow without end')
+  })
+
+  test('is not replaced a fifth time within the overlaps: none of them ends early, and a header does not grow', async () => {
+    const receiver = await world().openReceiver()
+    const { id, secret } = await world().subscribe(ann, receiver.url)
+    const secrets = [secret]
+    for (let count = 0; count < 4; count++) secrets.push((await rotate(id, { overlap: '2d' })).body.secret)
+    const refused = await rotate(id)
+    assert.equal(refused.status, 409)
+    assert.match(refused.body.detail, /4 others sign already/)
+    const post = await receive(receiver)
+    assert.equal(signaturesOf(post).length, 5)
+    for (const one of secrets) verify(post, one)
+
+    const { status, body } = await rotate(id, { overlap: '0s' })
+    assert.equal(status, 200, 'one that is known to others is replaced all the same')
+    const after = await receive(receiver)
+    assert.equal(signaturesOf(after).length, 1)
+    verify(after, body.secret)
   })
 
   test('replaced by two at once leaves both signing', async () => {

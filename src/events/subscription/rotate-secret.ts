@@ -1,7 +1,7 @@
 import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../attempt/signature.ts'
-import { sealPrevious, secretPlace } from './signing-secrets.ts'
+import { mostPrevious, sealPrevious, secretPlace } from './signing-secrets.ts'
 import { lockOwn, viewSubscription, type OwnSubscription, type SubscriptionView } from './subscription-row.ts'
 import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
@@ -16,7 +16,10 @@ export interface RotatedSecret {
 const usualOverlap = '24h'
 const longestMs = 7 * 86_400_000
 
-/** Gives a subscription a new secret; those before sign beside it for a while, so that a receiver has time to change. */
+/**
+ * Gives a subscription a new secret; those before sign beside it for a while, so that a receiver has time to change.
+ * @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS
+ */
 export async function rotateSecret(
   { system, secrets }: SubscriptionsOptions,
   which: OwnSubscription,
@@ -30,11 +33,13 @@ export async function rotateSecret(
     const { id, now } = row
     const until = now + overlapMs
     const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
+    const previous = sealPrevious(secrets, stored, { now, until })
+    if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: mostPrevious })
     const changed = await trx
       .updateTable('waypost_subscription')
       .set({
         secret: secrets.seal(secret, secretPlace(id)),
-        previous_secrets: sealPrevious(secrets, stored, { now, until }),
+        previous_secrets: previous,
       })
       .where('id', '=', id)
       .returningAll()

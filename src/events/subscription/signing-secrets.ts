@@ -17,7 +17,7 @@ export interface PreviousSecret {
 }
 
 /** Signatures at most beside the newest one: a header has to stay short. */
-const mostPrevious = 4
+export const mostPrevious = 4
 
 /** Where the sealed secret of a subscription stands. */
 export function secretPlace(id: string) {
@@ -34,16 +34,20 @@ export function openSigningSecrets(secrets: Secrets, stored: StoredSecrets, now:
   return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
 }
 
-/** Seals what signs beside a new secret until then at the longest: the one that it replaces, and those before. */
+/**
+ * Seals what signs beside a new secret until then at the longest: the one that it replaces, and those before.
+ * @returns undefined where that would be too many
+ */
 export function sealPrevious(
   secrets: Secrets,
   stored: StoredSecrets,
   { now, until }: { now: number; until: number },
-): string | null {
+): string | null | undefined {
   if (until <= now) return null
   const replaced = { secret: secrets.unseal(stored.secret, secretPlace(stored.subscriptionId)), until }
   const before = openPrevious(secrets, stored, now).map((one) => ({ ...one, until: Math.min(one.until, until) }))
-  const previous = [replaced, ...before].slice(0, mostPrevious)
+  const previous = [replaced, ...before]
+  if (previous.length > mostPrevious) return undefined
   return secrets.seal(JSON.stringify(previous), previousPlace(stored.subscriptionId))
 }
 

@@ -35,7 +35,7 @@ export interface Subscriptions {
   change(which: OwnSubscription, change: SubscriptionChange): Promise<SubscriptionView>
   /** Removes a subscription and cancels what is on its way to it. */
   remove(userId: string, id: string): Promise<void>
-  /** @param overlap for how long the secrets before sign too, `24h` by default. @throws WP_EVENTS_OVERLAP */
+  /** @param overlap for how long the secrets before sign too, `24h` by default. @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS */
   rotate(which: OwnSubscription, overlap?: string): Promise<RotatedSecret>
   /** @returns the delivery's id. @throws WP_EVENTS_SENDS, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN */
   test(which: OwnSubscription): Promise<string>
