@@ -30,14 +30,18 @@ export interface DeliveryView {
 
 export interface AttemptView {
   readonly started: string
-  /** `delivered`, or why it was not. */
+  /** `delivered`, or why it was not; `failed` where that is hidden. */
   readonly outcome: string
-  /** HTTP status; null when there was no answer. */
+  /** HTTP status; null when there was no answer, or it is hidden. */
   readonly status: number | null
-  readonly latency_ms: number
-  /** The first 4 KB; null where there was none, and where it is not for subscribers. */
+  /** Null where it is hidden. */
+  readonly latency_ms: number | null
+  /** The first 4 KB; null where there was none, or it is hidden. */
   readonly answer: string | null
-  /** Where the answer is kept from subscribers, because the endpoint is not on the public internet. */
+  /**
+   * Where the answer is kept from subscribers, because the endpoint is not on the public internet: all that they learn is
+   * whether it was delivered, not what answers there, or whether anything does.
+   */
   readonly answer_hidden?: true
 }
 
@@ -66,21 +70,19 @@ type DeliveryRow = Pick<
   'id' | 'status' | 'failures' | 'due_at' | 'created_at' | 'finished_at' | 'replayed_at'
 > & { readonly event: string | null }
 
-/** The index is by state: of each as many as the page may have, and of those the newest. */
+/** In order of their messages, as the index has them; of one that is gone all that is behind it is gone too. */
 async function selectDeliveries(system: System, page: DeliveryPage): Promise<readonly DeliveryRow[]> {
   const { subscription, state, after, limit } = page
-  const behind = after === undefined ? sql`` : sql`and id < ${after}`
-  const chosen = (state === undefined ? deliveryStates : [state]).map(
-    (one) => sql`select * from (
-      select id from waypost_delivery where subscription_id = ${subscription} and status = ${one} ${behind}
-      order by id desc limit ${limit}
-    ) as ${sql.ref(one)}`,
-  )
+  const message = sql`coalesce((select message_id from waypost_delivery where id = ${after}), '')`
   const { rows } = await sql<DeliveryRow>`
     select d.id, m.event, d.status, d.failures, d.due_at, d.created_at, d.finished_at, d.replayed_at
-    from waypost_delivery d left join waypost_message m on m.id = d.message_id
-    where d.id in (select id from (${sql.join(chosen, sql` union all `)}) as chosen order by id desc limit ${limit})
-    order by d.id desc`.execute(system.db)
+    from (
+      select * from waypost_delivery where subscription_id = ${subscription}
+        ${state === undefined ? sql`` : sql`and status = ${sql.lit(state)}`}
+        ${after === undefined ? sql`` : sql`and message_id < ${message}`}
+      order by message_id desc limit ${limit}
+    ) d left join waypost_message m on m.id = d.message_id
+    order by d.message_id desc`.execute(system.db)
   return rows
 }
 
@@ -106,8 +108,10 @@ async function selectAttempts(system: System, ids: readonly string[]): Promise<r
 }
 
 function viewAttempt({ started_at: startedAt, outcome, status, latency_ms, answer, hidden }: AttemptRow): AttemptView {
-  const view = { started: writeTime(startedAt), outcome, status, latency_ms }
-  return hidden === 0 ? { ...view, answer } : { ...view, answer: null, answer_hidden: true }
+  const started = writeTime(startedAt)
+  if (hidden === 0) return { started, outcome, status, latency_ms, answer }
+  const kept = { status: null, latency_ms: null, answer: null, answer_hidden: true } as const
+  return { started, outcome: outcome === 'delivered' ? outcome : 'failed', ...kept }
 }
 
 function writeTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
