@@ -56,6 +56,24 @@ test('a connection that the server drops ends nothing: the query fails, the next
   await killer.end()
 })
 
+test('a connection that comes back in the middle of a transaction is used by nobody else', async () => {
+  const { db } = open({ max: 1 })
+  const pids: number[] = []
+  for (const left of ['begin', 'begin; select 1 / 0', 'select 1']) {
+    await db.connection().execute(async (connection) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection)
+      pids.push(rows[0]!.pid)
+      await sql
+        .raw(left)
+        .execute(connection)
+        .catch(() => undefined)
+    })
+  }
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
+  assert.equal(new Set(pids).size, 3)
+  assert.equal(rows[0]!.pid, pids[2], 'one that is well goes on')
+})
+
 test('a transaction in which a statement failed is not said to be committed', async () => {
   const { db } = open()
   const committed = db.transaction().execute(async (transaction) => {

@@ -9,11 +9,11 @@ import type { System, SystemTables } from '../../store/index.ts'
 export function readInOrder<Value>(system: System, read: (db: Kysely<SystemTables>) => Promise<Value>): Promise<Value> {
   if (system.kind === 'sqlite') return read(system.db)
   return system.db.connection().execute(async (db) => {
-    // One message to the server; and for this transaction only, since others use the connection after it.
-    await sql
-      .raw('begin read only; set local enable_bitmapscan = off; set local enable_seqscan = off; set local jit = off')
-      .execute(db)
     try {
+      // One message to the server; and for this transaction only, since others use the connection after it.
+      await sql
+        .raw('begin read only; set local enable_bitmapscan = off; set local enable_seqscan = off; set local jit = off')
+        .execute(db)
       const value = await read(db)
       await sql.raw('commit').execute(db)
       return value
@@ -21,7 +21,7 @@ export function readInOrder<Value>(system: System, read: (db: Kysely<SystemTable
       await sql
         .raw('rollback')
         .execute(db)
-        .catch(() => undefined) // what went wrong first is what counts
+        .catch(() => undefined) // what went wrong first is what counts; the pool drops what is left in a transaction
       throw error
     }
   })

@@ -16,6 +16,7 @@ export class BoundCursor<Row> extends Cursor<Row> {
 export class BoundClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #explain: (error: unknown) => unknown
+  /** Whoever came next would wait behind what nobody answers. */
   #isStuck = false
 
   constructor(client: PoolClient, explain: (error: unknown) => unknown) {
@@ -38,7 +39,12 @@ export class BoundClient implements PostgresPoolClient {
   }
 
   release(): void {
-    this.#client.release(this.#isStuck) // true throws it away: whoever came next would wait behind what nobody answers
+    this.#client.release(this.#isStuck || this.#isInTransaction()) // true throws it away
+  }
+
+  /** What came next would be a part of it, or be refused: it could not be ended. */
+  #isInTransaction(): boolean {
+    return !['I', null].includes(this.#client.getTransactionStatus())
   }
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
