@@ -69,7 +69,10 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
     receiver,
     async subscribe(endpoint) {
       const { href, pathname } = new URL(endpoint, receiver.url)
-      const made = await subscriptions.subscribe({ id: user.id, scopes: ['consumer'] }, { event: 'note', endpoint: href })
+      const made = await subscriptions.subscribe(
+        { id: user.id, scopes: ['consumer'] },
+        { event: 'note', endpoint: href },
+      )
       signers.set(pathname, made.secret!)
     },
     async dispatch(count) {
