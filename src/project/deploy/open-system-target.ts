@@ -1,0 +1,57 @@
+import { findUnheldScopes } from '../../auth/index.ts'
+import { variable, type Variables } from '../../kit/index.ts'
+import {
+  activateRelease,
+  findLackingVariables,
+  listLiveServers,
+  loadActiveRelease,
+  neededScopes,
+  predictId,
+  type LackingVariable,
+  type Manifest,
+} from '../../release/index.ts'
+import { checkIdentity, openHost, openIdentity, type Host } from '../../server/index.ts'
+import { storeFact } from '../../store/index.ts'
+import { pendingMigrations } from '../migrate.ts'
+import type { DeployTarget } from './target.ts'
+
+/** Opens the System that the environment names, to deploy to it directly. @throws as `openHost` */
+export async function openSystemTarget(options: {
+  readonly folder: string
+  readonly variables: Variables
+}): Promise<DeployTarget> {
+  const host = await openHost(options)
+  const { system } = host
+  return {
+    address: system.target,
+    flags: [],
+    listServers: () => listLiveServers(system),
+    assertDeployable: () => checkIdentity(host),
+    async survey({ release, plugins }) {
+      const { manifest } = release
+      return {
+        id: await predictId(system, release),
+        active: await loadActiveRelease(system),
+        missingArtifacts: [],
+        unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
+        lackingVariables: await findLacking(host, manifest),
+        pendingMigrations: await pendingMigrations({ host, release, plugins }),
+      }
+    },
+    upload: async () => undefined,
+    async activate(release, activation) {
+      await openIdentity(host)
+      await storeFact(system, 'origin', 'production')
+      return activateRelease(system, release, activation)
+    },
+    close: () => host.close(),
+  }
+}
+
+/** An embedded System is served on this machine, from this folder: also before any server runs. */
+async function findLacking(host: Host, manifest: Manifest): Promise<readonly LackingVariable[]> {
+  const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+  const lacking = await findLackingVariables(host.system, names)
+  if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return lacking
+  return names.filter((name) => variable(host.variables, name) === undefined).map((name) => ({ name, servers: [] }))
+}

@@ -1,0 +1,54 @@
+import type { PluginSet } from '../../plugin/index.ts'
+import type {
+  Activation,
+  ActivateOptions,
+  BuiltRelease,
+  LackingVariable,
+  LiveServer,
+  StoredRelease,
+} from '../../release/index.ts'
+
+/** A release that was built and checked, and the plugins that its project has beside the first-party ones. */
+export interface Deployable {
+  readonly release: BuiltRelease
+  readonly plugins: PluginSet
+}
+
+/** What stands at a target, seen from a release that may come there. */
+export interface TargetSurvey {
+  /** The id that the release would have there. */
+  readonly id: string
+  readonly active: StoredRelease | undefined
+  /** Hashes of the artifacts that have to be uploaded; none where `activate` stores them itself. */
+  readonly missingArtifacts: readonly string[]
+  /** Scopes that the release needs and no active user has. */
+  readonly unheldScopes: readonly string[]
+  /** Variables that the release needs and living servers lack. */
+  readonly lackingVariables: readonly LackingVariable[]
+  /** Migrations of the release that have not run, as `Connection/name`, in the order in which they will. */
+  readonly pendingMigrations: readonly string[]
+}
+
+export interface Upload {
+  readonly artifacts: number
+  readonly bytes: number
+}
+
+/** Where a deployment goes: System directly, or a running server. Whoever deploys does not know which of the two. */
+export interface DeployTarget {
+  /** Its address, without secrets. */
+  readonly address: string
+  /** What names it again at the command line: `--url https://…`; nothing where the environment names it. */
+  readonly flags: readonly string[]
+  /** The servers that are alive there. */
+  listServers(): Promise<readonly LiveServer[]>
+  /** Throws what would keep a deployment from the target; a plan goes without it. Changes nothing. */
+  assertDeployable(): Promise<void>
+  /** Changes nothing. */
+  survey(deployable: Deployable): Promise<TargetSurvey>
+  /** Brings the missing artifacts there, before migrations and activation. @returns undefined where nothing travels ahead */
+  upload(release: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined>
+  /** Stores the release and makes it the active one: all or nothing. @throws WP_RELEASE_SUPERSEDED */
+  activate(release: BuiltRelease, options: ActivateOptions): Promise<Activation>
+  close(): Promise<void>
+}
