@@ -20,4 +20,5 @@ export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed }
 export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
 export type { SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
+export { pruneUnnamed } from './message/prune-unnamed.ts'
 export { testEvent } from './subscription/test-event.ts'

@@ -3,6 +3,7 @@ import { pruneKeys } from '../auth/index.ts'
 import type { Settings } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
 import { loadNow } from './load-now.ts'
+import { pruneUnnamedEvents } from './prune-unnamed-events.ts'
 import { retentionRules, type RetentionRule } from './retention.ts'
 
 /** How many rows of each table went; tables of which none did are left out. */
@@ -26,6 +27,9 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
   for (const rule of retentionRules) {
     const count = await pruneTable(system, rule, { ...options, now })
     if (count > 0) pruned[rule.table] = count
+  }
+  for (const [table, count] of await pruneUnnamedEvents(system, { ...options, now })) {
+    if (count > 0) pruned[table] = (pruned[table] ?? 0) + count
   }
   if (options.signal?.aborted) return pruned
   const keys = await pruneKeys(system, now) // behind the tokens, by which it is known whether one is still needed
