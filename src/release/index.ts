@@ -15,7 +15,13 @@ export {
   type LiveServer,
 } from './live-servers.ts'
 export { neededScopes } from './needed-scopes.ts'
-export { pruneDevelopmentReleases } from './prune.ts'
+export {
+  pruneDevelopmentReleases,
+  pruneReleases,
+  releasesKept,
+  type PrunedReleases,
+  type PruneReleasesOptions,
+} from './prune.ts'
 export { listReleases, type ListedRelease } from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
 export { findPrevious, rollBack } from './roll-back.ts'

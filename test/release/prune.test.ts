@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import {
+  activateRelease,
+  loadActiveRelease,
+  loadArtifacts,
+  loadManifest,
+  pruneReleases,
+  rollBack,
+} from '../../src/release/index.ts'
+import type { System } from '../../src/store/index.ts'
+import { describeEachSystem } from '../support/project-server.ts'
+import { makeRelease, openFreshSystem } from './system.ts'
+
+const dayMs = 86_400_000
+
+describeEachSystem('pruning releases', ({ newSystem }) => {
+  let system: System & AsyncDisposable
+  beforeEach(async () => {
+    system = await openFreshSystem(await newSystem())
+  })
+  afterEach(() => system[Symbol.asyncDispose]())
+
+  /** Each holds an artifact of its own and one that all of them share. */
+  const deploy = async (name: string) =>
+    (await activateRelease(system, makeRelease(name, name, 'shared'), { by: 'ann' })).id
+  const deployAll = async (...names: readonly string[]) => {
+    const ids: string[] = []
+    for (const name of names) ids.push(await deploy(name))
+    return ids
+  }
+  const prune = (more: Partial<Parameters<typeof pruneReleases>[1]> = {}) =>
+    pruneReleases(system, { keepNewest: 0, keepMs: -1000, ...more })
+  const ids = async () => (await system.db.selectFrom('waypost_release').select('id').execute()).map(({ id }) => id)
+  const count = async (table: 'waypost_artifact' | 'waypost_release_part' | 'waypost_activation') => {
+    const query = system.db.selectFrom(table).select((column) => column.fn.countAll<number>().as('count'))
+    return (await query.executeTakeFirstOrThrow()).count
+  }
+  const age = (ms: number) =>
+    system.db
+      .updateTable('waypost_activation')
+      .set((column) => ({ activated_at: column('activated_at', '-', ms) }))
+      .execute()
+
+  test('keeps the active one and the one before it, whole, and deletes what only the others named', async () => {
+    const [one, two, three, four] = await deployAll('one', 'two', 'three', 'four')
+    assert.deepEqual(await prune({ dryRun: true }), { releases: [two, one], artifacts: 2, kept: 2 })
+    assert.equal((await ids()).length, 4)
+    assert.deepEqual(await prune(), { releases: [two, one], artifacts: 2, kept: 2 })
+    assert.deepEqual((await ids()).toSorted(), [three, four].toSorted())
+    const counts = [await count('waypost_artifact'), await count('waypost_release_part')]
+    assert.deepEqual([...counts, await count('waypost_activation')], [3, 3, 2])
+    assert.equal((await loadActiveRelease(system))?.id, four)
+    const { artifacts } = await loadManifest(system, three!)
+    assert.equal((await loadArtifacts(system, { id: three! }, Object.keys(artifacts))).length, 2)
+    assert.deepEqual(await prune(), { releases: [], artifacts: 0, kept: 2 })
+  })
+
+  test('keeps so many of the newest, and those that ended lately, however long ago they began', async () => {
+    const [one, two, three] = await deployAll('one', 'two', 'three')
+    await age(100 * dayMs)
+    const [four, five] = await deployAll('four', 'five')
+    // `three` was active for 100 days until a moment ago.
+    assert.deepEqual((await prune({ keepMs: 90 * dayMs, dryRun: true })).releases, [two, one])
+    assert.deepEqual((await prune({ keepNewest: 4, keepMs: 90 * dayMs })).releases, [one])
+    assert.deepEqual((await ids()).toSorted(), [two, three, four, five].toSorted())
+  })
+
+  test('after a rollback keeps what one further back goes to, and counts from when a release was active last', async () => {
+    const [one, two, three] = await deployAll('one', 'two', 'three')
+    await rollBack(system, two!, { by: 'bob' })
+    assert.deepEqual((await prune()).releases, [three])
+    assert.deepEqual((await ids()).toSorted(), [one, two].toSorted())
+  })
+
+  test('keeps what a server serves or brings up, and what came up last', async () => {
+    const [one, two, three] = await deployAll('one', 'two', 'three', 'four', 'five', 'six', 'seven')
+    const times = { started_at: 1, heartbeat_at: 1 }
+    await system.db
+      .insertInto('waypost_server')
+      .values({ id: 's', name: 'app-1', version: '1', state: 'failed', release_id: one!, wanted_id: two!, ...times })
+      .execute()
+    await system.db.updateTable('waypost_release').set({ came_up_at: 5 }).where('id', '=', three!).execute()
+    await system.db.updateTable('waypost_release').set({ came_up_at: 4 }).where('id', '=', two!).execute()
+    assert.equal((await prune()).releases.length, 2)
+    const left = await ids()
+    assert.ok([one, two, three].every((id) => left.includes(id!)))
+  })
+
+  test('deletes no artifact while what names them is damaged', async () => {
+    await deployAll('one', 'two', 'three')
+    await system.db.updateTable('waypost_release_part').set({ manifest: '{"artifacts":{}}' }).execute()
+    assert.deepEqual(await prune().then(({ releases, artifacts }) => [releases.length, artifacts]), [1, 0])
+    assert.equal(await count('waypost_artifact'), 4)
+  })
+
+  test('beside a deployment of what would go leaves a release that is whole', async () => {
+    for (let round = 0; round < 5; round++) {
+      await deployAll('old', `${round} a`, `${round} b`)
+      await Promise.all([prune(), deploy('old')])
+      const active = await loadActiveRelease(system)
+      assert.equal(active?.manifest.name, 'old')
+      await loadArtifacts(system, active, Object.keys(active.manifest.artifacts))
+    }
+  })
+
+  test('of a release that is activated again and again one activation is left', async () => {
+    for (let round = 0; round < 4; round++) await deployAll('one', 'two')
+    assert.equal(await count('waypost_activation'), 8)
+    await prune({ keepMs: dayMs })
+    assert.equal(await count('waypost_activation'), 8)
+    await prune()
+    assert.equal(await count('waypost_activation'), 2)
+  })
+})

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import {
+  activateRelease,
+  findPrevious,
+  findRelease,
+  listReleases,
+  loadActiveId,
+  loadManifest,
+  rollBack,
+} from '../../src/release/index.ts'
+import { startFeed, type System } from '../../src/store/index.ts'
+import { describeEachSystem } from '../support/project-server.ts'
+import { makeRelease, openFreshSystem } from './system.ts'
+
+describeEachSystem('going back to a release', ({ newSystem }) => {
+  let system: System & AsyncDisposable
+  beforeEach(async () => {
+    system = await openFreshSystem(await newSystem())
+  })
+  afterEach(() => system[Symbol.asyncDispose]())
+
+  const deploy = async (name: string) => (await activateRelease(system, makeRelease(name, name), { by: 'ann' })).id
+  const back = async () => (await rollBack(system, await findPrevious(system), { by: 'bob' })).id
+
+  test('tells the feed, and the list says who went back', async () => {
+    const [one, two] = [await deploy('one'), await deploy('two')]
+    const feed = await startFeed(system)
+    const subjects: string[] = []
+    feed.listen((news) => news !== 'reset' && subjects.push(...news.map(({ subject }) => subject)))
+    const options = { by: 'bob', message: 'It was slow', against: two.slice(0, 8) }
+    assert.deepEqual(await rollBack(system, one, options), { id: one, activated: true })
+    await feed.catchUp()
+    await feed.close()
+    assert.deepEqual(subjects, [one])
+    assert.equal((await loadManifest(system, one)).name, 'one')
+    assert.deepEqual(
+      (await listReleases(system, 10)).map(({ id, isActive, kind, activatedBy, message }) => [
+        id,
+        isActive,
+        kind,
+        activatedBy,
+        message,
+      ]),
+      [
+        [one, true, 'rollback', 'bob', 'It was slow'],
+        [two, false, 'deploy', 'ann', undefined],
+      ],
+    )
+  })
+
+  test('step by step, never to the one that was gone back from', async () => {
+    const [one, two, three] = [await deploy('one'), await deploy('two'), await deploy('three')]
+    assert.deepEqual([await back(), await back()], [two, one])
+    await assert.rejects(findPrevious(system), {
+      code: 'WP_RELEASE_NO_PREVIOUS',
+      message: `There is no release to go back to: none was active before ${one.slice(0, 8)}`,
+    })
+    const four = await deploy('four')
+    assert.equal(await back(), one)
+    await rollBack(system, three, { by: 'bob' })
+    assert.equal(await back(), two, 'from there as when it was deployed')
+    assert.notEqual(four, three)
+  })
+
+  test('is refused where nothing is active, or what was active before was pruned', async () => {
+    await assert.rejects(findPrevious(system), { code: 'WP_RELEASE_NO_PREVIOUS', message: /none is active/ })
+    const one = await deploy('one')
+    await deploy('two')
+    await system.db.deleteFrom('waypost_release').where('id', '=', one).execute()
+    await assert.rejects(findPrevious(system), { message: new RegExp(`${one.slice(0, 8)}, .* was pruned`) })
+    await assert.rejects(rollBack(system, one, { by: 'bob' }), { code: 'WP_RELEASE_UNKNOWN' })
+  })
+
+  test('to the active one does nothing, whatever it is against', async () => {
+    const one = await deploy('one')
+    assert.deepEqual(await rollBack(system, one, { by: 'bob', against: 'ffff' }), { id: one, activated: false })
+    assert.equal((await listReleases(system, 10)).length, 1)
+  })
+
+  test('against another one than the active is refused and changes nothing', async () => {
+    const [one, two] = [await deploy('one'), await deploy('two')]
+    await assert.rejects(rollBack(system, one, { by: 'bob', against: one }), { code: 'WP_RELEASE_SUPERSEDED' })
+    assert.equal(await loadActiveId(system), two)
+  })
+
+  test('beside a deployment has one winner', async () => {
+    const [one, two] = [await deploy('one'), await deploy('two')]
+    const outcomes = await Promise.allSettled([
+      rollBack(system, one, { by: 'bob', against: two }),
+      activateRelease(system, makeRelease('three'), { by: 'ann', against: two }),
+    ])
+    const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.id] : []))
+    assert.deepEqual([won.length, won[0]], [1, await loadActiveId(system)])
+  })
+
+  test('two deployments of the same at once both succeed, and one of them activated it', async () => {
+    const base = await deploy('base')
+    const outcomes = await Promise.all(
+      ['ann', 'bob'].map((by) => activateRelease(system, makeRelease('same'), { by, against: base })),
+    )
+    assert.deepEqual(outcomes.map(({ activated }) => activated).toSorted(), [false, true])
+  })
+
+  test('of two first deployments at once one is told of the other', async () => {
+    const outcomes = await Promise.allSettled(
+      ['one', 'two'].map((name) => activateRelease(system, makeRelease(name), { by: name, against: 'none' })),
+    )
+    assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  })
+})
+
+describeEachSystem('finding a release', ({ newSystem }) => {
+  test('by the beginning of its id, which has to be the beginning of one alone', async () => {
+    await using system = await openFreshSystem(await newSystem())
+    const ids = ['aa11', 'aa12', 'ab', 'b'].map((beginning) => beginning.padEnd(64, '0'))
+    const part = { project_hash: '', backend_hash: '', message: null, created_by: 'ann', created_at: 1 }
+    await system.db
+      .insertInto('waypost_release')
+      .values(ids.map((id) => ({ id, ...part })))
+      .execute()
+    assert.equal(await findRelease(system, 'ab'), ids[2])
+    assert.equal(await findRelease(system, 'AA12'), ids[1])
+    assert.equal(await findRelease(system, ids[3]!), ids[3])
+    await assert.rejects(findRelease(system, 'aa'), {
+      code: 'WP_RELEASE_AMBIGUOUS',
+      message: '"aa" is the beginning of 2 releases: aa110000, aa120000',
+    })
+    for (const unknown of ['c', 'aa13', '', 'a%', 'xyz', ids[0]!.concat('0')]) {
+      await assert.rejects(findRelease(system, unknown), { code: 'WP_RELEASE_UNKNOWN' }, unknown)
+    }
+  })
+})
