@@ -26,9 +26,14 @@ export function sha256(content: string | Uint8Array): string {
 
 /** Like `makeId`, but later ones sort behind earlier ones: 10 characters of time and 10 random ones. */
 export function makeSortedId(prefix: string, nowMs: number): string {
+  return makeId(startOfSortedIds(prefix, nowMs), 10)
+}
+
+/** What sorted ids begin with that are made at a time: earlier ones sort before it, later ones behind it. */
+export function startOfSortedIds(prefix: string, nowMs: number): string {
   let time = ''
   for (let rest = Math.floor(nowMs), place = 0; place < 10; place++, rest = Math.floor(rest / 32)) {
     time = alphabet.charAt(rest % 32) + time
   }
-  return makeId(prefix + time, 10)
+  return prefix + time
 }

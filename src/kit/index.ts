@@ -8,7 +8,7 @@ export { readEnvironment, refreshEnvironment, variable, type Variables } from '.
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
 export { formatAnnotations } from './format-annotations.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
-export { makeId, makeSecret, makeSortedId, makeUuid, sha256 } from './ids.ts'
+export { makeId, makeSecret, makeSortedId, makeUuid, sha256, startOfSortedIds } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { nearest } from './nearest.ts'
 export { type SettingProblem } from './parse-setting.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { pruneKeys } from '../auth/index.ts'
-import type { Settings } from '../kit/index.ts'
+import { startOfSortedIds, type Settings } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
 import { loadNow } from './load-now.ts'
 import { pruneUnnamedEvents } from './prune-unnamed-events.ts'
@@ -41,18 +41,24 @@ async function pruneTable(
   rule: RetentionRule,
   options: PruneOptions & { now: number },
 ): Promise<number> {
-  const { table, key, column, keep, least, where = sql`true` } = rule
+  const { table, key, column, keep, least, sortedBy, where = sql`true` } = rule
   const { settings, chunk = 500, now } = options
   const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
-  const [from, id] = [sql.table(table), sql.ref(key)]
+  const isPostgres = system.kind === 'postgresql'
+  const [from, row] = [sql.table(table), sql.raw(isPostgres ? 'ctid' : 'rowid')]
   // Those of which some have to stay go in order of their keys, by which they are counted; the others by their index.
-  const old = sql`select ${id} from ${from} where ${sql.ref(column)} < ${before} and ${where}`
-  const chosen =
-    least === undefined
-      ? sql`${old} order by ${sql.ref(column)}`
-      : sql`${old} and ${id} <= ${(await findNewest(system, rule)) - least} order by ${id}`
-  const lock = system.kind === 'postgresql' ? sql` for update skip locked` : sql``
-  const statement = sql`delete from ${from} where ${id} in (${chosen} limit ${sql.lit(chunk)}${lock})`
+  const [order, range] =
+    least !== undefined
+      ? [key, sql`${sql.ref(key)} <= ${(await findNewest(system, rule)) - least}`]
+      : sortedBy !== undefined
+        ? [sortedBy[0], sql`${sql.ref(sortedBy[0])} < ${startOfSortedIds(sortedBy[1], before)}`]
+        : [column, sql`true`]
+  const chosen = sql`select ${row} from ${from} where ${sql.ref(column)} < ${before} and ${range} and ${where}
+    order by ${sql.ref(order)} limit ${sql.lit(chunk)}`
+  // By its place: PostgreSQL reads no other row then, whatever it believes of the table.
+  const statement = isPostgres
+    ? sql`delete from ${from} where ctid = any(array(${chosen} for update skip locked))`
+    : sql`delete from ${from} where rowid in (${chosen})`
   let count = 0
   while (!options.signal?.aborted) {
     const { numAffectedRows = 0n } = await statement.execute(system.db)

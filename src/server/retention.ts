@@ -13,6 +13,11 @@ export interface RetentionRule {
   readonly column: string
   /** An entry of the setting `keep`, or a fixed time in milliseconds. */
   readonly keep: Keep | number
+  /**
+   * A column of sorted ids that are not made later than what `column` says, with what they begin with: where no index
+   * knows `column`, only rows with old ids are looked at.
+   */
+  readonly sortedBy?: readonly [column: string, prefix: string]
   /** Rows that are never pruned, however old: this many behind the newest by key. */
   readonly least?: number
   /** What holds of a row, beside its age, before it goes. */
@@ -36,8 +41,14 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_feed', key: 'position', column: 'created_at', keep: 'feed', least: 1000 },
   // An attempt goes by its own age, also of what is still on its way. What waits has no time at which it was over, and
   // keeps its message, however old that is.
-  { table: 'waypost_attempt', key: 'id', column: 'started_at', keep: 'attempts' },
-  { table: 'waypost_delivery', key: 'id', column: 'finished_at', keep: 'deliveries' },
+  {
+    table: 'waypost_attempt',
+    key: 'id',
+    column: 'started_at',
+    keep: 'attempts',
+    sortedBy: ['delivery_id', 'dlv_'],
+  },
+  { table: 'waypost_delivery', key: 'id', column: 'finished_at', keep: 'deliveries', sortedBy: ['id', 'dlv_'] },
   {
     table: 'waypost_message',
     key: 'id',

@@ -5,11 +5,12 @@ import { entities } from './entities.ts'
 import { InitialTables } from './migrations/0001-initial-tables.ts'
 import { AuthorizationCode } from './migrations/0002-authorization-code.ts'
 import { Events } from './migrations/0003-events.ts'
+import { FewerIndexes } from './migrations/0004-fewer-indexes.ts'
 import { Releases } from './migrations/0005-releases.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
-const classes = [InitialTables, AuthorizationCode, Events, Releases]
+const classes = [InitialTables, AuthorizationCode, Events, FewerIndexes, Releases]
 
 /**
  * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.

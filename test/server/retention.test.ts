@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { addUser, issueTokens, openKeyRing, openTokenIssuer, loginClientId } from '../../src/auth/index.ts'
-import { defaultSettings } from '../../src/kit/index.ts'
+import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
 import { executeHostEvents, openIdentity } from '../../src/server/index.ts'
 import { openPruner } from '../../src/server/open-pruner.ts'
 import { pruneSystem } from '../../src/server/prune.ts'
@@ -67,8 +67,9 @@ for (const kind of systemKinds) {
         assert.equal(least, undefined)
         const keepMs = typeof keep === 'number' ? keep : defaultSettings.keep[keep]
         const before = await count(table)
-        await addRow(table, { id: 'old', column, at: Date.now() - keepMs - 60_000 })
-        await addRow(table, { id: 'new', column, at: Date.now() - keepMs + 60_000 })
+        for (const at of [Date.now() - keepMs - 60_000, Date.now() - keepMs + 60_000]) {
+          await addRow(table, { id: makeSortedId('dlv_', at), column, at })
+        }
         assert.deepEqual(await prune(), { [table]: 1 })
         assert.equal(await count(table), before + 1)
         await system.db
@@ -81,8 +82,8 @@ for (const kind of systemKinds) {
     test('what is still on its way stays with its message, however old both are', async () => {
       const { db } = system
       for (const [id, status] of [
-        ['waits', 'pending'],
-        ['over', 'dead'],
+        ['dlv_00WAITS', 'pending'],
+        ['dlv_00OVER', 'dead'],
       ] as const) {
         const message = { id, event: 'noted', data: '1', created_at: 1, fanned_out_at: 1 }
         const delivery = { id, message_id: id, subscription_id: 'sub', status, due_at: 1, failures: 0, lost: 0 }
@@ -97,7 +98,7 @@ for (const kind of systemKinds) {
       }
       assert.deepEqual(await prune({ chunk: 1 }), { waypost_delivery: 1, waypost_message: 1 })
       for (const table of ['waypost_message', 'waypost_delivery'] as const) {
-        assert.deepEqual(await db.selectFrom(table).select('id').execute(), [{ id: 'waits' }], table)
+        assert.deepEqual(await db.selectFrom(table).select('id').execute(), [{ id: 'dlv_00WAITS' }], table)
         await db.deleteFrom(table).execute()
       }
     })

@@ -51,7 +51,7 @@ const Message = defineEntity({
 const Delivery = defineEntity({
   name: 'Delivery',
   tableName: 'waypost_delivery',
-  // Partial ones: a delivery that is over leaves them, and each update costs an entry in the others.
+  // Partial ones: what is delivered leaves them, and each update costs an entry in the others.
   indexes: [
     { name: 'waypost_delivery_due_index', properties: ['due_at', 'id'], where: "status = 'pending'" },
     {
@@ -59,11 +59,20 @@ const Delivery = defineEntity({
       properties: ['subscription_id', 'due_at'],
       where: "status = 'pending'",
     },
-    { properties: ['subscription_id', 'status', 'id'] },
+    { name: 'waypost_delivery_message_index', properties: ['message_id'], where: "status = 'pending'" },
     { name: 'waypost_delivery_dead_index', properties: ['finished_at'], where: "status = 'dead'" },
-    { name: 'waypost_delivery_finished_index', properties: ['finished_at'], where: 'finished_at is not null' },
+    {
+      name: 'waypost_delivery_subscription_dead_index',
+      properties: ['subscription_id', 'message_id'],
+      where: "status = 'dead'",
+    },
+    {
+      name: 'waypost_delivery_subscription_cancelled_index',
+      properties: ['subscription_id', 'message_id'],
+      where: "status = 'cancelled'",
+    },
   ],
-  uniques: [{ properties: ['message_id', 'subscription_id'] }],
+  uniques: [{ properties: ['subscription_id', 'message_id'] }],
   properties: {
     id: p.text().primary(),
     message_id: p.text(),
@@ -90,9 +99,9 @@ const Attempt = defineEntity({
   name: 'Attempt',
   tableName: 'waypost_attempt',
   properties: {
+    delivery_id: p.text().primary(),
     id: p.text().primary(),
-    delivery_id: p.text().index(),
-    started_at: time().index(),
+    started_at: time(),
     latency_ms: p.integer(),
     /** HTTP status; null when there was no answer. */
     status: p.integer().nullable(),

@@ -3,5 +3,6 @@ export const systemMigrations: readonly string[] = [
   '0001-initial-tables',
   '0002-authorization-code',
   '0003-events',
+  '0004-fewer-indexes',
   '0005-releases',
 ]
