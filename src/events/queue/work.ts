@@ -37,8 +37,12 @@ const lookedAt = 500
  */
 export async function findWork(system: System, capacity: Capacity, looks: Looks): Promise<Work> {
   if (capacity.free === 0) return { ...(await findMessages(system, capacity.catalog)), due: [], isPartial: false }
-  const known = capacity.isDueFirst ? chooseStartable(looks.ahead, capacity) : []
-  if (known.length >= capacity.free) return dueOnly(known)
+  const known = chooseStartable(looks.ahead, capacity)
+  if (known.length >= capacity.free) {
+    return capacity.isDueFirst
+      ? dueOnly(known)
+      : { ...(await findMessages(system, capacity.catalog)), ...startOf(known) }
+  }
   const oldest = await findOldest(system, capacity)
   looks.ahead = oldest.found
   const startable = chooseStartable(oldest.found, capacity)
@@ -55,7 +59,11 @@ export async function findWork(system: System, capacity: Capacity, looks: Looks)
 }
 
 function dueOnly(startable: readonly OldDelivery[]): Work {
-  return { fresh: false, begun: false, due: startable.map((one) => one.id), isPartial: false }
+  return { fresh: false, begun: false, ...startOf(startable) }
+}
+
+function startOf(startable: readonly OldDelivery[]): Pick<Work, 'due' | 'isPartial'> {
+  return { due: startable.map((one) => one.id), isPartial: false }
 }
 
 async function findMessages(system: System, catalog: EventCatalog): Promise<Pick<Work, 'fresh' | 'begun'>> {

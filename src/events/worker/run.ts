@@ -8,6 +8,8 @@ import { judge } from '../attempt/judge.ts'
 import { LoneTurn } from '../queue/lone-turn.ts'
 import { makeMender } from '../queue/mend-times.ts'
 import { makeRecorder } from '../attempt/recorder.ts'
+import { Pace } from './pace.ts'
+import { Places } from './places.ts'
 import { reportOf, reportOfLost } from './report.ts'
 import { makeLooks } from '../queue/work.ts'
 
@@ -19,8 +21,10 @@ export interface Summary {
   dead: number
 }
 
-/** Outcomes for each POST at once that may wait to be recorded, before no more is begun. */
+/** Outcomes for each POST at once that may wait to be recorded, before no more is claimed. */
 const mostUnrecorded = 4
+/** Deliveries for each POST at once that may be claimed ahead. */
+const mostAhead = 4
 
 const roomMs = 5
 const messagesMs = 50
@@ -28,7 +32,7 @@ const messagesMs = 50
 /** One worker at work: what it has under way, and what came of it. */
 export class Run {
   readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
-  /** POSTs by endpoint. */
+  /** What was claimed and has not ended, by endpoint. */
   readonly underWay = new Map<string, number>()
   /** What kept it from working. */
   readonly failures: unknown[] = []
@@ -40,7 +44,10 @@ export class Run {
   readonly #mender: ReturnType<typeof makeMender>
   readonly #counter: ReturnType<typeof makeAttemptCounter>
   readonly #attempts = new Set<Promise<void>>()
-  #posting = 0
+  readonly #places = new Places()
+  readonly #pace: Pace
+  /** What was claimed and has not ended. */
+  #claimed = 0
   #nextMessages = -Infinity
   #onEnd = () => {}
 
@@ -49,28 +56,39 @@ export class Run {
     this.#options = options
     this.#ring = ring
     this.lone = new LoneTurn(options.clock)
+    this.#pace = new Pace(options.clock)
     this.#recorder = makeRecorder(options)
     this.#mender = makeMender(options.system, options.clock)
     this.#counter = makeAttemptCounter(options.system)
   }
 
-  /** How many deliveries it may start, of so many at once. */
+  /**
+   * How many deliveries it may claim: as many as it posts at once, and what is likely to end within 20 ms, so that
+   * neither the POSTs wait for claims, nor a claim is made for a few of them.
+   */
   free(limit: number): number {
+    this.#places.setLimit(limit)
     if (this.lone.isWanted || this.lone.isRunning) return 0
-    return Math.max(0, Math.min(limit - this.#posting, limit * mostUnrecorded - this.#attempts.size))
+    const unrecorded = this.#attempts.size - this.#claimed
+    return Math.max(0, Math.min(this.#most(limit) - this.#claimed, limit * mostUnrecorded - unrecorded))
+  }
+
+  #most(limit: number): number {
+    return limit + Math.min(this.#pace.next(), limit * mostAhead)
   }
 
   /**
-   * Waits, for a moment at most, until a good part of what may be under way at once can be started: a look at the
-   * database for each place that comes free would cost more than the POST.
+   * Waits, for a moment at most, until a good part of what may be claimed at once can be: a look at the database for each
+   * place that comes free would cost more than the POST.
    */
   async waitForRoom(limit: number): Promise<void> {
+    const isRoom = () => this.#claimed === 0 || this.free(limit) >= this.#most(limit) / 2
     // With SQLite nothing else makes way for signals and timers.
-    if (this.#posting === 0 || this.free(limit) >= limit / 2) return makeWay()
+    if (isRoom()) return makeWay()
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, roomMs)
     this.#onEnd = () => {
-      if (this.#posting === 0 || this.free(limit) >= limit / 2) resolve()
+      if (isRoom()) resolve()
     }
     await promise
     clearTimeout(timer)
@@ -117,8 +135,9 @@ export class Run {
     this.#options.onAttempt?.(reportOfLost(row))
   }
 
-  /** Waits for what is under way. */
+  /** Gives back what was not begun, and waits for what is under way. */
   async end(): Promise<void> {
+    this.#places.close()
     await Promise.all(this.#attempts)
     await this.#counter.close()
   }
@@ -140,12 +159,18 @@ export class Run {
   /** Its place is free for another one when it has ended, and not only when that is recorded. */
   async #post(delivery: ClaimedDelivery): Promise<Delivered | undefined> {
     const { endpoint } = delivery
-    this.#posting++
+    this.#claimed++
     this.underWay.set(endpoint, (this.underWay.get(endpoint) ?? 0) + 1)
     try {
-      return await deliver(this.#options, delivery)
+      if (!(await this.#places.take())) return undefined
+      try {
+        return await deliver(this.#options, delivery)
+      } finally {
+        this.#places.giveBack()
+        this.#pace.count()
+      }
     } finally {
-      this.#posting--
+      this.#claimed--
       const left = this.underWay.get(endpoint)! - 1
       if (left === 0) this.underWay.delete(endpoint)
       else this.underWay.set(endpoint, left)
