@@ -1,7 +1,15 @@
 import { pruneUnnamed } from '../events/index.ts'
+import type { Settings } from '../kit/index.ts'
 import { loadActiveRelease } from '../release/index.ts'
 import type { System } from '../store/index.ts'
-import type { PruneOptions } from './prune.ts'
+
+export interface PruneUnnamedOptions {
+  readonly settings: Settings
+  readonly signal?: AbortSignal | undefined
+  readonly chunk?: number
+  /** By the database's clock. */
+  readonly now: number
+}
 
 type Count = readonly [table: 'waypost_message' | 'waypost_delivery', rows: number]
 
@@ -11,7 +19,7 @@ type Count = readonly [table: 'waypost_message' | 'waypost_delivery', rows: numb
  */
 export async function pruneUnnamedEvents(
   system: System,
-  { settings, chunk = 500, signal, now }: PruneOptions & { now: number },
+  { settings, chunk = 500, signal, now }: PruneUnnamedOptions,
 ): Promise<readonly Count[]> {
   const release = await loadActiveRelease(system)
   if (release === undefined || signal?.aborted) return []
