@@ -32,6 +32,8 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
   const prune = (more: Partial<Parameters<typeof pruneReleases>[1]> = {}) =>
     pruneReleases(system, { keepNewest: 0, keepMs: -1000, ...more })
   const ids = async () => (await system.db.selectFrom('waypost_release').select('id').execute()).map(({ id }) => id)
+  const assertLeft = async (...wanted: readonly (string | undefined)[]) =>
+    assert.deepEqual(new Set(await ids()), new Set(wanted))
   const count = async (table: 'waypost_artifact' | 'waypost_release_part' | 'waypost_activation') => {
     const query = system.db.selectFrom(table).select((column) => column.fn.countAll<number>().as('count'))
     return (await query.executeTakeFirstOrThrow()).count
@@ -47,7 +49,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     assert.deepEqual(await prune({ dryRun: true }), { releases: [two, one], artifacts: 2, kept: 2 })
     assert.equal((await ids()).length, 4)
     assert.deepEqual(await prune(), { releases: [two, one], artifacts: 2, kept: 2 })
-    assert.deepEqual((await ids()).toSorted(), [three, four].toSorted())
+    await assertLeft(three, four)
     const counts = [await count('waypost_artifact'), await count('waypost_release_part')]
     assert.deepEqual([...counts, await count('waypost_activation')], [3, 3, 2])
     assert.equal((await loadActiveRelease(system))?.id, four)
@@ -63,14 +65,14 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     // `three` was active for 100 days until a moment ago.
     assert.deepEqual((await prune({ keepMs: 90 * dayMs, dryRun: true })).releases, [two, one])
     assert.deepEqual((await prune({ keepNewest: 4, keepMs: 90 * dayMs })).releases, [one])
-    assert.deepEqual((await ids()).toSorted(), [two, three, four, five].toSorted())
+    await assertLeft(two, three, four, five)
   })
 
   test('after a rollback keeps what one further back goes to, and counts from when a release was active last', async () => {
     const [one, two, three] = await deployAll('one', 'two', 'three')
     await rollBack(system, two!, { by: 'bob' })
     assert.deepEqual((await prune()).releases, [three])
-    assert.deepEqual((await ids()).toSorted(), [one, two].toSorted())
+    await assertLeft(one, two)
   })
 
   test('keeps what a server serves or brings up, and what came up last', async () => {

@@ -99,7 +99,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     const outcomes = await Promise.all(
       ['ann', 'bob'].map((by) => activateRelease(system, makeRelease('same'), { by, against: base })),
     )
-    assert.deepEqual(outcomes.map(({ activated }) => activated).toSorted(), [false, true])
+    assert.equal(outcomes.filter(({ activated }) => activated).length, 1)
   })
 
   test('of two first deployments at once one is told of the other', async () => {
