@@ -1,15 +1,28 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { Args, Flags, WaypostCommand, paint, plural } from '../bin/cli/index.ts'
+import { Args, Flags, WaypostCommand, listFlag, paint, plural } from '../bin/cli/index.ts'
+import { nearest } from '../src/kit/index.ts'
+import type { InitReport } from '../src/project/index.ts'
 
 export default class Init extends WaypostCommand {
-  static override description = 'Scaffold a new project that runs at once.'
+  static override description =
+    'Scaffold a project that runs at once, or the folder of a server; add to it what surrounds a deployment.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> todo',
     '<%= config.bin %> <%= command.id %> my-api --template empty --no-install --yes',
+    '<%= config.bin %> <%= command.id %> --with docker,github     # in a project that is there',
+    '<%= config.bin %> <%= command.id %> server --template host --with systemd',
   ]
   static override args = { dir: Args.string({ description: 'Folder to write the project into', default: '.' }) }
   static override flags = {
-    template: Flags.string({ description: 'What to start from', default: 'todo', env: 'WAYPOST_TEMPLATE' }),
+    template: Flags.string({
+      description: 'What to start from: todo (the default), empty, host (the folder of a server)',
+      env: 'WAYPOST_TEMPLATE',
+    }),
+    with: listFlag({
+      description: 'What surrounds it, also of a project that is there: docker, github, gitlab, kubernetes, systemd',
+      default: [],
+    }),
     force: Flags.boolean({ description: 'Write the files that are missing into a folder that is not empty' }),
     install: Flags.boolean({ description: 'Install the dependencies with npm', default: true, allowNo: true }),
     yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
@@ -18,35 +31,75 @@ export default class Init extends WaypostCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Init)
     const folder = path.resolve(args.dir)
-    const { initProject, validateProject } = await import('../src/project/index.ts')
-    const report = await initProject({ folder, template: flags.template, force: flags.force, install: flags.install })
+    const { initProject, listParts } = await import('../src/project/index.ts')
+    this.#assertParts(flags.with, await listParts())
+    const { template, with: parts, force, install } = flags
+    const report = await initProject({ folder, template, parts, force, install })
     const name = path.relative('.', folder) || '.'
     this.print()
-    this.print(`  Created    ${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`)
-    this.print(`  Installed  ${describeInstall(report, name)}`)
-    const { ok, counts } = await validateProject(folder)
-    const checked = [
-      plural(counts.routes, 'route'),
-      plural(counts.methods, 'method'),
-      plural(counts.schemas, 'schema'),
-      plural(counts.events, 'event'),
-    ]
-    this.print(`  Checked    ${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`)
+    if (report.template !== undefined) {
+      this.print(`  Created    ${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`)
+      this.print(`  Installed  ${describeInstall(report, name)}`)
+      if (existsSync(path.join(folder, 'waypost.yml'))) this.print(`  Checked    ${await describeCheck(folder)}`)
+    }
+    this.#printList('Added', report.added)
+    this.#printList('Left', report.left, ' (there already)')
     this.print('\n  Next')
-    const next = [
-      ...(name === '.' ? [] : [`cd ${quote(name)}`]),
-      ...(report.installedMs === undefined ? ['npm install'] : []),
-      'npm run dev',
-    ]
-    for (const command of next) this.print(`    ${paint('cyan', command)}`)
+    for (const command of nextSteps(report, { name, folder, parts })) this.print(`    ${paint('cyan', command)}`)
     this.print()
+  }
+
+  #assertParts(parts: readonly string[], known: readonly string[]): void {
+    const unknown = parts.find((part) => !known.includes(part))
+    if (unknown === undefined) return
+    const guess = nearest(unknown, known)
+    const meant = guess === undefined ? '' : ` Did you mean "${guess}"?`
+    throw this.wrongUsage(`There is no part "${unknown}".${meant} There is: ${known.join(', ')}`)
+  }
+
+  #printList(title: string, files: readonly string[], note = ''): void {
+    for (const [index, file] of files.entries()) this.print(`  ${(index === 0 ? title : '').padEnd(11)}${file}${note}`)
   }
 }
 
-function describeInstall(report: { installedMs: number | undefined; installProblem?: string }, name: string): string {
+function describeInstall(report: InitReport, name: string): string {
   if (report.installedMs !== undefined) return `waypost with npm, ${(report.installedMs / 1000).toFixed(1)} s`
   if (report.installProblem === undefined) return 'nothing, as asked'
   return `nothing: ${report.installProblem}. Run npm install in ${name}/ later.`
+}
+
+async function describeCheck(folder: string): Promise<string> {
+  const { validateProject } = await import('../src/project/index.ts')
+  const { ok, counts } = await validateProject(folder)
+  const checked = [
+    plural(counts.routes, 'route'),
+    plural(counts.methods, 'method'),
+    plural(counts.schemas, 'schema'),
+    plural(counts.events, 'event'),
+  ]
+  return `${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`
+}
+
+/** Where to go on with a part: its file begins with what has to be done. */
+const firstFiles: Readonly<Record<string, string>> = {
+  docker: 'compose.yml',
+  github: '.github/workflows/waypost.yml',
+  gitlab: '.gitlab-ci.yml',
+  kubernetes: 'deploy/kubernetes/README.md',
+  systemd: 'deploy/systemd/README.md',
+}
+
+function nextSteps(
+  report: InitReport,
+  { name, folder, parts }: { name: string; folder: string; parts: readonly string[] },
+): readonly string[] {
+  const read = [...new Set(parts)].flatMap((part) => firstFiles[part] ?? []).map((file) => `less ${file}`)
+  const change = name === '.' ? [] : [`cd ${quote(name)}`]
+  if (report.template === undefined) return [...change, ...read]
+  const start = existsSync(path.join(folder, 'waypost.yml'))
+    ? ['npm run dev']
+    : ['cp .env.example .env', 'npx waypost doctor']
+  return [...change, ...(report.installedMs === undefined ? ['npm install'] : []), ...start, ...read]
 }
 
 /** A path that a shell takes as one word. */

@@ -29,7 +29,8 @@ export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from '.
 export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
 export type { SuggestedRequest } from './suggest-requests.ts'
 export { createMigration, type CreateMigrationOptions } from './create-migration.ts'
-export { initProject, type InitOptions, type InitReport } from './init.ts'
+export { initProject, type InitOptions, type InitReport } from './init/init-project.ts'
+export { listParts } from './init/parts.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 
 export async function dev(options: DevOptions): Promise<DevServer> {

@@ -116,6 +116,37 @@ test('init --force writes only the files that are missing', async () => {
   assert.equal((await readdir(folder)).includes('.gitignore'), true)
 })
 
+test('init --with adds to a project that is there, and says what it left as it was', async () => {
+  const folder = path.join(home, 'added')
+  await mkdir(folder)
+  await writeFile(path.join(folder, 'waypost.yml'), 'routes: {}\n')
+  await writeFile(path.join(folder, 'compose.yml'), 'mine\n')
+  const { code, stdout, stderr } = await init('added --with docker,gitlab')
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(stdout.split('\n'), [
+    '',
+    '  Added      .dockerignore',
+    '             Dockerfile',
+    '             .gitlab-ci.yml',
+    '  Left       compose.yml (there already)',
+    '',
+    '  Next',
+    '    cd added',
+    '    less compose.yml',
+    '    less .gitlab-ci.yml',
+    '',
+    '',
+  ])
+})
+
+test('init --with a part that does not exist is wrong usage, and nothing is written', async () => {
+  const { code, stdout, stderr } = await init('wrong --with docker,kubernets')
+  assert.equal(code, 2)
+  assert.equal(stdout, '')
+  assert.match(stderr, /There is no part "kubernets"\. Did you mean "kubernetes"\? There is: docker, github, gitlab, /)
+  await assert.rejects(readdir(path.join(home, 'wrong')), { code: 'ENOENT' })
+})
+
 test('init without npm on the PATH scaffolds all the same and says what is left to do', async () => {
   const env = { PATH: path.join(home, 'nowhere') }
   const { code, stdout, stderr } = await runCli(['init', 'offline', '--yes'], { cwd: home, env })

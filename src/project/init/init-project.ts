@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { installation, nearest } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
+import { copyFiles } from './copy-files.ts'
+import { fillPackage, packageName } from './fill-package.ts'
+import { install, type Installed } from './install.ts'
+import { addParts, hasWaypost, partsFolder } from './parts.ts'
+
+export interface InitOptions {
+  readonly folder: string
+  /** What to start from, `todo` by default; not given, parts are added to a project that is there. */
+  readonly template?: string | undefined
+  /** What surrounds it: names of `listParts`. */
+  readonly parts?: readonly string[]
+  /** Write the files that are missing into a folder that is not empty. */
+  readonly force: boolean
+  readonly install: boolean
+}
+
+export interface InitReport extends Installed {
+  readonly folder: string
+  /** Undefined where only parts were added to what is there. */
+  readonly template: string | undefined
+  /** Files of the template that were written, relative to the folder. */
+  readonly files: readonly string[]
+  /** Files of the parts that were written. */
+  readonly added: readonly string[]
+  /** Files of the parts that were there already, and are as they were. */
+  readonly left: readonly string[]
+}
+
+const templates = path.join(installation, 'templates')
+
+/**
+ * Scaffolds a project, or adds parts to one that is there. No file is ever overwritten.
+ * @throws WP_PROJECT_TEMPLATE, WP_PROJECT_NOT_EMPTY, WP_PROJECT_NO_FOLDER
+ */
+export async function initProject(options: InitOptions): Promise<InitReport> {
+  const { folder, parts = [] } = options
+  if (parts.length > 0 && options.template === undefined && hasWaypost(folder)) {
+    const { files: added, left } = await addParts(folder, parts)
+    return { folder, template: undefined, files: [], added, left, installedMs: undefined }
+  }
+  const template = options.template ?? 'todo'
+  const source = await findTemplate(template)
+  await assertUsable(options)
+  const { files } = await copyFiles({ source, folder, fill: (target, text) => fill(target, text, folder) })
+  const { files: added, left } = await addParts(folder, parts)
+  const installed = options.install ? await install(folder) : { installedMs: undefined }
+  return { folder, template, files, added, left, ...installed }
+}
+
+function fill(target: string, text: string, folder: string): string {
+  if (target === 'package.json') return fillPackage(text, folder)
+  return target === 'README.md' ? text.replace(/^# .*/, `# ${packageName(folder)}`) : text
+}
+
+async function findTemplate(name: string): Promise<string> {
+  const entries = await readdir(templates, { withFileTypes: true })
+  const names = entries.flatMap((entry) =>
+    entry.isDirectory() && entry.name !== path.basename(partsFolder) ? [entry.name] : [],
+  )
+  if (names.includes(name)) return path.join(templates, name)
+  const guess = nearest(name, names)
+  throw errors.WP_PROJECT_TEMPLATE({
+    name,
+    hint: guess === undefined ? `There is: ${names.sort().join(', ')}.` : `Did you mean "${guess}"?`,
+  })
+}
+
+async function assertUsable({ folder, force }: InitOptions): Promise<void> {
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: nearestThere(folder) })
+    return undefined
+  })
+  if (found === undefined) return
+  if (!found.isDirectory()) throw errors.WP_PROJECT_NO_FOLDER({ folder })
+  const { length } = await readdir(folder)
+  if (length > 0 && !force) {
+    throw errors.WP_PROJECT_NOT_EMPTY({
+      folder: `${path.basename(folder)}/`,
+      count: length === 1 ? '1 file' : `${length} files`,
+    })
+  }
+}
+
+/** What stands on the way to a folder that is not there. */
+function nearestThere(folder: string): string {
+  return existsSync(folder) ? folder : nearestThere(path.dirname(folder))
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+
+export interface Installed {
+  /** How long npm took; undefined when nothing was installed. */
+  readonly installedMs: number | undefined
+  /** Why npm installed nothing although it should have. */
+  readonly installProblem?: string
+}
+
+/** Installs the dependencies of a folder with npm. What goes wrong is told, not thrown: it can be done later. */
+export async function install(folder: string): Promise<Installed> {
+  const began = performance.now()
+  const output: string[] = []
+  const code = await new Promise<number | null>((resolve) => {
+    const npm = spawn('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32',
+    })
+    npm.stdout.on('data', (part: Buffer) => output.push(part.toString()))
+    npm.stderr.on('data', (part: Buffer) => output.push(part.toString()))
+    npm.once('error', () => resolve(null))
+    npm.once('close', resolve)
+  })
+  if (code === 0) return { installedMs: performance.now() - began }
+  const reason = code === null ? 'npm is not on the PATH' : explain(output.join(''))
+  return { installedMs: undefined, installProblem: reason }
+}
+
+function explain(output: string): string {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET/.test(output)) return 'npm could not reach the registry'
+  const line = output.split('\n').find((one) => /^npm (error|ERR!)/.test(one) && !/code/.test(one))
+  return line === undefined ? 'npm failed' : `npm said: ${line.replace(/^npm (error|ERR!) */, '')}`
+}

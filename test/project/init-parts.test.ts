@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import Init from '../../commands/init.ts'
+import { initProject, listParts } from '../../src/project/index.ts'
+
+let home: string
+before(async () => {
+  home = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-parts-')))
+})
+after(() => rm(home, { recursive: true, force: true }))
+
+const options = { force: false, install: false }
+
+test('a new project has what surrounds it, under its own name', async () => {
+  const folder = path.join(home, 'Shop API')
+  const report = await initProject({ ...options, folder, parts: ['docker', 'github', 'docker'] })
+  assert.equal(report.template, 'todo')
+  assert.equal(report.files.length, 17)
+  assert.deepEqual(report.added, ['.dockerignore', 'Dockerfile', 'compose.yml', '.github/workflows/waypost.yml'])
+  assert.deepEqual(report.left, [])
+  assert.match(await readFile(path.join(folder, 'compose.yml'), 'utf8'), /^name: shop-api$/m)
+})
+
+test('every part is added to a project that is there, and nothing that stands in it is touched', async () => {
+  const folder = path.join(home, 'there')
+  await mkdir(folder)
+  await writeFile(path.join(folder, 'waypost.yml'), 'routes: {}\n')
+  await writeFile(path.join(folder, 'compose.yml'), 'mine\n')
+  const report = await initProject({ ...options, folder, parts: await listParts() })
+  assert.equal(report.template, undefined)
+  assert.deepEqual([report.files, report.left], [[], ['compose.yml']])
+  assert.equal(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), 'routes: {}\n')
+  assert.equal(await readFile(path.join(folder, 'compose.yml'), 'utf8'), 'mine\n')
+  const there = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  assert.equal(there.length, report.added.length + 2)
+  for (const name of report.added) {
+    assert.doesNotMatch(await readFile(path.join(folder, name), 'utf8'), /my-api/, name)
+  }
+  const again = await initProject({ ...options, folder, parts: await listParts() })
+  assert.deepEqual(again.added, [])
+  assert.deepEqual(again.left.toSorted(), [...report.added, 'compose.yml'].toSorted())
+})
+
+test('the folder of a server holds Waypost and no project, and takes parts too', async () => {
+  const folder = path.join(home, 'server')
+  const made = await initProject({ ...options, folder, template: 'host' })
+  assert.deepEqual(made.files, ['.env.example', '.gitignore', 'README.md', 'package.json'])
+  const { template, added } = await initProject({ ...options, folder, parts: ['systemd'] })
+  assert.equal(template, undefined)
+  assert.ok(added.includes('deploy/systemd/waypost@.service'))
+})
+
+test('a folder with other things in it is no project, and gets nothing without --force', async () => {
+  const folder = path.join(home, 'other')
+  await mkdir(folder)
+  await writeFile(path.join(folder, 'package.json'), '{"dependencies":{"fastify":"*"}}')
+  await assert.rejects(initProject({ ...options, folder, parts: ['docker'] }), { code: 'WP_PROJECT_NOT_EMPTY' })
+  assert.deepEqual(await readdir(folder), ['package.json'])
+})
+
+test('the folder that holds the parts is no template', async () => {
+  const made = initProject({ ...options, folder: path.join(home, 'none'), template: 'with' })
+  await assert.rejects(made, { code: 'WP_PROJECT_TEMPLATE' })
+})
+
+test('init --help names every part', async () => {
+  const parts = await listParts()
+  assert.deepEqual(parts, ['docker', 'github', 'gitlab', 'kubernetes', 'systemd'])
+  assert.ok(Init.flags.with.description?.endsWith(`: ${parts.join(', ')}`))
+})
