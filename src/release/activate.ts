@@ -1,12 +1,13 @@
 import type { System } from '../store/index.ts'
 import { emptyBackend, hashPart, releaseId, writeManifest } from './hash.ts'
-import { activeParts, assertActive, lockActive, recordActivation } from './history.ts'
+import { activeParts, assertActive, lockActive, recordActivation, type Actor } from './history.ts'
 import type { BuiltRelease } from './manifest.ts'
 import { storeArtifacts, storeParts } from './store-content.ts'
 
 export interface ActivateOptions {
   /** Who deploys, for the list of releases. */
   readonly by: string
+  readonly actor?: Actor | undefined
   readonly message?: string | undefined
   /** Only if this release is the active one, by the beginning of its id; `none` where none is. */
   readonly against?: string | undefined

@@ -9,10 +9,17 @@ export interface ActiveParts {
   readonly backend_hash: string
 }
 
+/** Who asked for something over HTTP. */
+export interface Actor {
+  readonly userId: string
+  readonly clientId: string
+}
+
 export interface Activating {
   readonly id: string
   readonly kind: 'deploy' | 'rollback'
   readonly by: string
+  readonly actor?: Actor | undefined
   readonly message?: string | undefined
   /** What a rollback from here goes to. */
   readonly previous: string | undefined
@@ -47,7 +54,7 @@ export function assertActive(active: Pick<ActiveParts, 'id'> | undefined, agains
 export async function recordActivation(
   system: System,
   trx: Transaction<SystemTables>,
-  { id, kind, by, message, previous }: Activating,
+  { id, kind, by, actor, message, previous }: Activating,
 ): Promise<void> {
   const now = system.now()
   const { last } = await trx
@@ -58,7 +65,7 @@ export async function recordActivation(
   const row = { number: (last ?? 0) + 1, release_id: id, previous_id: previous ?? null, kind, message: message ?? null }
   await trx
     .insertInto('waypost_activation')
-    .values({ ...row, ...times })
+    .values({ ...row, ...times, user_id: actor?.userId ?? null, client_id: actor?.clientId ?? null })
     .execute()
   await trx
     .updateTable('waypost_active')

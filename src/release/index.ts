@@ -25,6 +25,8 @@ export {
 export { listReleases, type ListedRelease } from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
 export { findPrevious, rollBack } from './roll-back.ts'
+export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'
+export { type Actor } from './history.ts'
 export type {
   Artifact,
   BuiltRelease,

@@ -71,6 +71,9 @@ const Activation = defineEntity({
     message: p.text().nullable(),
     activated_at: time(),
     activated_by: p.text(),
+    /** Whose token it was, and its client, where it came over HTTP. */
+    user_id: p.text().nullable(),
+    client_id: p.text().nullable(),
   },
 })
 

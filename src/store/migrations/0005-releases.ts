@@ -23,6 +23,8 @@ const statements = [
     "message" text null,
     "activated_at" bigint not null,
     "activated_by" text not null,
+    "user_id" text null,
+    "client_id" text null,
     primary key ("number")
   )`,
   `create index "waypost_activation_release_id_index" on "waypost_activation" ("release_id")`,
