@@ -14,10 +14,18 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** A random id that a person can read aloud, without I, L, O and U: `prefix` and then `length` characters of 5 bits each. */
 export function makeId(prefix: string, length = 16): string {
+  if (used + length > pool.length) {
+    pool = randomBytes(Math.max(4096, length))
+    used = 0
+  }
   let id = prefix
-  for (const byte of randomBytes(length)) id += alphabet.charAt(byte & 31)
+  for (const end = used + length; used < end; used++) id += alphabet.charAt(pool[used]! & 31)
   return id
 }
+
+/** Random bytes that no id had yet: to ask for a few costs as much as to ask for many. */
+let pool = Buffer.alloc(0)
+let used = 0
 
 /** SHA-256 as lower-case hex. */
 export function sha256(content: string | Uint8Array): string {

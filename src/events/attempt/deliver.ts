@@ -1,12 +1,12 @@
 import { messageOf, type Clock, type Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
-import type { Secrets } from '../../store/index.ts'
 import type { ClaimedDelivery } from '../queue/claim.ts'
+import type { Opener } from './remember-secrets.ts'
 import { signatureHeaders } from './signature.ts'
 import { openSigningSecrets } from '../subscription/signing-secrets.ts'
 
 export interface DeliverOptions {
-  readonly secrets: Secrets
+  readonly secrets: Opener
   readonly outbound: Outbound
   readonly clock: Clock
   /** `waypost/<version>@<build_hash>` */

@@ -29,7 +29,11 @@ function previousPlace(id: string) {
 }
 
 /** Every secret that signs now, the newest first. @throws WP_STORE_SEALED */
-export function openSigningSecrets(secrets: Secrets, stored: StoredSecrets, now: number): readonly string[] {
+export function openSigningSecrets(
+  secrets: Pick<Secrets, 'unseal'>,
+  stored: StoredSecrets,
+  now: number,
+): readonly string[] {
   const newest = secrets.unseal(stored.secret, secretPlace(stored.subscriptionId))
   return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
 }
@@ -51,7 +55,7 @@ export function sealPrevious(
   return secrets.seal(JSON.stringify(previous), previousPlace(stored.subscriptionId))
 }
 
-function openPrevious(secrets: Secrets, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
+function openPrevious(secrets: Pick<Secrets, 'unseal'>, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
   const { previousSecrets, subscriptionId } = stored
   if (previousSecrets === null) return []
   const previous = JSON.parse(secrets.unseal(previousSecrets, previousPlace(subscriptionId))) as PreviousSecret[]
