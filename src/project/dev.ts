@@ -6,6 +6,7 @@ import {
   issueHostToken,
   openHost,
   startServer,
+  type AppliedMigration,
   type ServerOptions,
   type WaypostServer,
 } from '../server/index.ts'
@@ -20,7 +21,7 @@ import { ensureDevelopmentUser } from './development-user.ts'
 import { findProject } from './find-project.ts'
 import { followSaves } from './follow-saves.ts'
 import { listeningUrls } from './listening-urls.ts'
-import { migrateOwnTables, type AppliedMigration } from './migrate.ts'
+import { migrateOwnTables } from './migrate.ts'
 import { startDelivering } from './start-delivering.ts'
 import { makeTakeOver, type TakenOver } from './take-over.ts'
 
@@ -54,7 +55,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const takeOver = makeTakeOver({ ...options, project, builder, server })
     const first = await takeOver()
     const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
-    if (options.deliver) closers.push(startDelivering(session))
+    if (options.deliver) closers.push(await startDelivering(session))
     const watching = await followSaves(session, { first, takeOver })
     closers.push(() => watching.close())
     closers.push(followMigrated(options.folder, () => void watching.flush()))

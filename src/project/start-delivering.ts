@@ -1,26 +1,15 @@
-import { executeEvents } from '../events/index.ts'
-import { messageOf, userAgent } from '../kit/index.ts'
+import { messageOf } from '../kit/index.ts'
+import { startDelivering as deliver } from '../server/index.ts'
 import type { DevSession } from './dev-options.ts'
 
-/** Delivers in the background. @returns the way to stop, which waits for what is under way */
-export function startDelivering({ options: { console }, server, identity }: DevSession): () => Promise<void> {
-  const stop = new AbortController()
-  const { host, outbound } = server
-  const running = executeEvents({
-    system: host.system,
-    secrets: identity.secrets,
-    outbound,
-    clock: host.clock,
-    userAgent,
-    catalog: () => server.terms().catalog,
-    settings: () => server.terms().settings,
-    signal: stop.signal,
-    watch: true,
+/** Delivers in the background, and shows each attempt. @returns the way to stop, which waits for what is under way */
+export function startDelivering({ options: { console }, server, identity }: DevSession): Promise<() => Promise<void>> {
+  return deliver({
+    server,
+    identity,
+    isNoted: false,
     onAttempt: (attempt) => console.delivered(attempt),
-    onError: (error) => console.warned(`Events wait: ${messageOf(error)}`),
-  }).catch((error: unknown) => console.warned(`Events are not delivered: ${messageOf(error)}`))
-  return async () => {
-    stop.abort()
-    await running
-  }
+    onWait: (error) => console.warned(`Events wait: ${messageOf(error)}`),
+    onEnd: (error) => console.warned(`Events are not delivered: ${messageOf(error)}`),
+  })
 }

@@ -2,6 +2,7 @@
 // May import kit, contract and store.
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable } from './assert-servable.ts'
+export { listCameUp, noteCameUp } from './came-up.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './find-release.ts'

@@ -83,9 +83,17 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The port {port} on {host} is taken',
-    hint: 'Stop what listens there, or choose another one: --port {next}',
+    hint: 'Stop what listens there, or choose another one: {flag} {next}',
+  },
+  WP_RUNTIME_REUSE_PORT: {
+    kind: 'user',
+    status: 500,
+    message: 'This system does not let processes share the port {port}',
+    hint: 'Leave out --reuse-port, and put a proxy before several ports; Linux shares ports.',
   },
   WP_RUNTIME_LISTEN: { kind: 'user', status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+  WP_RUNTIME_STARTING: { kind: 'external', status: 503, message: 'This server is starting' },
+  WP_RUNTIME_PRESSURE: { kind: 'external', status: 503, message: 'This server has more to do than it can' },
   WP_RUNTIME_CLOSING: { kind: 'external', status: 503, message: 'This server is stopping' },
   WP_RUNTIME_ARTIFACT_CORRUPT: {
     kind: 'external',

@@ -1,17 +1,19 @@
 import type { FastifyPluginAsync } from 'fastify'
 
-/** `/health/live`: the process answers. `/health/ready`: System answers too, or the check throws what is wrong. */
-export function mountHealth(checkSystem: () => Promise<void>): FastifyPluginAsync {
+/** Why a server should get no requests now; undefined when it is ready for them. */
+export type FindUnready = () => Promise<string | undefined>
+
+/** `/health/live`: the process answers. `/health/ready`: it is ready for requests, or 503 with what keeps it. */
+export function mountHealth(findUnready: FindUnready): FastifyPluginAsync {
   return async (app) => {
-    app.get('/health/live', async () => ({ status: 'live' }))
-    app.get('/health/ready', async (request, reply) => {
-      try {
-        await checkSystem()
-        return { status: 'ready' }
-      } catch (error) {
-        request.log.warn({ err: error }, 'System does not answer')
-        return reply.code(503).header('retry-after', '1').send({ status: 'System does not answer' })
-      }
+    app.get('/health/live', async (_request, reply) =>
+      reply.header('cache-control', 'no-store').send({ status: 'live' }),
+    )
+    app.get('/health/ready', async (_request, reply) => {
+      const reason = await findUnready()
+      reply.header('cache-control', 'no-store')
+      if (reason === undefined) return { status: 'ready' }
+      return reply.code(503).header('retry-after', '1').send({ status: reason })
     })
   }
 }

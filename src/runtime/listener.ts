@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
-import { bodyOf, typeOf } from './problem.ts'
+import { makeHolds } from './holds.ts'
+import { listen, type Address } from './listen.ts'
+import type { Pressure } from './pressure.ts'
+import { refuse } from './refuse.ts'
 import { ServingGeneration } from './serving-generation.ts'
 
 /** The one socket of a server. It stays open while generations come and go behind it. */
@@ -15,13 +17,20 @@ export interface Listener {
   /**
    * Lets new requests wait, at most 10 s, until the given function is called: in `dev` none sees code that is already gone.
    * Nested holds all have to be let go.
+   * @param isStarting what waits longer than that is refused: there is nothing yet that could answer it
    */
-  hold(): () => void
+  hold(isStarting?: boolean): () => void
+  /** Answers all that comes, and tells each caller to open another connection next time: this one will be gone. */
+  drain(): void
   /** Answers 503 to new requests, waits for those in flight up to a limit, then closes. */
   close(graceMs?: number): Promise<void>
 }
 
-const longestHoldMs = 10_000
+export interface ListenerOptions extends Address {
+  readonly generation: Generation
+  /** While it is high, what is not asked about the server's health is refused. */
+  readonly pressure?: Pressure | undefined
+}
 
 const serverOptions: ServerOptions = {
   requestTimeout: 60_000,
@@ -31,9 +40,11 @@ const serverOptions: ServerOptions = {
   optimizeEmptyRequests: true, // since Node 24.12: a GET has no stream to be read and closed
 }
 
-/** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_LISTEN */
-export async function openListener(options: { host: string; port: number; generation: Generation }): Promise<Listener> {
+/** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { pressure } = options
   let current = new ServingGeneration(options.generation)
+  let isDraining = false
   let isClosing = false
   const retired = new Set<Promise<void>>()
   const holds = makeHolds()
@@ -45,13 +56,18 @@ export async function openListener(options: { host: string; port: number; genera
   }
 
   const server = createServer(serverOptions, (request, response) => {
-    if (isClosing) return refuse(response)
+    if (isClosing) return refuse(response, errors.WP_RUNTIME_CLOSING())
+    if (pressure?.isHigh() && !isAboutHealth(request)) return refuse(response, errors.WP_RUNTIME_PRESSURE())
     const letGo = holds.all()
-    if (letGo === undefined) answer(request, response)
-    else void letGo.then(() => answer(request, response))
+    if (letGo === undefined || isAboutLife(request)) return answer(request, response)
+    void letGo.then(() => {
+      if (holds.isStarting()) refuse(response, errors.WP_RUNTIME_STARTING())
+      else answer(request, response)
+    })
   })
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (response.closed) return // its caller went while it was held
+    if (isDraining) response.shouldKeepAlive = false
     current.answer(request, response, () => {
       if (isClosing) server.closeIdleConnections() // or the connection would be kept for the next request
     })
@@ -69,6 +85,9 @@ export async function openListener(options: { host: string; port: number; genera
       if (isClosing) retire(current)
     },
     hold: holds.hold,
+    drain() {
+      isDraining = true
+    },
     async close(graceMs = 10_000) {
       isClosing = true
       await closeServer(server, graceMs)
@@ -78,24 +97,12 @@ export async function openListener(options: { host: string; port: number; genera
   }
 }
 
-/** Reasons to let requests wait. */
-function makeHolds() {
-  const holds = new Set<Promise<void>>()
-  return {
-    /** When every hold was let go; undefined while there is none. */
-    all: () => (holds.size === 0 ? undefined : Promise.all(holds)),
-    hold(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(letGo, longestHoldMs)
-      holds.add(promise)
-      function letGo(): void {
-        clearTimeout(timer)
-        holds.delete(promise)
-        resolve()
-      }
-      return letGo
-    },
-  }
+function isAboutHealth({ url }: IncomingMessage): boolean {
+  return url?.startsWith('/health/') === true
+}
+
+function isAboutLife({ url }: IncomingMessage): boolean {
+  return url === '/health/live'
 }
 
 async function closeServer(server: Server, graceMs: number): Promise<void> {
@@ -104,32 +111,4 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
   clearTimeout(cut)
-}
-
-function refuse(response: ServerResponse): void {
-  const error = errors.WP_RUNTIME_CLOSING()
-  response.writeHead(error.status, {
-    'content-type': 'application/problem+json',
-    'cache-control': 'no-store',
-    'retry-after': '1',
-    connection: 'close',
-  })
-  response.end(JSON.stringify(bodyOf(typeOf(error), error.status, error.message)))
-}
-
-async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ host, port }, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    })
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE')
-      throw errors.WP_RUNTIME_PORT({ host, port, next: port === 65_535 ? port - 1 : port + 1 }, { cause })
-    throw errors.WP_RUNTIME_LISTEN({ host, port, reason: messageOf(cause) }, { cause })
-  }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Guard } from '../auth/index.ts'
+import { metricsType } from './ops-listener.ts'
 
 /** `/metrics`, in the text format of Prometheus: for who has a token with `backend.read`. */
 export function mountMetrics(guard: Guard, measure: () => Promise<string>): FastifyPluginAsync {
@@ -7,7 +8,7 @@ export function mountMetrics(guard: Guard, measure: () => Promise<string>): Fast
     app.get('/metrics', async (request, reply) => {
       await guard.authorize(request.headers.authorization, ['backend.read'])
       return reply
-        .header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+        .header('content-type', metricsType)
         .header('cache-control', 'no-store')
         .send(await measure())
     })

@@ -37,6 +37,12 @@ export const errors = defineErrors({
     message: '{name} is "{value}", which is no port',
     hint: 'Use a number from 0 to 65535.',
   },
+  WP_SERVER_DURATION: {
+    kind: 'user',
+    status: 500,
+    message: '{name} is "{value}", which is no duration up to an hour',
+    hint: 'Write it as 500ms, 5s or 1m.',
+  },
   WP_SERVER_TRUSTED_PROXIES: {
     kind: 'user',
     status: 500,

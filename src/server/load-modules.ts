@@ -6,6 +6,8 @@ import type { Host } from './host.ts'
 export interface ToServe {
   readonly release: StoredRelease
   readonly artifacts?: readonly Artifact[] | undefined
+  /** Once it aborts, code that is being loaded is waited for only a moment longer. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Anything that an action stands in. */
@@ -19,7 +21,7 @@ interface UsesAction {
  */
 export async function loadModules(
   { system, imports }: Pick<Host, 'system' | 'imports'>,
-  { release, artifacts }: ToServe,
+  { release, artifacts, signal = imports?.signal }: ToServe,
   uses: Iterable<UsesAction>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const files = new Map(
@@ -29,7 +31,7 @@ export async function loadModules(
   if (files.size === 0) return modules
   registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(release.manifest.artifacts))))
   for (const [hash, file] of files) {
-    const module = (await importInTime(hash, file, imports)) as { default?: unknown }
+    const module = (await importInTime(hash, file, { ...imports, signal })) as { default?: unknown }
     modules.set(hash, module.default)
   }
   return modules

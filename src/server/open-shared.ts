@@ -25,10 +25,10 @@ import {
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
 import type { ReleaseTerms } from './active-release.ts'
-import { makeMetrics } from './metrics/metrics.ts'
+import type { Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 import { readTrustedProxies } from './read-variables.ts'
-import { checkSystem, systemConnection } from './system-connection.ts'
+import { systemConnection } from './system-connection.ts'
 
 /** Everything that outlives a generation. */
 export interface Shared {
@@ -48,11 +48,17 @@ export interface Shared {
 export interface Living {
   readonly feed: Feed
   readonly outbound: Outbound
+  readonly readiness: Readiness
+  /** What `/metrics` says. */
+  readonly measure: () => Promise<string>
   terms(): ReleaseTerms
 }
 
 /** Opens what a server needs whatever it serves. */
-export async function openShared(options: ServerOptions, { feed, outbound, terms }: Living): Promise<Shared> {
+export async function openShared(
+  options: ServerOptions,
+  { feed, outbound, readiness, measure, terms }: Living,
+): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
   const trustedProxies = readTrustedProxies(host.variables)
@@ -93,8 +99,8 @@ export async function openShared(options: ServerOptions, { feed, outbound, terms
       builtIn: { System: systemConnection(system) },
     }),
     endpoints: [
-      mountHealth(() => checkSystem(system)),
-      mountMetrics(guard, makeMetrics(system)),
+      mountHealth(readiness.find),
+      mountMetrics(guard, measure),
       mountAuthorization(issuer, guard),
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountConsumer({ guard, issuer }),

@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { variable, type Variables } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
-/** The port to listen on: the given one, else `PORT`, else 3000. @throws WP_SERVER_NUMBER */
-export function readPort(variables: Variables, given: number | undefined): number {
+/** The port to listen on: the given one, else what the variable says, else 3000. @throws WP_SERVER_NUMBER */
+export function readPort(variables: Variables, given: number | undefined, name = 'PORT'): number {
   if (given !== undefined) return given
-  const text = variable(variables, 'PORT')
+  const text = variable(variables, name)
   if (text === undefined) return 3000
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw errors.WP_SERVER_NUMBER({ name: 'PORT', value: text })
+  if (!/^\d+$/.test(text) || port > 65_535) throw errors.WP_SERVER_NUMBER({ name, value: text })
   return port
 }
 

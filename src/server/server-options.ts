@@ -1,5 +1,5 @@
 import type { PluginSet } from '../plugin/index.ts'
-import type { Answered, Logger } from '../runtime/index.ts'
+import type { Address, Answered, Logger, Pressure } from '../runtime/index.ts'
 import type { CronjobReport } from './cron/run-slot.ts'
 import type { Host } from './host.ts'
 import type { Identity } from './open-identity.ts'
@@ -7,7 +7,11 @@ import type { Identity } from './open-identity.ts'
 export interface ServerOptions {
   readonly host: Host
   readonly identity: Identity
-  readonly address: { readonly host: string; readonly port: number }
+  readonly address: Address
+  /** While it is high, requests are refused; without it never. */
+  readonly pressure?: Pressure | undefined
+  /** How long requests in flight are waited for at the end; 10 s by default. */
+  readonly stopLimitMs?: number | undefined
   readonly logger: Logger
   /** `dev` and tests: results are checked, pages of this machine may call. */
   readonly isDevelopment: boolean

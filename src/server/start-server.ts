@@ -8,7 +8,9 @@ import { buildFor } from './build-for-release.ts'
 import { serveCronjobs } from './cron/serve-cronjobs.ts'
 import type { Host } from './host.ts'
 import { keepUses } from './keep-uses.ts'
+import { makeMetrics } from './metrics/metrics.ts'
 import { openShared, type Shared } from './open-shared.ts'
+import { makeReadiness, type Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 
 export interface HowToServe {
@@ -16,6 +18,8 @@ export interface HowToServe {
   readonly artifacts?: readonly Artifact[] | undefined
   /** Something beside the release is new, for example a variable: keep nothing. */
   readonly isAllNew?: boolean
+  /** Once it aborts, code that is being loaded is waited for only a moment longer. */
+  readonly signal?: AbortSignal
 }
 
 /** A server that listens. */
@@ -24,6 +28,9 @@ export interface WaypostServer {
   readonly feed: Feed
   readonly port: number
   readonly outbound: Outbound
+  readonly readiness: Readiness
+  /** What `/metrics` says. */
+  measure(): Promise<string>
   /** The terms of the release that is served. */
   terms(): ReleaseTerms
   /**
@@ -31,8 +38,10 @@ export interface WaypostServer {
    * @throws what kept it from coming up; the release before stays
    */
   serveRelease(release: StoredRelease, how?: HowToServe): Promise<void>
-  /** Lets requests wait until the given function is called. */
-  hold(): () => void
+  /** Lets requests wait until the given function is called; while it starts they are refused when that takes long. */
+  hold(isStarting?: boolean): () => void
+  /** Goes on answering, and tells callers to open other connections. */
+  drain(): void
   close(): Promise<void>
 }
 
@@ -55,32 +64,32 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       clock: host.clock,
     })
     closers.push(() => outbound.close())
-    const shared = await openShared(options, { feed, outbound, terms: () => terms })
+    const readiness = makeReadiness(host.system, feed)
+    const measure = makeMetrics(host.system, { readiness, pressure: options.pressure })
+    const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
     closers.push(
       () => shared.guard.close(),
       () => shared.registry.close(),
     )
-    const uses = keepUses({
-      guard: shared.guard,
-      system: host.system,
-      onError: (error) => options.logger.warn({ err: error }, 'the last use of tokens cannot be written'),
-    })
-    closers.push(() => uses.stop())
+    closers.push(writeUses(shared))
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     let generation = await buildFor(shared, undefined)
-    const listener = await openListener({ ...options.address, generation })
+    const listener = await openListener({ ...options.address, pressure: options.pressure, generation })
     const cronjobs = serveCronjobs(shared)
-    closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close()])))
+    closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
 
     return {
       host,
       feed,
       outbound,
+      readiness,
+      measure,
       port: listener.port,
       terms: () => terms,
-      hold: () => listener.hold(),
-      async serveRelease(release, { artifacts, isAllNew = false } = {}) {
-        const toServe = { release, artifacts }
+      hold: listener.hold,
+      drain: listener.drain,
+      async serveRelease(release, { artifacts, signal, isAllNew = false } = {}) {
+        const toServe = { release, artifacts, signal }
         await cronjobs.follow(toServe, async () => {
           const next = termsOf(release, host.variables)
           const isUpdated = options.isDevelopment && !isAllNew && (await generation.update(toServe))
@@ -96,6 +105,16 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     await close()
     throw error
   }
+}
+
+/** Keeps in System when tokens were used the last time. @returns the way to stop */
+function writeUses({ guard, options: { host, logger } }: Shared): () => Promise<void> {
+  const { stop } = keepUses({
+    guard,
+    system: host.system,
+    onError: (error) => logger.warn({ err: error }, 'the last use of tokens cannot be written'),
+  })
+  return stop
 }
 
 /** Tells plugins what happened. A hook that throws is logged and stops nothing. */

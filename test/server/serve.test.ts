@@ -36,6 +36,7 @@ describeEachSystem('serve', ({ newSystem }) => {
       WAYPOST_SECRET: 'a secret for a test of at least 32 characters',
       LOG_LEVEL: 'silent',
       HOST: '127.0.0.1',
+      WAYPOST_STOP_DELAY: '0s',
       LIMIT: 'huge',
     }
     host = await openHost({ folder, variables, create: true, unmigrated: true })

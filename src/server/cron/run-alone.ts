@@ -32,7 +32,7 @@ export interface RunAloneOptions {
 export async function runAlone(
   host: Host,
   { release, ledger, slots }: ToRun,
-  { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), 'stderr') }: RunAloneOptions,
+  { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), { file: 'stderr' }) }: RunAloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)

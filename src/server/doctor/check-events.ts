@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 import { loadNow } from '../load-now.ts'
 
 /** Cron starts it each minute; whoever was not seen for so long is not started. */
-const lateMs = 3 * 60_000
+export const lateMs = 3 * 60_000
 
 const check = 'events'
 
@@ -38,7 +38,7 @@ function checkDevelopment(waiting: number): Finding {
   return { check, state: 'warn', message, next: 'Deliver without it:', command: 'waypost event:execute' }
 }
 
-function describeWaiting(count: number): string {
+export function describeWaiting(count: number): string {
   if (count === 0) return 'nothing waits'
   return count === 1 ? '1 delivery waits' : `${count} deliveries wait`
 }
@@ -53,13 +53,13 @@ function adviseCron(
   return { next: `${put}Add to crontab:`, command: crontabLine(folder, 'event:execute --watch --time-limit 55s') }
 }
 
-interface Due {
+export interface Due {
   readonly now: number
   readonly events: readonly string[]
 }
 
 /** Deliveries that are due, and messages that nobody has made deliveries of; what is paused waits on purpose. */
-async function countDue({ db }: System, { now, events }: Due): Promise<number> {
+export async function countDue({ db }: System, { now, events }: Due): Promise<number> {
   const { count } = await db
     .selectFrom('waypost_delivery as delivery')
     .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')

@@ -1,0 +1,35 @@
+import type { Server } from 'node:http'
+import { messageOf } from '../kit/index.ts'
+import { errors } from './errors.ts'
+
+/** Where a server listens. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+  /** Share the port with other processes that say so too: the system hands each connection to one of them. */
+  readonly reusePort?: boolean
+  /** The flag by which another port is chosen; `--port` by default. */
+  readonly flag?: string
+}
+
+/** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
+export async function listen(
+  server: Server,
+  { host, port, reusePort = false, flag = '--port' }: Address,
+): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port, reusePort }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EADDRINUSE')
+      throw errors.WP_RUNTIME_PORT({ host, port, flag, next: port === 65_535 ? port - 1 : port + 1 }, { cause })
+    if (reusePort && (code === 'ENOTSUP' || code === 'EINVAL')) throw errors.WP_RUNTIME_REUSE_PORT({ port }, { cause })
+    throw errors.WP_RUNTIME_LISTEN({ host, port, reason: messageOf(cause) }, { cause })
+  }
+}

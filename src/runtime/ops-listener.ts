@@ -1,0 +1,69 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FindUnready } from './health.ts'
+import { listen, type Address } from './listen.ts'
+
+export interface OpsOptions extends Address {
+  readonly findUnready: FindUnready
+  /** What `/metrics` says. */
+  readonly measure: () => Promise<string>
+  onError(error: unknown): void
+}
+
+/** A port for those who operate a server: its health and its metrics, without a token, and nothing else. */
+export interface OpsListener {
+  readonly port: number
+  readonly host: string
+  close(): Promise<void>
+}
+
+/** Listens. It answers by itself, so that it does also when the server has too much to do or is stopping. */
+export async function openOpsListener(options: OpsOptions): Promise<OpsListener> {
+  const pages: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
+    '/health/live': async (response) => sendJson(response, 200, { status: 'live' }),
+    async '/health/ready'(response) {
+      const reason = await options.findUnready()
+      sendJson(response, reason === undefined ? 200 : 503, { status: reason ?? 'ready' })
+    },
+    '/metrics': async (response) => send(response, { type: metricsType, text: await options.measure() }),
+  }
+  const server = createServer({ keepAliveTimeout: 72_000, requestTimeout: 20_000 }, (request, response) => {
+    const path = request.url?.split('?')[0] ?? ''
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    if (page === undefined) return sendJson(response, 404, { status: 'There is nothing here but health and metrics' })
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD')
+      return sendJson(response, 405, { status: 'GET it' })
+    }
+    page(response).catch((error: unknown) => {
+      options.onError(error)
+      sendJson(response, 503, { status: 'It cannot be measured now' })
+    })
+  })
+  await listen(server, options)
+  return {
+    port: (server.address() as AddressInfo).port,
+    host: options.host,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** The text format of Prometheus. */
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  send(response, { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) })
+}
+
+function send(
+  response: ServerResponse,
+  { status = 200, type, text }: { status?: number; type: string; text: string },
+): void {
+  if (status === 503) response.setHeader('retry-after', '1')
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+  response.end(text) // which sends no body to a HEAD
+}

@@ -1,0 +1,43 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+/** Whether this process is behind with its work, so that one more request would only wait. */
+export interface Pressure {
+  isHigh(): boolean
+  /** How late the event loop was, on average over the last second. */
+  delayMs(): number
+  stop(): void
+}
+
+export interface PressureLimits {
+  /** How late the event loop may be, on average over a second. One long turn does not count for much. */
+  readonly delayMs: number
+  /** Called when it becomes too late, and when it no longer is. */
+  onChange?(isHigh: boolean): void
+}
+
+const resolutionMs = 20
+const lookMs = 1000
+
+/** Watches how late the event loop is. */
+export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): Pressure {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs })
+  let isHigh = false
+  let delayMs = 0
+  delays.enable()
+  const timer = setInterval(() => {
+    // Whole milliseconds of waiting for its turn, less what it waits for on purpose.
+    delayMs = delays.count === 0 ? 0 : Math.max(0, delays.mean / 1e6 - resolutionMs)
+    delays.reset()
+    const was = isHigh
+    isHigh = delayMs > limitMs
+    if (isHigh !== was) onChange?.(isHigh)
+  }, lookMs).unref()
+  return {
+    isHigh: () => isHigh,
+    delayMs: () => delayMs,
+    stop() {
+      clearInterval(timer)
+      delays.disable()
+    },
+  }
+}

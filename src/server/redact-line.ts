@@ -1,0 +1,27 @@
+const gone = '[redacted]'
+
+/** Names of what nobody should read in a log, however deep it stands in a line. */
+const names =
+  '(?:proxy-)?authorization|(?:set-)?cookie|password|passwd|secret|client_?secret|(?:access_?|refresh_?|id_?)?token|api_?key'
+
+const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  // a string under such a name, with its escaped quotes
+  [new RegExp(String.raw`("(?:${names})":)"(?:[^"\\]|\\.)*"`, 'gi'), `$1"${gone}"`],
+  // the same in the query of an address, or in a form
+  [/([?&](?:access_token|refresh_token|token|code|client_secret|password)=)[^&\s"\\]+/gi, `$1${gone}`],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${gone}`],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, gone], // a JWT
+  [/\bwhsec_[\w+/=-]+/g, gone],
+  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]+@/gi, `$1${gone}@`], // a password in an address
+]
+
+/** Makes what leaves secrets out of written lines: tokens, passwords in addresses, and the given values. */
+export function makeRedactor(secrets: readonly string[]): (line: string) => string {
+  const values = secrets.filter((one) => one.length >= 8).map((one) => JSON.stringify(one).slice(1, -1))
+  return (line) => {
+    let safe = line
+    for (const value of values) safe = safe.replaceAll(value, gone)
+    for (const [pattern, replacement] of patterns) safe = safe.replace(pattern, replacement)
+    return safe
+  }
+}

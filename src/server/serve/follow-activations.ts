@@ -1,0 +1,132 @@
+import { messageOf } from '../../kit/index.ts'
+import { loadActiveId, loadActiveRelease, noteCameUp, shortId } from '../../release/index.ts'
+import type { Logger } from '../../runtime/index.ts'
+import type { ServerReport } from '../report-server.ts'
+import type { WaypostServer } from '../start-server.ts'
+import { fallBack } from './fall-back.ts'
+
+export interface Following {
+  readonly server: WaypostServer
+  readonly logger: Logger
+  readonly report: ServerReport
+  /** How long after a release that did not come up it is tried again the first time; each time twice as long. */
+  readonly retryMs: number
+  /** Reads anew what may have been mended beside the release: the variables of this server. */
+  refresh?(): void
+}
+
+const longestRetryMs = 60_000
+
+/** Serves what is active, now and after each activation; one that fails is tried again by itself. */
+export class Follower {
+  readonly #options: Following
+  readonly #stopListening: () => void
+  #served: string | undefined
+  /** What did not come up the last time that it was tried, and why. */
+  #failed: { readonly id: string | undefined; readonly reason: string } | undefined
+  #retries = 0
+  #running: Promise<void> = Promise.resolve()
+  #superseded = new AbortController()
+  #retry: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(options: Following) {
+    this.#options = options
+    this.#stopListening = options.server.feed.listen((changes) => {
+      if (changes === 'reset' || changes.some((change) => change.kind === 'activation')) this.#activated()
+    })
+  }
+
+  /** Brings up what is active; where that fails, what came up the last time anywhere. Never throws. */
+  async start(): Promise<void> {
+    await this.#catchUp()
+    const failed = this.#failed
+    if (this.#served !== undefined || failed?.id === undefined || this.#isStopped) return
+    const id = await fallBack(this.#options, failed.id)
+    if (id === undefined) return
+    this.#served = id
+    this.#tellReadiness()
+    const { report } = this.#options
+    await report.say({ state: 'failed', release: id, wanted: failed.id, error: failed.reason }).catch(() => undefined)
+  }
+
+  /** Waits for a release that is about to come up. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#retry)
+    this.#stopListening()
+    this.#superseded.abort()
+    await this.#running
+  }
+
+  /** Another release is active: what is being tried is not waited for longer than it takes to give it up. */
+  #activated(): void {
+    this.#retries = 0
+    this.#superseded.abort()
+    void this.#catchUp()
+  }
+
+  #catchUp(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.#running = this.#running.then(() => this.#bringUp())
+    return this.#running
+  }
+
+  async #bringUp(): Promise<void> {
+    const { server, logger, report } = this.#options
+    const { system } = server.host
+    this.#superseded = new AbortController()
+    let wanted: string | undefined
+    try {
+      wanted = await loadActiveId(system)
+      if (this.#isStopped || wanted === undefined) return
+      if (wanted === this.#served && this.#failed === undefined) return
+      if (wanted !== this.#served) await this.#serve(wanted)
+      this.#served = wanted
+      this.#failed = undefined
+      this.#retries = 0
+      this.#tellReadiness()
+      logger.info({ release: shortId(wanted) }, 'serving a release')
+      await report.say({ state: 'serving', release: wanted })
+      await noteCameUp(system, wanted)
+    } catch (error) {
+      await this.#fail(wanted, error)
+    }
+  }
+
+  async #serve(wanted: string): Promise<void> {
+    const { server, report, refresh } = this.#options
+    // While it is tried again the row goes on saying why it does not come up, and since when.
+    if (wanted !== this.#failed?.id) await report.say({ state: 'swapping', wanted })
+    refresh?.()
+    const release = await loadActiveRelease(server.host.system)
+    if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will tell
+    await server.serveRelease(release, { signal: this.#superseded.signal })
+  }
+
+  async #fail(wanted: string | undefined, error: unknown): Promise<void> {
+    const { logger, report, retryMs } = this.#options
+    if (this.#isStopped) return
+    const isSuperseded = error instanceof Superseded || this.#superseded.signal.aborted
+    const isKnown = this.#failed !== undefined && this.#failed.id === wanted
+    this.#failed = { id: wanted, reason: messageOf(error) }
+    this.#tellReadiness()
+    const pauseMs = isSuperseded ? 0 : Math.min(retryMs * 2 ** this.#retries++, longestRetryMs)
+    const line = { err: error, ...(wanted === undefined ? {} : { release: shortId(wanted) }), retryMs: pauseMs }
+    if (isSuperseded) logger.info(line, 'a release is given up for one that was activated since')
+    else if (isKnown) logger.warn(line, 'the active release still does not come up')
+    else logger.error(line, 'the active release does not come up; what was served before stays')
+    if (!isSuperseded) await report.say({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
+    if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
+  }
+
+  #tellReadiness(): void {
+    const { readiness } = this.#options.server
+    const isWithout = this.#failed !== undefined && this.#served === undefined
+    readiness.block('release', isWithout ? 'The active release does not come up' : undefined)
+    readiness.isBehind = this.#failed !== undefined
+  }
+}
+
+/** Another release was activated while one was loaded. */
+class Superseded extends Error {}

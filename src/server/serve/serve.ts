@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { variable, type Variables } from '../../kit/index.ts'
+import {
+  openOpsListener,
+  watchPressure,
+  type Address,
+  type Logger,
+  type OpsListener,
+  type Pressure,
+} from '../../runtime/index.ts'
+import { storeFact } from '../../store/index.ts'
+import { makeLogger } from '../make-logger.ts'
+import { openHost } from '../open-host.ts'
+import { openIdentity, type Identity } from '../open-identity.ts'
+import { openPruner } from '../open-pruner.ts'
+import { readOpsAddress, readPressureLimit, readStopping } from '../read-host-settings.ts'
+import { readLogLevel, readPort } from '../read-variables.ts'
+import { reportServer, type ServerReport } from '../report-server.ts'
+import { startServer, type WaypostServer } from '../start-server.ts'
+import { closeInTime } from './close-in-time.ts'
+import { Follower } from './follow-activations.ts'
+import { keepPruning } from './keep-pruning.ts'
+import { logDeliveries } from './log-deliveries.ts'
+import { stopAfterStrays } from './stop-after-strays.ts'
+import { warnUndelivered } from './warn-undelivered.ts'
+
+export interface ServeOptions {
+  readonly folder: string
+  readonly variables: Variables
+  readonly port?: number | undefined
+  /** Share the port with other processes of this host that do too. */
+  readonly reusePort?: boolean
+  /** A port for health and metrics without a token. */
+  readonly opsPort?: number | undefined
+  /** Run cronjobs and deliver events too: of all servers that do, one runs each slot. */
+  readonly cron?: boolean
+  /** How long after a release that did not come up it is tried again, then twice as long; 1,000 ms by default. */
+  readonly retryMs?: number
+  /** Brings the variables up to date before a release is brought up: what it lacked may be set since. */
+  refresh?(): void
+}
+
+/** A server that follows activations. */
+export interface ServingServer extends WaypostServer {
+  /** The port for health and metrics, if there is one, and where it is bound. */
+  readonly ops: { readonly host: string; readonly port: number } | undefined
+  /**
+   * Ends it: it is not ready any more, answers what is under way, and closes what it holds.
+   * @param isHurried nobody has to learn of it before
+   */
+  close(isHurried?: boolean): Promise<void>
+}
+
+/** Longer than the step that waits for requests in flight. */
+const stepSlackMs = 2000
+
+/**
+ * Serves the active release of System, and every one that is activated later, until it is closed. A release that does
+ * not come up leaves the one before.
+ */
+export async function serve(options: ServeOptions): Promise<ServingServer> {
+  const { variables } = options
+  const port = readPort(variables, options.port)
+  const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port, reusePort: options.reusePort ?? false }
+  const opsAddress = readOpsAddress(variables, options.opsPort)
+  const stopping = readStopping(variables)
+  const logger = makeLogger(readLogLevel(variables, 'info'), { secrets: [variable(variables, 'WAYPOST_SECRET')] })
+  const closers: (() => Promise<unknown>)[] = []
+  const close = () => {
+    const steps = closers.splice(0).toReversed()
+    return closeInTime(steps, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
+  }
+  try {
+    const host = await openHost(options)
+    closers.push(() => host.close())
+    const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
+    closers.push(stopAfterStrays(logger))
+    const pressure = openPressure(options, logger)
+    closers.push(async () => pressure?.stop())
+    let ops: OpsListener | undefined
+    closers.push(async () => ops?.close()) // behind the server, so that it tells to the end that it is stopping
+    const server = await startServer({
+      host,
+      identity,
+      logger,
+      isDevelopment: false,
+      address,
+      pressure,
+      stopLimitMs: stopping.limitMs,
+      ...(options.cron ? { cron: {} } : {}),
+    })
+    closers.push(() => server.close())
+    if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
+    const report = await beServer({ options, server, identity, logger, closers })
+    const drain = async () => {
+      server.readiness.block('stopping', 'This server is stopping')
+      server.drain()
+      await Promise.race([report.say({ state: 'stopping' }).catch(() => undefined), pause(stepSlackMs)])
+      await pause(stopping.delayMs)
+    }
+    return {
+      ...server,
+      ops,
+      async close(isHurried = false) {
+        if (!isHurried && closers.length > 0) await drain()
+        await close()
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Being {
+  readonly options: ServeOptions
+  readonly server: WaypostServer
+  readonly identity: Identity
+  readonly logger: Logger
+  /** Gets the way to end each thing that it began. */
+  readonly closers: (() => Promise<unknown>)[]
+}
+
+/** What a server does beside answering: it follows activations, says so in System, prunes, delivers or sees to it. */
+async function beServer({ options, server, identity, logger, closers }: Being): Promise<ServerReport> {
+  const { host } = server
+  const letGo = server.hold(true) // or a route would be 404 until the release has come up
+  await storeFact(host.system, 'origin', 'production')
+  const report = await reportServer(host, identity)
+  closers.push(() => report.stop())
+  const { refresh, retryMs = 1000 } = options
+  const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })
+  closers.push(() => follower.stop())
+  await follower.start()
+  letGo()
+  closers.push(prune(server, logger))
+  closers.push(options.cron ? logDeliveries({ server, identity, logger }) : warnUndelivered({ server, logger }))
+  return report
+}
+
+function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | undefined {
+  const delayMs = readPressureLimit(variables)
+  if (delayMs === undefined) return undefined
+  return watchPressure({
+    delayMs,
+    onChange: (isHigh) =>
+      isHigh
+        ? logger.warn({ limitMs: delayMs }, 'this server has more to do than it can: requests are refused')
+        : logger.info('requests are answered again'),
+  })
+}
+
+function openOps(server: WaypostServer, address: Address, logger: Logger) {
+  return openOpsListener({
+    ...address,
+    findUnready: server.readiness.find,
+    measure: server.measure,
+    onError: (error) => logger.warn({ err: error }, 'the metrics cannot be measured'),
+  })
+}
+
+function prune(server: WaypostServer, logger: Logger): () => Promise<void> {
+  return keepPruning(
+    openPruner(server.host, {
+      settings: () => server.terms().settings,
+      onPruned: (pruned) => logger.info({ pruned }, 'what was over is deleted'),
+      onError: (error) => logger.warn({ err: error }, 'what is over cannot be deleted; it is tried again'),
+    }),
+  )
+}

@@ -1,0 +1,37 @@
+import type { Logger } from '../../runtime/index.ts'
+import { loadFacts } from '../../store/index.ts'
+import { countDue, describeWaiting, lateMs } from '../doctor/check-events.ts'
+import { loadNow } from '../load-now.ts'
+import type { WaypostServer } from '../start-server.ts'
+
+export interface Watching {
+  readonly server: Pick<WaypostServer, 'host' | 'terms'>
+  readonly logger: Pick<Logger, 'warn'>
+  readonly everyMs?: number
+}
+
+/** Warns each minute while deliveries are due and nobody delivers. @returns the way to stop */
+export function warnUndelivered({ server, logger, everyMs = 60_000 }: Watching): () => Promise<void> {
+  let looking: Promise<void> = Promise.resolve()
+
+  async function look(): Promise<void> {
+    const { system } = server.host
+    const [now, { last_execute: last }] = await Promise.all([loadNow(system), loadFacts(system)])
+    if (last !== undefined && Math.abs(now - Number(last)) < lateMs) return
+    const due = await countDue(system, { now, events: Object.keys(server.terms().catalog) })
+    if (due === 0) return
+    const since = last === undefined ? null : new Date(Number(last)).toISOString()
+    logger.warn(
+      { due, lastExecuted: since },
+      `${describeWaiting(due)} and nothing delivers: let cron start waypost event:execute, or serve with --cron`,
+    )
+  }
+
+  const timer = setInterval(() => {
+    looking = look().catch(() => undefined) // a database that is down is somebody else's news
+  }, everyMs).unref()
+  return async () => {
+    clearInterval(timer)
+    await looking
+  }
+}
