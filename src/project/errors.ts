@@ -45,29 +45,11 @@ export const errors = defineErrors({
     message: 'There is no connection "{name}" with migrations',
     hint: '{hint}',
   },
-  WP_PROJECT_CONNECTION_MIGRATIONS: {
-    kind: 'user',
-    status: 500,
-    message: 'migrations/{name}/ stands for the connection "{name}", whose class "{class}" has no migrations',
-    hint: 'Remove the folder, or use a connection class for a database.',
-  },
   WP_PROJECT_NOTHING_TO_MIGRATE: {
     kind: 'user',
     status: 500,
     message: 'There is no waypost.yml in {folder}, and WAYPOST_SYSTEM_URL is not set',
     hint: 'Change into the folder of a project, or set WAYPOST_SYSTEM_URL to the System to bring up.',
-  },
-  WP_PROJECT_MIGRATION_FORM: {
-    kind: 'user',
-    status: 500,
-    message: 'The default export of {file} has no up function',
-    hint: 'Its default export must be an object with the methods up and down, as in the type Migration of waypost.',
-  },
-  WP_PROJECT_MIGRATION_LOAD: {
-    kind: 'user',
-    status: 500,
-    message: '{file} cannot be loaded: {reason}',
-    hint: 'Whatever a migration needs it does in up or down; loading it must not fail.',
   },
   WP_PROJECT_MIGRATION_WHERE: {
     kind: 'user',
@@ -106,12 +88,6 @@ export const errors = defineErrors({
     status: 409,
     message: 'The release needs migrations that have not run on the target: {names}',
     hint: 'Run them first: waypost migrate',
-  },
-  WP_PROJECT_MIGRATIONS_EDITED: {
-    kind: 'user',
-    status: 409,
-    message: 'Migrations of the release were applied to the target with another text: {names}',
-    hint: 'Put the text back as it was, and write a new migration for the change.',
   },
   WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
   WP_PROJECT_GENERATE_ACCESS: {

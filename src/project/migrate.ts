@@ -4,7 +4,16 @@ import { openBuilder } from '../build/index.ts'
 import { isWaypostError, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
-import { openHost, type Host } from '../server/index.ts'
+import {
+  fileOfMigration,
+  loadMigrationModules,
+  lookAtDatabases,
+  openHost,
+  withDatabases,
+  type AppliedMigration,
+  type Host,
+  type MigrationDatabases,
+} from '../server/index.ts'
 import {
   applyMigrations,
   chooseMigrations,
@@ -13,20 +22,15 @@ import {
   pendingSystemMigrations,
   planMigrations,
   systemMigrations,
-  type ProjectMigration,
   type WithLock,
 } from '../store/index.ts'
+import { checkConnection } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
-import { loadMigrationModules } from './load-migrations.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
-import {
-  checkConnection,
-  lookAtDatabases,
-  withDatabases,
-  writeTablesOf,
-  type MigrationDatabases,
-} from './migration-databases.ts'
+import { writeTablesOf } from './write-tables-of.ts'
+
+const alreadyLocked: WithLock = (_name, work) => work()
 
 export interface MigrateOptions {
   readonly folder: string
@@ -46,13 +50,6 @@ export interface MigrateOptions {
 export interface Built {
   readonly release: BuiltRelease
   readonly plugins: PluginSet
-}
-
-export interface AppliedMigration {
-  /** `waypost` for Waypost's own. */
-  readonly connection: string
-  readonly name: string
-  readonly ms: number
 }
 
 export interface MigrationReport {
@@ -166,10 +163,11 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       withLock: alreadyLocked,
       clock: options.host.clock,
       ...(options.to === undefined ? {} : { to: options.to }),
-      nameOf: (one) => fileOf(name, one),
+      nameOf: (one) => fileOfMigration(name, one),
       ...(options.dev && {
         again: 'save it: dev runs it again',
-        onUnwritten: ([first, ...behind]) => options.dev?.warned(describeUnwritten(fileOf(name, first!), behind)),
+        onUnwritten: ([first, ...behind]) =>
+          options.dev?.warned(describeUnwritten(fileOfMigration(name, first!), behind)),
       }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
@@ -182,17 +180,15 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   return { applied, written }
 }
 
-function fileOf(connection: string, name: string): string {
-  return `migrations/${connection}/${name}.ts`
-}
-
 function describeUnwritten(file: string, behind: readonly string[]): string {
   const those = behind.length === 0 ? '' : `, and so does what comes after it: ${behind.join(', ')}`
   return `${file} is not written yet: it waits${those}`
 }
 
 /** What would run of each connection. Databases that are not there are not made for it. */
-async function previewConnections(options: MigrateOptions & MigrationDatabases): Promise<readonly AppliedMigration[]> {
+async function previewConnections(
+  options: MigrateOptions & MigrationDatabases & Built,
+): Promise<readonly AppliedMigration[]> {
   const modules = await loadMigrationModules(options.release)
   const listed: AppliedMigration[] = []
   await lookAtDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
@@ -206,20 +202,4 @@ async function previewConnections(options: MigrateOptions & MigrationDatabases):
 
 function chooseConnections(wanted: string | undefined, migrations: ReadonlyMap<string, unknown>): readonly string[] {
   return wanted === undefined ? [...migrations.keys()] : [checkConnection(wanted, migrations)]
-}
-
-const alreadyLocked: WithLock = (_name, work) => work()
-
-/** The migrations of a release that have not run on the target, as `Connection/name`. @throws WP_PROJECT_MIGRATIONS_EDITED */
-export async function pendingMigrations(options: Omit<ConnectionsMigration, 'folder'>): Promise<readonly string[]> {
-  const migrations = await loadMigrationModules(options.release)
-  const pending: string[] = []
-  const edited: string[] = []
-  await lookAtDatabases(options, [...migrations.keys()], async (name, database) => {
-    const plan = await planMigrations(database?.db, migrations.get(name) ?? [])
-    pending.push(...plan.pending.map((one: ProjectMigration) => `${name}/${one.name}`))
-    edited.push(...plan.edited.map((one) => `${name}/${one}`))
-  })
-  if (edited.length > 0) throw errors.WP_PROJECT_MIGRATIONS_EDITED({ names: edited.join(', ') })
-  return pending
 }

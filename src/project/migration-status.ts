@@ -1,7 +1,6 @@
+import { loadMigrationModules, lookAtDatabases } from '../server/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
-import { loadMigrationModules } from './load-migrations.ts'
 import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
-import { lookAtDatabases } from './migration-databases.ts'
 
 /** `edited` was applied with another text, `unknown` was applied and has no file any more. */
 export type MigrationState = 'applied' | 'pending' | 'edited' | 'unknown'

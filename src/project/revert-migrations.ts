@@ -1,7 +1,14 @@
 import type { Migration } from '../contract/index.ts'
 import { findMigration } from '../release/index.ts'
 import { registerArtifacts } from '../runtime/index.ts'
-import { openHost, type Host } from '../server/index.ts'
+import {
+  fileOfMigration,
+  loadMigration,
+  loadMigrationModules,
+  openHost,
+  withDatabases,
+  type Host,
+} from '../server/index.ts'
 import {
   loadFacts,
   makeLock,
@@ -12,9 +19,8 @@ import {
 } from '../store/index.ts'
 import { tellMigrated } from './dev-server-file.ts'
 import { errors } from './errors.ts'
-import { loadMigration, loadMigrationModules } from './load-migrations.ts'
 import { buildForMigration, type MigrateOptions } from './migrate.ts'
-import { withDatabases, writeTablesOf } from './migration-databases.ts'
+import { writeTablesOf } from './write-tables-of.ts'
 
 export interface RevertOptions extends Omit<MigrateOptions, 'dryRun' | 'onApplied'> {
   /** Asked before anything is changed. */
@@ -147,7 +153,7 @@ async function loadApplied(
   const found = await findMigration(host.system, { connection, ...row })
   if (found !== undefined) {
     registerArtifacts(found.artifacts)
-    return loadMigration(`migrations/${connection}/${row.name}.ts`, found.artifact)
+    return loadMigration(fileOfMigration(connection, row.name), found.artifact)
   }
   if (current === undefined) throw errors.WP_PROJECT_MIGRATION_GONE({ name: row.name, connection })
   return current.migration

@@ -10,9 +10,15 @@ import {
   type LackingVariable,
   type Manifest,
 } from '../../release/index.ts'
-import { checkIdentity, openHost, openIdentity, type Host } from '../../server/index.ts'
+import {
+  checkIdentity,
+  nameOfMigration,
+  openHost,
+  openIdentity,
+  pendingMigrations,
+  type Host,
+} from '../../server/index.ts'
 import { storeFact } from '../../store/index.ts'
-import { pendingMigrations } from '../migrate.ts'
 import type { DeployTarget } from './target.ts'
 
 /** Opens the System that the environment names, to deploy to it directly. @throws as `openHost` */
@@ -35,7 +41,7 @@ export async function openSystemTarget(options: {
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findLacking(host, manifest),
-        pendingMigrations: await pendingMigrations({ host, release, plugins }),
+        pendingMigrations: (await pendingMigrations({ host, release, plugins })).map(nameOfMigration),
       }
     },
     upload: async () => undefined,

@@ -19,6 +19,8 @@ export interface ApplyMigrationsOptions {
   readonly nameOf?: (name: string) => string
   /** Where things are tried again by themselves, what to do instead of starting it again. */
   readonly again?: string | undefined
+  /** Names of all that ran before it, for the error of the one that fails; by default those of this database. */
+  readonly ranBefore?: (() => readonly string[]) | undefined
   /** Called instead of failing when the next one is not written yet, with it and those behind it, which all wait. */
   readonly onUnwritten?: ((names: readonly string[]) => void) | undefined
 }
@@ -108,10 +110,10 @@ interface Failed {
 function failure(
   name: string,
   { applied, error }: Failed,
-  { nameOf = String, again = 'run the migrations again' }: ApplyMigrationsOptions,
+  { nameOf = String, again = 'run the migrations again', ranBefore }: ApplyMigrationsOptions,
 ): unknown {
   if (isWaypostError(error) && error.kind === 'external') return error
-  const names = quote(applied.map((one) => one.name))
+  const names = quote(ranBefore?.() ?? applied.map((one) => one.name))
   const before = names === '' ? 'None ran before it.' : `Those before it stay applied: ${names}.`
   return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: messageOf(error), again, before }, { cause: error })
 }

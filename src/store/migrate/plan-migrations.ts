@@ -11,10 +11,13 @@ export interface ProjectMigration {
   readonly migration: Migration
 }
 
+/** As much of a migration as says whether it ran. */
+export type NamedMigration = Pick<ProjectMigration, 'name' | 'checksum'>
+
 /** A project's migrations beside what its database has. Names are in order. */
-export interface MigrationPlan {
+export interface MigrationPlan<One extends NamedMigration = ProjectMigration> {
   readonly applied: readonly MigrationRow[]
-  readonly pending: readonly ProjectMigration[]
+  readonly pending: readonly One[]
   /** Pending ones that sort before an applied one: allowed, but worth a word. */
   readonly outOfOrder: readonly string[]
   /** Applied ones whose text is another one now. */
@@ -24,10 +27,10 @@ export interface MigrationPlan {
 }
 
 /** Compares migrations with what was applied, which without a database is nothing; changes nothing. */
-export async function planMigrations(
+export async function planMigrations<One extends NamedMigration>(
   db: AnyDatabase | undefined,
-  migrations: readonly ProjectMigration[],
-): Promise<MigrationPlan> {
+  migrations: readonly One[],
+): Promise<MigrationPlan<One>> {
   const applied = db === undefined ? [] : await loadApplied(db)
   const checksums = new Map(applied.map((row) => [row.name, row.checksum]))
   const ordered = migrations.toSorted((a, b) => compareNames(a.name, b.name))

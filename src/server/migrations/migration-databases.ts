@@ -1,12 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Kysely } from 'kysely'
-import { makeConnectionRegistry } from '../connection/index.ts'
-import { nearest } from '../kit/index.ts'
-import { makeConfigPreparer, type PluginSet } from '../plugin/index.ts'
-import type { BuiltRelease } from '../release/index.ts'
-import { quietLog, type Host } from '../server/index.ts'
-import { writeTables, type SystemKind } from '../store/index.ts'
+import { makeConnectionRegistry } from '../../connection/index.ts'
+import { makeConfigPreparer, type PluginSet } from '../../plugin/index.ts'
+import type { Manifest } from '../../release/index.ts'
+import type { SystemKind } from '../../store/index.ts'
+import type { Host } from '../host.ts'
+import { quietLog } from '../quiet-log.ts'
 import { errors } from './errors.ts'
 
 export interface ConnectionDatabase {
@@ -18,7 +16,7 @@ export interface ConnectionDatabase {
 export interface MigrationDatabases {
   /** Without System only the other connections are opened. */
   readonly host: Pick<Host, 'folder' | 'variables' | 'imports'> & { readonly system: Host['system'] | undefined }
-  readonly release: BuiltRelease
+  readonly release: { readonly manifest: Pick<Manifest, 'connections'> }
   readonly plugins: PluginSet
 }
 
@@ -43,10 +41,9 @@ export async function withDatabases(
         continue
       }
       const use = release.manifest.connections[name]
-      if (use === undefined)
-        throw errors.WP_PROJECT_CONNECTION({ name, hint: `Name it under connection: in waypost.yml.` })
+      if (use === undefined) throw errors.WP_SERVER_MIGRATION_CONNECTION({ name })
       const kind = plugins.connections.get(use.class)?.migrations
-      if (kind === undefined) throw errors.WP_PROJECT_CONNECTION_MIGRATIONS({ name, class: use.class })
+      if (kind === undefined) throw errors.WP_SERVER_MIGRATION_CLASS({ name, class: use.class })
       const set = await registry.acquire({ [name]: use })
       await work(name, { db: set.get(name).client as ConnectionDatabase['db'], kind })
       await set.release()
@@ -76,33 +73,4 @@ function isThere({ host, release, plugins }: MigrationDatabases, name: string): 
   if (use === undefined || found?.isThere === undefined) return true
   const prepared = makeConfigPreparer(host.variables)(found.config, use.config)
   return !('config' in prepared) || found.isThere(prepared.config, { folder: host.folder })
-}
-
-export function checkConnection(name: string, migrations: ReadonlyMap<string, unknown>): string {
-  if (migrations.has(name) || name === 'System') return name
-  const names = ['System', ...migrations.keys()]
-  const guess = nearest(name, names)
-  throw errors.WP_PROJECT_CONNECTION({
-    name,
-    hint:
-      guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
-  })
-}
-
-/** Writes the types of a connection's tables. @returns the file, where it is another one now */
-export async function writeTablesOf(
-  folder: string,
-  name: string,
-  { db, kind }: ConnectionDatabase,
-): Promise<readonly string[]> {
-  const file = path.join('migrations', name, 'tables.ts')
-  return (await writeIfChanged(path.join(folder, file), await writeTables(db, kind))) ? [file] : []
-}
-
-async function writeIfChanged(file: string, text: string): Promise<boolean> {
-  const before = await readFile(file, 'utf8').catch(() => undefined)
-  if (before === text) return false
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, text)
-  return true
 }
