@@ -2,12 +2,13 @@
 // May import every room but project. What listens or delivers is loaded when it is called, so that administration and
 // the cron line of event:execute stay quick.
 import type { Clock } from '../kit/index.ts'
+import type { DeliveringOptions } from './deliver.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Listening, ListenRequest } from './events/listen.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
 import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Host } from './host.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions, ServingServer } from './serve/serve.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { WaypostServer } from './start-server.ts'
 
@@ -59,18 +60,22 @@ export { checkIdentity, openIdentity, readBaseUrl, type Identity } from './open-
 export { quietLog } from './quiet-log.ts'
 export { listServers } from './report-server.ts'
 export { readLogLevel, readPort } from './read-variables.ts'
-export type { ServeOptions } from './serve.ts'
+export type { ServeOptions, ServingServer } from './serve/serve.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
 export { catchStrayFailures } from './stray-failures.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { WaypostServer } from './start-server.ts'
 
-export async function serve(options: ServeOptions): Promise<WaypostServer> {
-  return (await import('./serve.ts')).serve(options)
+export async function serve(options: ServeOptions): Promise<ServingServer> {
+  return (await import('./serve/serve.ts')).serve(options)
 }
 
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
   return (await import('./start-server.ts')).startServer(options)
+}
+
+export async function startDelivering(options: DeliveringOptions): Promise<() => Promise<void>> {
+  return (await import('./deliver.ts')).startDelivering(options)
 }
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
