@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { pruneKeys } from '../auth/index.ts'
 import { startOfSortedIds, type Settings } from '../kit/index.ts'
+import { pruneReleases, releasesKept } from '../release/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
 import { loadNow } from './load-now.ts'
 import { pruneUnnamedEvents } from './prune-unnamed-events.ts'
@@ -33,7 +34,12 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
   }
   if (options.signal?.aborted) return pruned
   const keys = await pruneKeys(system, now) // behind the tokens, by which it is known whether one is still needed
-  return keys === 0 ? pruned : { ...pruned, waypost_key: keys }
+  const { releases, artifacts } = await pruneReleases(system, {
+    keepNewest: releasesKept,
+    keepMs: options.settings.keep.releases,
+  })
+  const elsewhere = { waypost_key: keys, waypost_release: releases.length, waypost_artifact: artifacts }
+  return { ...pruned, ...Object.fromEntries(Object.entries(elsewhere).filter(([, count]) => count > 0)) }
 }
 
 async function pruneTable(

@@ -63,8 +63,17 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_server', key: 'id', column: 'heartbeat_at', keep: dayMs },
 ]
 
-/** Pruned by what else is in System: keys that sign no more, once their last token has expired. */
-export const prunedElsewhere: readonly (keyof SystemTables)[] = ['waypost_key']
+/**
+ * Pruned by what else is in System: keys that sign no more, once their last token has expired; releases by which of
+ * them were active last, with what only they hold.
+ */
+export const prunedElsewhere: readonly (keyof SystemTables)[] = [
+  'waypost_key',
+  'waypost_release',
+  'waypost_release_part',
+  'waypost_artifact',
+  'waypost_activation',
+]
 
 /** One row for each thing that somebody made or configured, or a fixed number of rows. */
 export const boundedTables: readonly (keyof SystemTables)[] = [
@@ -79,12 +88,4 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_subscription',
   'waypost_attempt_total',
   'waypost_cronjob',
-]
-
-/** They grow, and are not pruned yet: releases beyond those of `dev`. */
-export const notPrunedYet: readonly (keyof SystemTables)[] = [
-  'waypost_release',
-  'waypost_release_part',
-  'waypost_artifact',
-  'waypost_activation',
 ]

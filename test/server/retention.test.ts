@@ -6,15 +6,17 @@ import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
 import { executeHostEvents, openIdentity } from '../../src/server/index.ts'
 import { openPruner } from '../../src/server/open-pruner.ts'
 import { pruneSystem } from '../../src/server/prune.ts'
-import { boundedTables, notPrunedYet, prunedElsewhere, retentionRules } from '../../src/server/retention.ts'
+import { boundedTables, prunedElsewhere, retentionRules } from '../../src/server/retention.ts'
 import { entities } from '../../src/store/entities.ts'
+import { activateRelease } from '../../src/release/index.ts'
 import { recordChanges, startFeed, type System, type SystemTables } from '../../src/store/index.ts'
+import { makeRelease } from '../release/system.ts'
 import { bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 
 const dayMs = 86_400_000
 
 test('every table of System has a rule, or stands among those that need none', () => {
-  const listed = [...retentionRules.map(({ table }) => table), ...prunedElsewhere, ...boundedTables, ...notPrunedYet]
+  const listed = [...retentionRules.map(({ table }) => table), ...prunedElsewhere, ...boundedTables]
   assert.deepEqual(listed.toSorted(), entities.map(({ meta }) => meta.tableName).toSorted())
 })
 
@@ -189,6 +191,24 @@ for (const kind of systemKinds) {
       await system.db.deleteFrom('waypost_token').where('jti', '=', 'last').execute()
       assert.deepEqual(await prune(), { waypost_key: 1 })
       assert.equal(await count('waypost_key'), 1)
+    })
+
+    test('releases that ended long ago go with what only they hold, but for the newest', async () => {
+      const ids: string[] = []
+      for (let index = 0; index < 12; index++) {
+        const { id } = await activateRelease(system, makeRelease(`release ${index}`, `code ${index}`), { by: 'ann' })
+        ids.push(id)
+      }
+      assert.deepEqual(await prune(), {})
+      const activations = system.db.updateTable('waypost_activation')
+      await activations.set((column) => ({ activated_at: column('activated_at', '-', 91 * dayMs) })).execute()
+      assert.deepEqual(await prune(), { waypost_release: 2, waypost_artifact: 2 })
+      const left = await system.db.selectFrom('waypost_release').select('id').execute()
+      assert.deepEqual(new Set(left.map(({ id }) => id)), new Set(ids.slice(2)))
+      for (const table of ['waypost_release', 'waypost_release_part', 'waypost_artifact'] as const)
+        await system.db.deleteFrom(table).execute()
+      await system.db.deleteFrom('waypost_activation').execute()
+      await system.db.updateTable('waypost_active').set({ release_id: null }).execute()
     })
 
     test('it goes in chunks, and several at once delete each row once', async () => {
