@@ -3,6 +3,7 @@
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable } from './assert-servable.ts'
 export { listCameUp, noteCameUp } from './came-up.ts'
+export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export { compareManifests, type ReleaseChange } from './difference.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './find-release.ts'

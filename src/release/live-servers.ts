@@ -5,6 +5,8 @@ const silentMs = 20_000
 
 /** A server that is alive, as its row in System says. */
 export interface LiveServer {
+  /** Of this start of it. */
+  readonly id: string
   /** Of its machine: there may be several of one name. */
   readonly name: string
   /** Its Waypost. */
@@ -21,7 +23,7 @@ export interface LiveServer {
 /** The servers that are alive, by name. */
 export async function listLiveServers(system: System): Promise<readonly LiveServer[]> {
   return selectLivingServers(system)
-    .select(['name', 'version', 'release_id as release', 'wanted_id as wanted', 'state', 'error', 'issuer'])
+    .select(['id', 'name', 'version', 'release_id as release', 'wanted_id as wanted', 'state', 'error', 'issuer'])
     .execute()
 }
 
