@@ -1,5 +1,6 @@
 // definition: what the YAML of a project says: parsed, included, checked; every problem with its file, line and column.
 // May import kit and contract. Pure: no database, no network, no code of the project. The only room that loads `yaml`.
+export { checkDefinitionValue, type CheckedValue, type CheckValueOptions, type ValueProblem } from './check-value.ts'
 export type { ClassCatalog } from './class-catalog.ts'
 export type {
   ActionUse,
