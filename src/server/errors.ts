@@ -49,6 +49,12 @@ export const errors = defineErrors({
     message: '"{value}" in WAYPOST_TRUSTED_PROXIES is no address of a proxy',
     hint: 'Write addresses and ranges, separated by commas, for example 10.0.0.5,192.168.0.0/16; or loopback, uniquelocal.',
   },
+  WP_SERVER_REMOTE_DEPLOY: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_REMOTE_DEPLOY is "{value}", and can be on or off',
+    hint: 'Set it to off where nobody deploys over HTTP; without it, those deploy whose token carries backend.deploy.',
+  },
   WP_SERVER_LOG_LEVEL: {
     kind: 'user',
     status: 500,

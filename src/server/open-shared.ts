@@ -25,6 +25,7 @@ import {
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
 import type { ReleaseTerms } from './active-release.ts'
+import { receiveReleases } from './receive-releases.ts'
 import type { Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 import { readTrustedProxies } from './read-variables.ts'
@@ -105,6 +106,7 @@ export async function openShared(
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
+      receiveReleases({ host, plugins, guard, isDevelopment: options.isDevelopment }),
       ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),
     ],
   }

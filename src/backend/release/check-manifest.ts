@@ -1,0 +1,150 @@
+import { checkDefinitionValue, type ClassCatalog, type Definition, type Method } from '../../definition/index.ts'
+import type { Manifest, ManifestAction, ManifestMethod } from '../../release/index.ts'
+import { describeManifest } from './describe-manifest.ts'
+import { findImplausible } from './find-implausible.ts'
+import { releaseLimits } from './limits.ts'
+import { manifestShape } from './manifest-shape.ts'
+
+/** Something that no manifest has which was built from a project without errors. */
+export interface ManifestProblem {
+  /** JSON pointer into the manifest, or into what it says in the language of `waypost.yml`. */
+  readonly path: string
+  readonly message: string
+}
+
+export type CheckedManifest = { readonly manifest: Manifest } | { readonly problems: readonly ManifestProblem[] }
+
+/**
+ * Checks a document that somebody sent as a manifest, as if he lied: its shape, what it says of itself, and then all that
+ * `validate` asks of a project. Nothing of it runs, and nothing is read for it.
+ * @param classes those of the plugins that this server has
+ */
+export async function checkManifest(document: unknown, classes: ClassCatalog): Promise<CheckedManifest> {
+  const implausible = findImplausible(document)
+  if (implausible !== undefined) return { problems: [{ path: '', message: implausible }] }
+  const misshapen = await findMisshapen(document)
+  if (misshapen !== undefined) return { problems: [misshapen] }
+  const manifest = document as Manifest
+  const contradictions = [
+    ...findDoubles(manifest),
+    ...findMissingArtifacts(manifest),
+    ...findOddMigrations(manifest),
+    ...findOddPaths(manifest),
+  ]
+  if (contradictions.length > 0) return { problems: contradictions }
+  const files = actionsOf(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
+  const { definition, problems } = await checkDefinitionValue(describeManifest(manifest), { files, classes })
+  if (problems.length > 0) return { problems: problems.map(({ pointer: path, message }) => ({ path, message })) }
+  const differences = findDifferences(manifest, definition)
+  return differences.length > 0 ? { problems: differences } : { manifest }
+}
+
+let shape: Promise<{ Check(value: unknown): boolean; Errors(value: unknown): Iterable<object> }> | undefined
+
+/** Compiled when the first manifest comes: most servers never get one. */
+async function findMisshapen(document: unknown): Promise<ManifestProblem | undefined> {
+  shape ??= import('typebox/compile').then(({ Compile }) => Compile(manifestShape))
+  const { Check, Errors } = await shape.then((compiled) => ({
+    Check: (value: unknown) => compiled.Check(value),
+    Errors: (value: unknown) => compiled.Errors(value),
+  }))
+  if (Check(document)) return undefined
+  const [first] = Errors(document) as Iterable<{ instancePath?: string; message?: string }>
+  return { path: first?.instancePath ?? '', message: first?.message ?? 'is no manifest' }
+}
+
+/** Routes are a list: each path, and each method of it, stands there once. */
+function findDoubles({ routes }: Manifest): ManifestProblem[] {
+  const paths = routes.map(({ path }) => path)
+  return [
+    ...doublesOf(paths).map((path) => ({ path: '/routes', message: `has ${path} twice` })),
+    ...routes.flatMap(({ path, methods }) =>
+      doublesOf(methods.map(({ method }) => method)).map((method) => ({
+        path: '/routes',
+        message: `has ${method} ${path} twice`,
+      })),
+    ),
+  ]
+}
+
+function doublesOf(names: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return names.filter((name) => seen.size === seen.add(name).size)
+}
+
+function findMissingArtifacts(manifest: Manifest): ManifestProblem[] {
+  const named = [
+    ...actionsOf(manifest).flatMap((action) => ('artifact' in action ? [action.artifact] : [])),
+    ...manifest.migrations.map(({ artifact }) => artifact),
+  ]
+  const missing = [...new Set(named)].filter((hash) => !Object.hasOwn(manifest.artifacts, hash))
+  const bytes = Object.values(manifest.artifacts).reduce((sum, size) => sum + size, 0)
+  const isLarge = bytes > releaseLimits.releaseBytes
+  return [
+    ...missing.map((hash) => ({ path: '/artifacts', message: `does not have ${hash}, which is named` })),
+    ...(isLarge ? [{ path: '/artifacts', message: `has more than ${releaseLimits.releaseBytes} bytes in all` }] : []),
+  ]
+}
+
+function findOddMigrations({ migrations, connections }: Manifest): ManifestProblem[] {
+  const homeless = migrations.filter(
+    ({ connection }) => connection !== 'System' && !Object.hasOwn(connections, connection),
+  )
+  return [
+    ...homeless.map(({ connection }) => ({ path: '/migrations', message: `names no connection: "${connection}"` })),
+    ...doublesOf(migrations.map(({ connection, name }) => `${connection}/${name}`)).map((name) => ({
+      path: '/migrations',
+      message: `has ${name} twice`,
+    })),
+  ]
+}
+
+/** The parameters of a path are those of all methods. */
+function findOddPaths({ routes }: Manifest): ManifestProblem[] {
+  return routes.flatMap(({ path, methods }) => {
+    const texts = new Set(methods.map(({ params }) => JSON.stringify(params)))
+    return texts.size < 2 ? [] : [{ path: '/routes', message: `has two kinds of parameters in the path ${path}` }]
+  })
+}
+
+function actionsOf({ routes, cronjobs }: Manifest): readonly ManifestAction[] {
+  return [
+    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
+    ...Object.values(cronjobs).map(({ action }) => action),
+  ]
+}
+
+/**
+ * What would be made of it again has to be what it is: a schema in another form, one of another dialect for example, was
+ * not checked as it will be served.
+ */
+function findDifferences(manifest: Manifest, definition: Definition): ManifestProblem[] {
+  const problems: ManifestProblem[] = []
+  const compare = (path: string, given: unknown, made: unknown): void => {
+    if (JSON.stringify(given) !== JSON.stringify(made)) problems.push({ path, message: 'is not as it is built' })
+  }
+  for (const [name, schema] of Object.entries(manifest.schemas)) {
+    compare(`/schemas/${name}`, schema, definition.schemas[name])
+  }
+  for (const [name, { schema }] of Object.entries(manifest.events)) {
+    compare(`/events/${name}`, schema, definition.events[name]?.schema)
+  }
+  for (const [index, route] of manifest.routes.entries()) {
+    for (const [place, method] of route.methods.entries()) {
+      compare(`/routes/${route.path}/${method.method}`, ...schemasOf(method, definition.routes[index]?.methods[place]))
+    }
+  }
+  compare('/variables', sortedKeys(manifest.variables), sortedKeys(definition.variables))
+  const unlisted = Object.keys(definition.scopes).filter((scope) => !Object.hasOwn(manifest.scopes, scope))
+  return [...problems, ...unlisted.map((scope) => ({ path: '/scopes', message: `does not list "${scope}"` }))]
+}
+
+function schemasOf(given: ManifestMethod, made: Method | undefined): readonly [unknown, unknown] {
+  const pick = (one: Pick<ManifestMethod, 'params' | 'query' | 'request' | 'responses'> | undefined) =>
+    one && [one.params, one.query, one.request, sortedKeys(one.responses)]
+  return [pick(given), pick(made)]
+}
+
+function sortedKeys(record: Readonly<Record<string, unknown>>): unknown {
+  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}

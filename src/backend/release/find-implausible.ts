@@ -1,0 +1,28 @@
+const maxDepth = 120
+const maxValues = 1_000_000
+
+/**
+ * What a document has that no definition has, whatever it means: too many levels or values, or text that cannot be stored
+ * as it is. Asked before anybody walks it by recursion.
+ */
+export function findImplausible(document: unknown): string | undefined {
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: document, depth: 0 }]
+  let count = 0
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, depth } = next
+    count += 1
+    if (count > maxValues) return `has more than ${maxValues} values`
+    if (typeof value === 'string' && !isStorable(value)) return 'has a text with a NUL or half of a surrogate pair'
+    if (typeof value !== 'object' || value === null) continue
+    if (depth === maxDepth) return `is nested more than ${maxDepth} levels deep`
+    for (const [key, item] of Object.entries(value)) {
+      if (!isStorable(key)) return 'has a name with a NUL or half of a surrogate pair'
+      waiting.push({ value: item, depth: depth + 1 })
+    }
+  }
+  return undefined
+}
+
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}

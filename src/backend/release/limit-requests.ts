@@ -1,0 +1,32 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import { errors } from '../errors.ts'
+
+const windowMs = 60_000
+
+/** So many requests a minute of each user, for all routes of a group, counted in each server by itself. */
+export function rateOf(group: string, limit: number): FastifyContextConfig {
+  return {
+    rateLimit: {
+      max: limit,
+      timeWindow: windowMs,
+      groupId: `backend ${group}`,
+      hook: 'preParsing', // the guard has told who calls, and no body was read yet
+      keyGenerator: (request: FastifyRequest) => `user ${request.principal!.user.id}`,
+      errorResponseBuilder: (_request, { ttl }) => {
+        const seconds = Math.max(1, Math.ceil(ttl / 1000))
+        return errors.WP_BACKEND_RATE({ limit, window: windowMs / 1000, seconds }, { retryAfterSeconds: seconds })
+      },
+    },
+  }
+}
+
+/** Lets so many requests with a body in at once: a body may be large, and is in memory as a whole. */
+export function limitBodies(app: FastifyInstance, most: number): void {
+  let count = 0
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.method !== 'POST') return
+    if (count >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 2 })
+    count += 1
+    reply.raw.once('close', () => (count -= 1))
+  })
+}

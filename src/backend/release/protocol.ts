@@ -1,0 +1,79 @@
+import { Type, type Static } from 'typebox'
+import type { Activation, LackingVariable, LiveServer, StoredRelease } from '../../release/index.ts'
+
+// What a deployment over HTTP says, and what a server answers. Both sides are of this file; a change that the other side
+// of an older Waypost would not understand is another protocol.
+
+export const protocol = 1
+
+const strict = { additionalProperties: false }
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+// Looked into by `checkManifest`, which says more than that it does not fit.
+const manifest = Type.Unknown()
+const version = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+
+export const SurveyBody = Type.Object({ protocol: version, manifest }, strict)
+
+export const ArtifactsBody = Type.Object(
+  {
+    protocol: version,
+    artifacts: Type.Array(Type.Object({ hash, content: Type.String() }, strict), { minItems: 1, maxItems: 1000 }),
+  },
+  strict,
+)
+
+export const ActivateBody = Type.Object(
+  {
+    protocol: version,
+    manifest,
+    /** The beginning of the id of the release that is active; `none` where nothing is. */
+    against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
+    // It is printed on terminals: nothing in it may be invisible or move what stands around it.
+    message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
+  },
+  strict,
+)
+
+export type SurveyRequest = Static<typeof SurveyBody>
+export type ArtifactsRequest = Static<typeof ArtifactsBody>
+export type ActivateRequest = Static<typeof ActivateBody>
+
+/** Who answers, and what it understands. */
+export interface AccessAnswer {
+  readonly waypost: string
+  readonly protocol: number
+}
+
+export interface ServersAnswer {
+  readonly servers: readonly LiveServer[]
+}
+
+/** What the server's System knows of a release that may come. */
+export interface SurveyAnswer {
+  readonly id: string
+  readonly active: StoredRelease | null
+  readonly missingArtifacts: readonly string[]
+  readonly unheldScopes: readonly string[]
+  readonly lackingVariables: readonly LackingVariable[]
+  readonly pendingMigrations: readonly string[]
+}
+
+export interface ArtifactsAnswer {
+  readonly stored: number
+}
+
+export type ActivateAnswer = Activation
+
+/** Where each is asked, below the address of the server. */
+export const paths = {
+  /** GET: for who may deploy. */
+  access: '/backend/release/access',
+  /** GET */
+  servers: '/backend/release/server',
+  /** POST: changes nothing. */
+  survey: '/backend/release/survey',
+  /** POST: keeps artifacts for a release to come. */
+  artifacts: '/backend/release/artifact',
+  /** POST: stores a release and activates it. */
+  releases: '/backend/release',
+} as const

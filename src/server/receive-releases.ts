@@ -1,0 +1,65 @@
+import { mountReleases } from '../backend/index.ts'
+import type { Guard } from '../auth/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
+import { variable, type Variables } from '../kit/index.ts'
+import type { PluginSet } from '../plugin/index.ts'
+import { loadActiveRelease, type Manifest } from '../release/index.ts'
+import type { Endpoint } from '../runtime/index.ts'
+import { errors } from './errors.ts'
+import type { Host } from './host.ts'
+import { pendingMigrations } from './migrations/survey-migrations.ts'
+
+export interface Receiving {
+  readonly host: Host
+  readonly plugins: PluginSet
+  readonly guard: Guard
+  /** It is `dev`. */
+  readonly isDevelopment: boolean
+}
+
+/** The receiving side of deployments, as the environment of this server allows it. @throws WP_SERVER_REMOTE_DEPLOY */
+export function receiveReleases({ host, plugins, guard, isDevelopment }: Receiving): Endpoint {
+  const closed = readRemoteDeploy(host.variables) ? undefined : 'off'
+  return mountReleases({
+    system: host.system,
+    guard,
+    closed: isDevelopment ? 'development' : closed,
+    classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
+    async pendingMigrations(manifest, { mayOpen }) {
+      const lookedAt = mayOpen ? undefined : await knownConnections(host, manifest)
+      const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false
+      const known = { ...manifest, migrations: manifest.migrations.filter(isLookedAt) }
+      const pending = await pendingMigrations({ host, plugins, release: { manifest: known } })
+      return [...pending, ...manifest.migrations.filter((one) => !isLookedAt(one))].map(
+        ({ connection, name }) => `${connection}/${name}`,
+      )
+    },
+  })
+}
+
+function configsOf(classes: ReadonlyMap<string, { readonly config: object }>) {
+  return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
+}
+
+/**
+ * Connections that are opened for whoever may only look: those of the active release. Others could lead anywhere, with
+ * any variable of this server in their address.
+ */
+async function knownConnections({ system }: Host, { connections }: Manifest): Promise<ReadonlySet<string>> {
+  const active = await loadActiveRelease(system)
+  const isKnown = ([name, use]: readonly [string, object]) =>
+    JSON.stringify(use) === JSON.stringify(active?.manifest.connections[name])
+  return new Set([
+    'System',
+    ...Object.entries(connections)
+      .filter(isKnown)
+      .map(([name]) => name),
+  ])
+}
+
+/** Whether `WAYPOST_REMOTE_DEPLOY` lets deployments in over HTTP, as it does unless it is `off`. */
+function readRemoteDeploy(variables: Variables): boolean {
+  const value = variable(variables, 'WAYPOST_REMOTE_DEPLOY') ?? 'on'
+  if (value !== 'on' && value !== 'off') throw errors.WP_SERVER_REMOTE_DEPLOY({ value })
+  return value === 'on'
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { sha256, version } from '../../src/kit/index.ts'
+import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
+import { timeUntil } from '../auth/world.ts'
+import { bearer, systemKinds } from '../support/server.ts'
+import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
+
+const survey = 'POST /backend/release/survey'
+const upload = 'POST /backend/release/artifact'
+const activate = 'POST /backend/release'
+const body = ({ manifest }: BuiltRelease, more: object = {}) => ({ protocol: 1, manifest, ...more })
+const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
+
+for (const kind of systemKinds) {
+  describe(`/backend/release on ${kind}`, () => {
+    let world: Deployers
+    before(async () => {
+      world = await openDeployers(kind)
+    })
+    after(() => world.close())
+
+    const rows = async () => {
+      const tables = ['waypost_release', 'waypost_release_part', 'waypost_artifact', 'waypost_upload'] as const
+      const counts = tables.map(async (table) => (await world.system.db.selectFrom(table).selectAll().execute()).length)
+      return Promise.all(counts)
+    }
+    const uploadAll = async ({ artifacts }: BuiltRelease) => {
+      const answer = await world.deploy(upload, { protocol: 1, artifacts })
+      assert.equal(answer.status, 200, answer.text)
+    }
+
+    test('answers nobody without a token, and names the scope that a token lacks', async () => {
+      const lines = ['GET /backend/release/access', 'GET /backend/release/server', survey, upload, activate]
+      for (const line of lines) {
+        const json = line.startsWith('GET') ? undefined : {}
+        assert.equal((await world.nobody(line, json)).status, 401, line)
+        const refused = await world.stranger(line, json)
+        assert.deepEqual([refused.status, codeOf(refused)], [403, 'WP_AUTH_SCOPE'], line)
+      }
+      for (const line of [lines[0]!, upload, activate]) {
+        const refused = await world.plan(line, line.startsWith('GET') ? undefined : {})
+        assert.deepEqual([refused.status, codeOf(refused)], [403, 'WP_AUTH_SCOPE'], line)
+        assert.match(refused.body.hint, /backend\.deploy/)
+      }
+    })
+
+    test('tells with backend.read what a release would need, and changes nothing', async () => {
+      const built = makeGreeting('hello', {
+        scopes: { note: {}, 'nobody-has-it': {} },
+        events: { greeted: { scopes: ['nobody-has-it', 'note'] } },
+        migrations: [{ connection: 'System', name: '1-first', checksum: 'a'.repeat(64), artifact: '' }].map((one) => ({
+          ...one,
+          artifact: Object.keys(makeGreeting('hello').manifest.artifacts)[0]!,
+        })),
+      })
+      const before = await rows()
+      const { status, body: found, headers } = await world.plan(survey, body(built))
+      assert.equal(status, 200, JSON.stringify(found))
+      assert.equal(headers.get('cache-control'), 'no-store')
+      assert.deepEqual(
+        { ...found, id: found.id.length },
+        {
+          id: 64,
+          active: null,
+          missingArtifacts: [built.artifacts[0]!.hash],
+          unheldScopes: ['nobody-has-it'],
+          lackingVariables: [],
+          pendingMigrations: ['System/1-first'],
+        },
+      )
+      assert.deepEqual(await rows(), before)
+      const refused = await world.deploy(activate, body(built))
+      assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_BACKEND_MIGRATIONS_PENDING'])
+      assert.deepEqual(await rows(), before)
+    })
+
+    test('takes what is missing, activates all of it at once, and knows who did', async () => {
+      const built = makeGreeting('first')
+      const early = await world.deploy(activate, body(built, { against: 'none' }))
+      assert.deepEqual([early.status, codeOf(early)], [409, 'WP_BACKEND_ARTIFACTS_MISSING'])
+      assert.deepEqual(await rows(), [0, 0, 0, 0])
+
+      await uploadAll(built)
+      assert.deepEqual(await rows(), [0, 0, 0, 1])
+      assert.deepEqual((await world.plan(survey, body(built))).body.missingArtifacts, [])
+      const { id } = (await world.plan(survey, body(built))).body
+      const done = await world.deploy(activate, body(built, { against: 'none', message: 'Größer' }))
+      assert.deepEqual([done.status, done.body], [200, { id, activated: true }])
+      assert.deepEqual(await rows(), [1, 2, 1, 0], 'the upload has become an artifact of the release')
+
+      const active = await loadActiveRelease(world.system)
+      assert.deepEqual([active?.id, active?.manifest, active?.activatedBy], [id, built.manifest, 'bo (pipeline)'])
+      const row = await world.system.db.selectFrom('waypost_activation').selectAll().executeTakeFirstOrThrow()
+      assert.deepEqual([row.user_id, row.client_id, row.message], [world.boId, world.deployClient.id, 'Größer'])
+
+      const again = await world.deploy(activate, body(built, { against: id.slice(0, 8) }))
+      assert.deepEqual([again.status, again.body], [200, { id, activated: false }])
+      const seen = (await world.plan(survey, body(built))).body
+      assert.deepEqual([seen.id, seen.active.id, seen.active.manifest], [id, id, built.manifest])
+    })
+
+    test('refuses to replace another release than the one that was looked at', async () => {
+      const { id } = (await loadActiveRelease(world.system))!
+      const next = makeGreeting('second')
+      await uploadAll(next)
+      for (const against of ['none', 'ffff0000']) {
+        const refused = await world.deploy(activate, body(next, { against }))
+        assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_RELEASE_SUPERSEDED'])
+      }
+      assert.equal((await loadActiveRelease(world.system))?.id, id)
+      const two = await Promise.all(
+        [next, makeGreeting('third')].map(async (built) => {
+          await uploadAll(built)
+          return world.deploy(activate, body(built, { against: id }))
+        }),
+      )
+      assert.deepEqual(new Set(two.map(({ status }) => status)), new Set([200, 409]))
+    })
+
+    test('serves what was activated only after it is, and mends what was damaged in System', async () => {
+      const built = makeGreeting('mended')
+      const [artifact] = built.artifacts
+      await activateRelease(world.system, built, { by: 'somebody else' })
+      await world.system.db
+        .updateTable('waypost_artifact')
+        .set({ content: 'evil' })
+        .where('hash', '=', artifact!.hash)
+        .execute()
+      const refused = await world.deploy(activate, body(built))
+      assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_BACKEND_ARTIFACTS_MISSING'])
+      await uploadAll(built)
+      assert.equal((await world.deploy(activate, body(built))).status, 200)
+      const { content } = await world.system.db
+        .selectFrom('waypost_artifact')
+        .select('content')
+        .where('hash', '=', artifact!.hash)
+        .executeTakeFirstOrThrow()
+      assert.equal(content, artifact!.content)
+    })
+
+    test('keeps no artifact that is not what its name says, nor any that came with it', async () => {
+      const [good] = makeGreeting('good').artifacts
+      const before = await rows()
+      const wrong = { hash: sha256('one'), content: 'another' }
+      const answers = [
+        await world.deploy(upload, { protocol: 1, artifacts: [good, wrong] }),
+        await world.deploy(upload, { protocol: 1, artifacts: [good, { hash: sha256('a\0'), content: 'a\0' }] }),
+        await world.deploy(upload, { protocol: 1, artifacts: [{ hash: '../evil', content: '' }] }),
+        await world.deploy(upload, { protocol: 1, artifacts: [{ ...good, more: 1 }] }),
+        await world.deploy(upload, { protocol: 1, artifacts: [] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [good] }),
+      ]
+      assert.deepEqual(
+        answers.map((answer) => [answer.status, codeOf(answer)]),
+        [
+          [400, 'WP_BACKEND_ARTIFACT_HASH'],
+          [400, 'WP_BACKEND_BODY'],
+          [400, 'WP_RUNTIME_REQUEST_INVALID'],
+          [400, 'WP_RUNTIME_REQUEST_INVALID'],
+          [400, 'WP_RUNTIME_REQUEST_INVALID'],
+          [400, 'WP_BACKEND_PROTOCOL'],
+        ],
+      )
+      assert.match(answers[5]!.body.hint, new RegExp(`npx waypost@${version} deploy`))
+      assert.deepEqual(await rows(), before)
+    })
+
+    test('reads no body that is larger than it may be, packed or unpacked, nor one that is no JSON', async () => {
+      const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
+      const post = async (bytes: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
+        const response = await fetch(`${world.url}/backend/release/survey`, {
+          method: 'POST',
+          headers: { ...bearer(token), 'content-type': 'application/json', ...headers },
+          body: bytes,
+        })
+        return [response.status, ((await response.json()) as { type: string }).type.split('#')[1]]
+      }
+      const gzip = { 'content-encoding': 'gzip' }
+      const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, '['))
+      assert.ok(bomb.length < 1024 * 1024)
+      assert.deepEqual(await post(bomb, gzip), [413, 'WP_BACKEND_BODY_SIZE'])
+      assert.deepEqual(await post(gzipSync('['.repeat(1_000_000)), gzip), [400, 'WP_BACKEND_BODY'])
+      assert.deepEqual(await post('{}', gzip), [400, 'WP_BACKEND_BODY'])
+      assert.deepEqual(await post('{"__proto__": {}}'), [400, 'WP_BACKEND_BODY'])
+      assert.deepEqual(await post(Uint8Array.of(0x22, 0xff, 0x22)), [400, 'WP_BACKEND_BODY'])
+      assert.deepEqual(await post('{}', { 'content-encoding': 'br' }), [415, 'WP_BACKEND_BODY_ENCODING'])
+      assert.deepEqual(await post('a=b', { 'content-type': 'application/x-www-form-urlencoded' }), [
+        415,
+        'WP_RUNTIME_BODY_TYPE',
+      ])
+    })
+
+    test('counts how often somebody asks, and says when to come again', async () => {
+      const built = body(makeGreeting('often'))
+      let last = await world.plan(survey, built)
+      await timeUntil(async () => {
+        last = await world.plan(survey, built)
+        return last.status === 429
+      }, 60_000)
+      assert.equal(codeOf(last), 'WP_BACKEND_RATE')
+      assert.ok(Number(last.headers.get('retry-after')) > 0)
+      world.clock.forward(60_000)
+      assert.equal((await world.plan(survey, built)).status, 200)
+    })
+  })
+}
