@@ -1,0 +1,92 @@
+import { areDisjoint } from './are-disjoint.ts'
+import type { Check, Finding } from './comparing.ts'
+import { listIn, placeIn, type Keywords, type Placed } from './placed.ts'
+import { isSame } from './same.ts'
+import { typesOf } from './types-and-values.ts'
+
+/** `anyOf` and `oneOf`: one of the alternatives has to take all that is left of the values. */
+export function checkAlternatives(check: Check): void {
+  const { comparing, path, subs, sup } = check
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const branches = listIn(sup, sup.schema[keyword])
+    if (branches.length === 0) continue
+    const isThere = subs.some((sub) =>
+      isSame(placeIn(sub, pick(sub.schema, keyword)), placeIn(sup, pick(sup.schema, keyword))),
+    )
+    if (isThere) continue
+    const tries: (readonly Finding[])[] = []
+    const fits = branches.some((branch, index) => {
+      const found = comparing.attempt(() => comparing.within(subs, branch, path))
+      tries.push(found)
+      const others = branches.filter((_, other) => other !== index)
+      return found.length === 0 && (keyword === 'anyOf' || others.every((other) => areDisjoint(subs, other)))
+    })
+    if (!fits) reportNearest(check, keyword, tries)
+  }
+}
+
+/** Says what the alternative that comes nearest does not take; where none has the type, that there is none. */
+function reportNearest(
+  { comparing, path, subs, types }: Check,
+  keyword: string,
+  tries: readonly (readonly Finding[])[],
+): void {
+  const near = tries
+    .filter((found) => found.length > 0 && !found.some((one) => one.path === path && one.keyword === 'type'))
+    .toSorted((a, b) => a.length - b.length)[0]
+  const isUnlike = near?.some((one) => one.path === path && ['enum', 'never', 'anyOf', 'oneOf'].includes(one.keyword))
+  if (near !== undefined && isUnlike !== true) return near.forEach((finding) => comparing.report(finding))
+  const title = subs.map(({ schema }) => schema['$ref'] ?? schema['title']).findLast((one) => one !== undefined)
+  comparing.report({ path, keyword, sub: title ?? [...types].join(' or ') })
+}
+
+/** One of the alternatives that the values of a schema divide into. */
+export interface Branch {
+  /** The schema that is divided. */
+  readonly of: Placed['schema']
+  /** What stands for it, for the values of this alternative. */
+  readonly instead: readonly Placed[]
+}
+
+/** The ways in which the values that some schemas take together can be divided. */
+export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly Branch[]> {
+  for (const sub of subs) {
+    for (const keyword of ['anyOf', 'oneOf'] as const) {
+      if (sub.schema[keyword] === undefined) continue
+      const rest = placeIn(sub, without(sub.schema, keyword))
+      yield listIn(sub, sub.schema[keyword]).map((branch) => ({ of: sub.schema, instead: [rest, branch] }))
+    }
+  }
+  if (!byType) return
+  const types = [...typesOf(subs.map(({ schema }) => schema))]
+  const several = subs.find(({ schema }) => Array.isArray(schema['type']) && schema['type'].length > 1)
+  if (several === undefined || types.length < 2) return
+  const named = [several.schema['type']].flat() as string[]
+  yield named.map((type) => ({ of: several.schema, instead: [placeIn(several, typed(several.schema, type))] }))
+}
+
+// The same schema each time, so that a schema that holds itself is known again.
+const derived = new WeakMap<Keywords, Map<string, Keywords>>()
+
+function derive(schema: Keywords, key: string, make: () => Keywords): Keywords {
+  const known = derived.get(schema) ?? new Map<string, Keywords>()
+  derived.set(schema, known)
+  const made = known.get(key) ?? make()
+  known.set(key, made)
+  return made
+}
+
+function without(schema: Keywords, keyword: string): Keywords {
+  return derive(schema, `-${keyword}`, () => {
+    const { [keyword]: _, ...rest } = schema
+    return rest
+  })
+}
+
+function typed(schema: Keywords, type: string): Keywords {
+  return derive(schema, `=${type}`, () => ({ ...schema, type }))
+}
+
+function pick(schema: Keywords, keyword: string): Keywords {
+  return keyword in schema ? { [keyword]: schema[keyword] } : {}
+}

@@ -1,0 +1,33 @@
+import { reportKeyword } from './check-numbers.ts'
+import { checkCount } from './check-strings.ts'
+import type { Check } from './comparing.ts'
+import { listIn, placeIn, type Keywords, type Placed } from './placed.ts'
+
+export function checkArrays(check: Check): void {
+  const { types, subs, sup } = check
+  if (!types.has('array')) return
+  checkCount(check, ['minItems', 'maxItems'])
+  const isUnique = subs.some(({ schema }) => schema['uniqueItems'] === true)
+  if (sup.schema['uniqueItems'] === true && !isUnique) reportKeyword(check, 'uniqueItems')
+  if (sup.schema['prefixItems'] === undefined && sup.schema['items'] === undefined) return
+  const places = Math.max(...[...subs, sup].map(({ schema }) => lengthOf(schema['prefixItems'])))
+  const most = Math.min(...subs.map(({ schema }) => numberOf(schema['maxItems'])))
+  for (let index = 0; index <= places && index < most; index += 1) {
+    const path = `${check.path}[${index < places ? index : ''}]`
+    const items = subs.map((sub) => itemAt(sub, index))
+    check.comparing.within(items, itemAt(sup, index), path)
+  }
+}
+
+/** What an item at an index has to fit; behind the last of a tuple all are alike. */
+function itemAt(placed: Placed & { readonly schema: Keywords }, index: number): Placed {
+  return listIn(placed, placed.schema['prefixItems'])[index] ?? placeIn(placed, placed.schema['items'])
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,47 @@
+import { compilePattern } from '../../kit/index.ts'
+import { reportKeyword } from './check-numbers.ts'
+import type { Check } from './comparing.ts'
+
+/** What comes as text where it is coerced. */
+const scalars = ['integer', 'number', 'boolean']
+
+export function checkStrings(check: Check): void {
+  const { types, subs, sup, values } = check
+  const format = sup.schema['format']
+  const hasFormat = types.has('string') || types.has('number') || types.has('integer')
+  if (format !== undefined && hasFormat && !subs.some(({ schema }) => schema['format'] === format))
+    reportKeyword(check, 'format')
+  const isText = types.has('string') || (check.comparing.isCoerced && scalars.some((type) => types.has(type)))
+  if (!isText) return
+  const texts = values?.filter((value) => typeof value === 'string')
+  checkCount(check, ['minLength', 'maxLength'], texts?.map(countCharacters))
+  const pattern = sup.schema['pattern']
+  if (typeof pattern !== 'string' || subs.some(({ schema }) => schema['pattern'] === pattern)) return
+  if (texts === undefined || !matches(pattern, texts)) reportKeyword(check, 'pattern')
+}
+
+/** Ajv counts code points. */
+function countCharacters(text: string): number {
+  return Array.from(text).length
+}
+
+function matches(pattern: string, texts: readonly string[]): boolean {
+  try {
+    const compiled = compilePattern(pattern)
+    return texts.every((text) => compiled.test(text))
+  } catch {
+    return false
+  }
+}
+
+/** Checks a pair of keywords that count something. @param counts of every value that there can be, where it is known */
+export function checkCount(check: Check, [least, most]: readonly [string, string], counts?: readonly number[]): void {
+  const { subs, sup } = check
+  const numbersOf = (keyword: string) =>
+    subs.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
+  const [from, to] = [sup.schema[least], sup.schema[most]]
+  const lowest = counts === undefined ? Math.max(0, ...numbersOf(least)) : Math.min(...counts)
+  const highest = counts === undefined ? Math.min(...numbersOf(most)) : Math.max(...counts)
+  if (typeof from === 'number' && lowest < from) reportKeyword(check, least)
+  if (typeof to === 'number' && highest > to) reportKeyword(check, most)
+}

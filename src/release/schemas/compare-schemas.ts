@@ -1,0 +1,149 @@
+import { checkAlternatives, splits } from './check-alternatives.ts'
+import { checkArrays } from './check-arrays.ts'
+import { checkNumbers } from './check-numbers.ts'
+import { checkObjects } from './check-objects.ts'
+import { checkOpaque, holdsWhole } from './check-opaque.ts'
+import { checkStrings } from './check-strings.ts'
+import { checkTypes, checkValues } from './check-types.ts'
+import type { Check, Comparing, Finding } from './comparing.ts'
+import { isPlacedObject, nameOfReference, followReference, listIn, spread, type Placed } from './placed.ts'
+import { isSame } from './same.ts'
+import { typesOf, valuesOf } from './types-and-values.ts'
+
+/** What one comparison of two schemas found. */
+export interface Comparison {
+  /** What the one takes and the other one does not. */
+  readonly findings: readonly Finding[]
+  /** What else is new, for people. */
+  readonly notes: readonly Finding[]
+  /** Named schemas whose new form has to compare with their old one, in this direction, for the findings to be all. */
+  readonly assumed: ReadonlySet<string>
+}
+
+export interface CompareOptions {
+  readonly isAnswer?: boolean
+  readonly isCoerced?: boolean
+}
+
+const mostSteps = 20_000
+const mostFindings = 200
+
+/**
+ * Compares the values that a schema takes with those that another one takes. What it does not find is there: of whatever
+ * it cannot decide it says that it differs. A field that a schema does not declare counts as one that nobody sends, so
+ * that to declare an optional one is no narrowing.
+ */
+export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
+  const { isAnswer = false, isCoerced = false } = options
+  const running = new Running(isAnswer, isCoerced)
+  running.within([sub], sup, '')
+  return { findings: running.findings, notes: running.notes, assumed: new Set(running.assumed) }
+}
+
+class Running implements Comparing {
+  readonly isAnswer: boolean
+  readonly isCoerced: boolean
+  readonly findings: Finding[] = []
+  readonly notes: Finding[] = []
+  readonly assumed: string[] = []
+  readonly #open = new Set<string>()
+  readonly #ids = new Map<unknown, number>()
+  #steps = 0
+
+  constructor(isAnswer: boolean, isCoerced: boolean) {
+    this.isAnswer = isAnswer
+    this.isCoerced = isCoerced
+  }
+
+  report(finding: Finding): void {
+    if (this.findings.length < mostFindings) this.findings.push(finding)
+  }
+
+  note(finding: Finding): void {
+    if (this.notes.length < mostFindings) this.notes.push(finding)
+  }
+
+  attempt(work: () => void): readonly Finding[] {
+    const [found, noted, assumed] = [this.findings.length, this.notes.length, this.assumed.length]
+    work()
+    if (this.findings.length === found) return []
+    this.notes.length = noted
+    this.assumed.length = assumed
+    return this.findings.splice(found)
+  }
+
+  within(subs: readonly Placed[], sup: Placed, path: string): void {
+    if (sup.schema === true || subs.some(({ schema }) => schema === false)) return
+    if (!isPlacedObject(sup)) return this.report({ path, keyword: 'never' })
+    this.#steps += 1
+    if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+    const key = [...new Set(subs.map(({ schema }) => this.#idOf(schema)))].join() + `>${this.#idOf(sup.schema)}`
+    if (this.#open.has(key)) return // a schema that holds itself: it is as the rest of it is
+    this.#open.add(key)
+    const found = this.attempt(() => this.#compare(spread(subs), { sup, path }))
+    // The same needs no proof, however it is made.
+    if (found.length > 0 && !subs.some((sub) => isSame(sub, sup))) found.forEach((finding) => this.report(finding))
+    this.#open.delete(key)
+  }
+
+  #compare(subs: readonly Placed[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
+    if (subs.some(({ schema }) => schema === false)) return
+    if (holdsWhole(sup)) {
+      if (!subs.some((sub) => isSame(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
+      return
+    }
+    const objects = subs.filter(isPlacedObject)
+    const name = nameOfReference(sup.schema['$ref'])
+    if (name !== undefined && objects.some(({ schema }) => nameOfReference(schema['$ref']) === name)) {
+      this.assumed.push(name)
+    } else if (sup.schema['$ref'] !== undefined) {
+      const target = followReference(sup)
+      if (target === undefined) this.report({ path, keyword: '$ref' })
+      else this.within(subs, target, path)
+    }
+    for (const part of listIn(sup, sup.schema['allOf'])) this.within(subs, part, path)
+    this.#checkKeywords(objects, { sup, path })
+  }
+
+  #checkKeywords(subs: Check['subs'], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
+    const types = typesOf(subs.map(({ schema }) => schema))
+    const values = valuesOf(
+      subs.map(({ schema }) => schema),
+      types,
+    )
+    if (types.size === 0) return
+    const check: Check = { comparing: this, path, subs, sup, types, values }
+    const found = this.attempt(() => {
+      for (const one of checks) one(check)
+    })
+    if (found.length === 0) return
+    // Only when it does not hold for all of them is it looked at for each alternative by itself.
+    const byType = found.some((one) => one.path === path && ['anyOf', 'oneOf'].includes(one.keyword))
+    const [branches] = splits(subs, byType)
+    if (branches === undefined) return found.forEach((finding) => this.report(finding))
+    for (const { of, instead } of branches) {
+      this.#steps += 1
+      if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+      const all = spread([...subs.filter(({ schema }) => schema !== of), ...instead])
+      if (all.some(({ schema }) => schema === false)) continue
+      this.#checkKeywords(all.filter(isPlacedObject), { sup, path })
+    }
+  }
+
+  #idOf(schema: unknown): number {
+    const id = this.#ids.get(schema) ?? this.#ids.size
+    this.#ids.set(schema, id)
+    return id
+  }
+}
+
+const checks: readonly ((check: Check) => void)[] = [
+  checkTypes,
+  checkValues,
+  checkNumbers,
+  checkStrings,
+  checkArrays,
+  checkObjects,
+  checkAlternatives,
+  checkOpaque,
+]

@@ -1,0 +1,61 @@
+import { compilePattern } from '../../kit/index.ts'
+import { isPlacedObject, listIn, mapIn, placeIn, spread, type Keywords, type Placed } from './placed.ts'
+
+type Sub = Placed & { readonly schema: Keywords }
+
+/** The names of fields that some schemas, or what may apply beside them, declare. */
+export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  const seen = new Set<unknown>()
+  const visit = (list: readonly Placed[]): void => {
+    for (const placed of spread(list)) {
+      if (!isPlacedObject(placed) || seen.has(placed.schema)) continue
+      seen.add(placed.schema)
+      for (const name of mapIn(placed, placed.schema['properties']).keys()) names.add(name)
+      visit(beside(placed))
+    }
+  }
+  visit(schemas)
+  return names
+}
+
+/** The schemas that may have to take the same value too. */
+function beside(placed: Sub): readonly Placed[] {
+  const { schema } = placed
+  const single = ['if', 'then', 'else', 'not'].flatMap((key) => (key in schema ? [placeIn(placed, schema[key])] : []))
+  const lists = ['anyOf', 'oneOf'].flatMap((key) => listIn(placed, schema[key]))
+  return [...single, ...lists, ...mapIn(placed, schema['dependentSchemas']).values()]
+}
+
+/** Whether something that may apply beside some schemas takes fields that nobody declares, and says so. */
+export function mayTakeOthers(schemas: readonly Placed[]): boolean {
+  const seen = new Set<unknown>()
+  const visit = (list: readonly Placed[]): boolean =>
+    spread(list).some((placed) => {
+      if (!isPlacedObject(placed) || seen.has(placed.schema)) return false
+      seen.add(placed.schema)
+      const { additionalProperties, patternProperties } = placed.schema
+      if (![undefined, false].includes(additionalProperties as undefined) || patternProperties !== undefined)
+        return true
+      return visit(beside(placed))
+    })
+  return visit(schemas.filter(isPlacedObject).flatMap(beside))
+}
+
+/** What a field of this name has to fit, by one schema; nothing where it says nothing of it. */
+export function fieldOf(placed: Sub, name: string): readonly Placed[] {
+  const { schema } = placed
+  const own = mapIn(placed, schema['properties']).get(name)
+  const matching = [...mapIn(placed, schema['patternProperties'])].filter(([pattern]) => isMatch(pattern, name))
+  const found = [...(own === undefined ? [] : [own]), ...matching.map(([, one]) => one)]
+  if (found.length > 0 || schema['additionalProperties'] === undefined) return found
+  return [placeIn(placed, schema['additionalProperties'])]
+}
+
+function isMatch(pattern: string, name: string): boolean {
+  try {
+    return compilePattern(pattern).test(name)
+  } catch {
+    return false
+  }
+}

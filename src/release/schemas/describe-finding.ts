@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Finding } from './comparing.ts'
+import { ownTypes } from './types-and-values.ts'
+
+export interface Told {
+  /** What changed is answered, not asked. */
+  readonly isAnswer: boolean
+  /** The values of before were looked at: what is found is not taken any more. Otherwise it is taken now. */
+  readonly isNarrowed: boolean
+}
+
+interface Telling extends Told {
+  readonly before: unknown
+  readonly after: unknown
+  readonly isDeclared: boolean
+}
+
+/** A finding in a few words, for example `"title" maxLength 32, was 64`. */
+export function describeFinding(finding: Finding, told: Told): string {
+  const { path, keyword, sub, sup } = finding
+  const [before, after] = told.isNarrowed ? [sub, sup] : [sup, sub]
+  const telling: Telling = { ...told, before, after, isDeclared: sub === 'optional' }
+  const words = Object.hasOwn(tellers, keyword) ? tellers[keyword]!(telling) : tellKeyword(keyword, telling)
+  return path === '' ? words : `${JSON.stringify(path)} ${words}`
+}
+
+const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
+  new: () => 'is new',
+  gone: () => 'is gone',
+  never: ({ isAnswer, isNarrowed }) => {
+    if (isNarrowed) return isAnswer ? 'is gone' : 'is not taken any more'
+    return isAnswer ? 'is new, where no other fields were allowed' : 'is new'
+  },
+  required: ({ isAnswer, isNarrowed, isDeclared }) => {
+    if (isNarrowed && isAnswer) return 'is always there now'
+    if (isNarrowed) return isDeclared ? 'is now required' : 'is new and required'
+    if (!isDeclared) return 'is gone'
+    return isAnswer ? 'may be absent now' : 'is optional now'
+  },
+  type: tellType,
+  enum: tellValues,
+  anyOf: tellAlternatives,
+  oneOf: tellAlternatives,
+  additionalProperties: ({ isAnswer, isNarrowed }) => {
+    if (isAnswer) return isNarrowed ? 'has no other fields now' : 'may have other fields now'
+    return isNarrowed ? 'takes no other fields now' : 'takes other fields now'
+  },
+  complex: () => 'is too complex to compare',
+  $ref: () => 'has a reference that leads nowhere',
+}
+
+function tellType({ before, after, isNarrowed }: Telling): string {
+  const [was, is] = [before, after].map((type) => ownTypes({ type }))
+  const [more, less] = isNarrowed ? [was!, is!] : [is!, was!]
+  const extra = [...more].filter((type) => !less.has(type))
+  if (extra.join() === 'null') return isNarrowed ? 'may not be null any more' : 'may be null now'
+  const list = (type: unknown) => (type === undefined ? 'anything' : ([type].flat() as string[]).join(' or '))
+  return `is ${list(after)}, was ${list(before)}`
+}
+
+function tellValues({ before, after, isAnswer, isNarrowed }: Telling): string {
+  const [was, is] = [before, after] as (readonly unknown[] | undefined)[]
+  if (is === undefined) return `is no longer limited to ${listValues(was ?? [])}`
+  if (was === undefined) return `${isAnswer ? 'is' : 'takes'} only ${listValues(is)} now`
+  const without = (list: readonly unknown[], others: readonly unknown[]) =>
+    list.filter((value) => !others.some((one) => isDeepStrictEqual(one, value)))
+  const extra = listValues(isNarrowed ? without(was, is) : without(is, was))
+  if (isAnswer) return isNarrowed ? `is never ${extra} now` : `may be ${extra} now`
+  return isNarrowed ? `no longer takes ${extra}` : `takes ${extra} too`
+}
+
+function tellAlternatives({ isAnswer, isNarrowed }: Telling): string {
+  return `${isAnswer ? 'has' : 'takes'} ${isNarrowed ? 'fewer' : 'more'} alternatives now`
+}
+
+function tellKeyword(keyword: string, { before, after }: Telling): string {
+  if ([before, after].some((value) => typeof value === 'object' && value !== null))
+    return `${keyword} is another one now`
+  if (after === undefined)
+    return before === undefined ? `${keyword} is another one now` : `${keyword} ${show(before)} is gone`
+  return before === undefined ? `${keyword} ${show(after)} is new` : `${keyword} ${show(after)}, was ${show(before)}`
+}
+
+const mostValues = 5
+const mostCharacters = 60
+
+function listValues(values: readonly unknown[]): string {
+  const shown = values.slice(0, mostValues).map(show).join(', ')
+  return values.length > mostValues ? `${shown} and ${values.length - mostValues} more` : shown
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1)}…` : text
+}

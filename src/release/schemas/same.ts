@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import { followReference, isKeywords, isPlacedObject, placeIn, type Placed, type PlacedObject } from './placed.ts'
+
+/** Keywords that say nothing of which values are taken, or that only references lead into. */
+export const annotations: ReadonlySet<string> = new Set([
+  '$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples',
+  'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',
+]) // prettier-ignore
+const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+const lists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const single: ReadonlySet<string> = new Set([
+  'not', 'if', 'then', 'else', 'additionalProperties', 'propertyNames', 'items', 'contains', 'unevaluatedItems',
+  'unevaluatedProperties',
+]) // prettier-ignore
+const sets: ReadonlySet<string> = new Set(['required', 'type', 'enum'])
+
+type Pairs = Map<unknown, Set<unknown>>
+
+/** Whether two schemas are the same but for annotations, all that they reach included. */
+export function isSame(one: Placed, other: Placed, seen: Pairs = new Map()): boolean {
+  if (!isPlacedObject(one) || !isPlacedObject(other)) return one.schema === other.schema
+  const partners = seen.get(one.schema) ?? new Set()
+  if (partners.has(other.schema)) return true // looked at already, or about to be: a schema may hold itself
+  seen.set(one.schema, partners.add(other.schema))
+  const keys = [...new Set([...Object.keys(one.schema), ...Object.keys(other.schema)])]
+  return keys.filter((key) => !annotations.has(key)).every((key) => isSameKeyword(key, [one, other], seen))
+}
+
+function isSameKeyword(key: string, pair: readonly [PlacedObject, PlacedObject], seen: Pairs): boolean {
+  const [one, other] = pair
+  const [a, b] = [one.schema[key], other.schema[key]]
+  if (key === '$ref') return isSameTarget(pair, seen)
+  const isSub = (x: unknown, y: unknown) =>
+    x !== undefined && y !== undefined && isSame(placeIn(one, x), placeIn(other, y), seen)
+  if (single.has(key) && !Array.isArray(a) && !Array.isArray(b)) return isSub(a, b)
+  if (lists.has(key) && Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSub(item, b[index]))
+  if (maps.has(key) && isKeywords(a) && isKeywords(b)) {
+    const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
+    return names.every((name) => Object.hasOwn(a, name) && Object.hasOwn(b, name) && isSub(a[name], b[name]))
+  }
+  // What is not known to hold schemas may still hold references, and those may lead to something else now.
+  if (!sets.has(key) && key !== 'const' && JSON.stringify([a, b]).includes('"$ref"')) return false
+  return isDeepStrictEqual(sort(key, a), sort(key, b))
+}
+
+function isSameTarget([one, other]: readonly [PlacedObject, PlacedObject], seen: Pairs): boolean {
+  const [from, to] = [followReference(one), followReference(other)]
+  return from !== undefined && to !== undefined && isSame(from, to, seen)
+}
+
+function sort(key: string, value: unknown): unknown {
+  if (!sets.has(key)) return value
+  const list = Array.isArray(value) ? value : [value]
+  return list.map((one) => JSON.stringify(one)).toSorted()
+}

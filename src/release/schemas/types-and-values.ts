@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Keywords } from './placed.ts'
+
+const everyType = ['null', 'boolean', 'object', 'array', 'string', 'integer', 'number'] as const
+
+/** The types of the values that some schemas take together; `number` stands for those that are no integers. */
+export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
+  let types: readonly string[] = everyType
+  for (const schema of schemas) {
+    const own = ownTypes(schema)
+    const listed = listedValues(schema)?.map(typeOf)
+    types = types.filter((type) => own.has(type) && (listed?.includes(type) ?? true))
+  }
+  return new Set(types)
+}
+
+/** The types that a schema names. */
+export function ownTypes({ type }: Keywords): ReadonlySet<string> {
+  if (type === undefined) return new Set(everyType)
+  const named = new Set([type].flat() as string[])
+  return named.has('number') ? named.add('integer') : named
+}
+
+/** Every value that some schemas take together, where their number is known. */
+export function valuesOf(schemas: readonly Keywords[], types: ReadonlySet<string>): readonly unknown[] | undefined {
+  let values: readonly unknown[] | undefined
+  for (const schema of schemas) {
+    const listed = listedValues(schema)
+    if (listed === undefined) continue
+    values = (values ?? listed).filter((value) => listed.some((one) => isDeepStrictEqual(one, value)))
+  }
+  if (values !== undefined) return values.filter((value) => types.has(typeOf(value)))
+  if ([...types].every((type) => type === 'null' || type === 'boolean')) {
+    return [...types].flatMap((type): unknown[] => (type === 'null' ? [null] : [true, false]))
+  }
+  return undefined
+}
+
+/** What `enum` and `const` of a schema leave. */
+export function listedValues({ enum: list, const: only, ...rest }: Keywords): readonly unknown[] | undefined {
+  void rest
+  const values = Array.isArray(list) ? (list as unknown[]) : undefined
+  if (only === undefined) return values
+  return values === undefined || values.some((value) => isDeepStrictEqual(value, only)) ? [only] : []
+}
+
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value
+}
