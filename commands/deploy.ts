@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
-import { Flags, WaypostCommand, confirm, paint, printDiagnostics } from '../bin/cli/index.ts'
+import { Flags, WaypostCommand, confirm, formatServing, paint, printDiagnostics, waitFlag } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
-import type { DeployPlan } from '../src/project/index.ts'
+import type { Deployment, DeployPlan } from '../src/project/index.ts'
 
 const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
 
@@ -16,6 +16,8 @@ export default class Deploy extends WaypostCommand {
     yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
     message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: Flags.string({ description: 'Only if this release is the active one', env: 'WAYPOST_AGAINST' }),
+    migrate: Flags.boolean({ description: 'Run the migrations that have not run first', env: 'WAYPOST_MIGRATE' }),
+    wait: waitFlag,
   }
 
   async run(): Promise<unknown> {
@@ -28,8 +30,17 @@ export default class Deploy extends WaypostCommand {
       by: nameOfUser(),
       message: flags.message,
       against: flags.against,
+      migrate: flags.migrate,
+      waitMs: flags.wait,
+      waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(`  Target     ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      onMigrationsLocked: () => this.note('  Waiting    somebody else migrates this target just now'),
+      onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
+      onActivated: ({ id, activated }) =>
+        this.print(
+          activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`,
+        ),
       confirm: async (plan) => {
         this.#show(plan)
         const removes = plan.changes.some((change) => change.change === 'removed')
@@ -41,9 +52,15 @@ export default class Deploy extends WaypostCommand {
       process.exitCode = 1
       return { activated: false }
     }
-    const { id, changes, activated, servers } = deployment
-    this.print(activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`)
-    return { release: id, changes, activated, servers }
+    const { id, changes, activated, servers, migrated } = deployment
+    this.#showServers(deployment, flags.wait)
+    return { release: id, changes, activated, migrated, servers }
+  }
+
+  #showServers({ id, active, servers, lackingVariables: lacking }: Deployment, waitMs: number): void {
+    const before = active?.id === id ? undefined : active?.id
+    for (const line of formatServing({ release: id, before, servers, waitMs, lacking })) this.print(line)
+    if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }
 
   #show(plan: DeployPlan): void {

@@ -87,7 +87,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release needs migrations that have not run on the target: {names}',
-    hint: 'Run them first: waypost migrate',
+    hint: 'waypost deploy --migrate runs them before the release becomes the active one.',
   },
   WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
   WP_PROJECT_GENERATE_ACCESS: {

@@ -20,6 +20,7 @@ export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-cons
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export type { MigrateOptions, MigrationReport } from './migrate.ts'
 export type { AppliedMigration } from '../server/index.ts'
+export type { ServerOutcome } from '../release/index.ts'
 export type { ListedMigration, MigrationState, MigrationStatus } from './migration-status.ts'
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestProject } from './test-project.ts'

@@ -4,7 +4,8 @@ export { activateRelease, predictId, type ActivateOptions, type Activation } fro
 export { assertServable } from './assert-servable.ts'
 export { listCameUp, noteCameUp } from './came-up.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
-export { compareManifests, type ReleaseChange } from './difference.ts'
+export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
+export { compareManifests } from './difference/compare-manifests.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './find-release.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
@@ -24,6 +25,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
+export { assertActive } from './history.ts'
 export { listReleases, type ListedRelease } from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
 export { findPrevious, rollBack } from './roll-back.ts'

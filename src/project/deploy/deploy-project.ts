@@ -1,7 +1,15 @@
 import { checkModules, openBuilder } from '../../build/index.ts'
-import { hasErrors, version, type Diagnostic, type Variables } from '../../kit/index.ts'
-import { compareManifests, type LiveServer, type ReleaseChange } from '../../release/index.ts'
+import { hasErrors, systemClock, version, type Diagnostic, type Variables } from '../../kit/index.ts'
+import {
+  assertActive,
+  awaitServers,
+  compareManifests,
+  type Activation,
+  type ReleaseChange,
+  type ServerOutcome,
+} from '../../release/index.ts'
 import { artifactLoader } from '../../runtime/index.ts'
+import type { AppliedMigration } from '../../server/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertBuilt, buildProject } from '../load-project.ts'
@@ -14,11 +22,22 @@ export interface DeployOptions {
   readonly by: string
   readonly message?: string | undefined
   readonly against?: string | undefined
+  /** Run the migrations that the release needs first; without it they have to have run. */
+  readonly migrate?: boolean
+  /** How long to wait for every living server to serve the release; not at all by default. */
+  readonly waitMs?: number
+  /** Asked when that wait begins, for what ends it. */
+  waitSignal?(): AbortSignal
   /** Called with the target's address before anything else happens. */
   onTarget?(target: string): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Called with what would change before anything does. @returns whether to go on */
   confirm?(plan: DeployPlan): Promise<boolean>
+  onMigrated?(migration: AppliedMigration): void
+  /** Called once when somebody else migrates the target just now. */
+  onMigrationsLocked?(): void
+  /** Called when the release is the active one, before the servers are waited for. */
+  onActivated?(activation: Activation): void
 }
 
 export interface DeployPlan extends TargetSurvey {
@@ -27,7 +46,8 @@ export interface DeployPlan extends TargetSurvey {
 
 export interface Deployment extends DeployPlan {
   readonly activated: boolean
-  readonly servers: readonly LiveServer[]
+  readonly migrated: readonly AppliedMigration[]
+  readonly servers: readonly ServerOutcome[]
 }
 
 /**
@@ -44,7 +64,7 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
     await target.assertDeployable()
     const deployable = await buildDeployable(project, options)
     const plan = await makePlan(target, deployable)
-    if (plan.pendingMigrations.length > 0)
+    if (!options.migrate && plan.pendingMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: plan.pendingMigrations.join(', ') })
     if (plan.id !== plan.active?.id && options.confirm !== undefined && !(await options.confirm(plan))) return undefined
     return await carryOut(target, { deployable, plan, options })
@@ -58,13 +78,33 @@ async function carryOut(
   { deployable, plan, options }: { deployable: Deployable; plan: DeployPlan; options: DeployOptions },
 ): Promise<Deployment> {
   const { release } = deployable
+  const against = options.against ?? plan.active?.id ?? 'none'
+  // Before the migrations too: what is active has to bear them, and somebody has looked whether it does.
+  if (plan.id !== plan.active?.id) assertActive(plan.active, against)
   await target.upload(release, plan.missingArtifacts)
-  const { id, activated } = await target.activate(release, {
-    by: options.by,
-    message: options.message,
-    against: options.against ?? plan.active?.id,
+  const migrated = await runMigrations(target, { deployable, plan, options })
+  const { by, message } = options
+  const activation = await target.activate(release, { by, message, against })
+  options.onActivated?.(activation)
+  const servers = await awaitServers({
+    release: activation.id,
+    limitMs: options.waitMs ?? 0,
+    clock: systemClock,
+    signal: options.waitSignal?.(),
+    list: () => target.listServers(),
   })
-  return { ...plan, id, activated, servers: await target.listServers() }
+  return { ...plan, ...activation, migrated, servers }
+}
+
+async function runMigrations(
+  target: DeployTarget,
+  { deployable, plan, options }: { deployable: Deployable; plan: DeployPlan; options: DeployOptions },
+): Promise<readonly AppliedMigration[]> {
+  if (plan.pendingMigrations.length === 0) return []
+  return target.migrate(deployable, {
+    onApplied: (one) => options.onMigrated?.(one),
+    onWait: () => options.onMigrationsLocked?.(),
+  })
 }
 
 async function makePlan(target: DeployTarget, deployable: Deployable): Promise<DeployPlan> {

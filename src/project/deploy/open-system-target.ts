@@ -12,6 +12,7 @@ import {
 } from '../../release/index.ts'
 import {
   checkIdentity,
+  migrateRelease,
   nameOfMigration,
   openHost,
   openIdentity,
@@ -45,6 +46,7 @@ export async function openSystemTarget(options: {
       }
     },
     upload: async () => undefined,
+    migrate: (deployable, told) => migrateRelease({ host, ...deployable, ...told }),
     async activate(release, activation) {
       await openIdentity(host)
       await storeFact(system, 'origin', 'production')

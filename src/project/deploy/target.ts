@@ -7,6 +7,7 @@ import type {
   LiveServer,
   StoredRelease,
 } from '../../release/index.ts'
+import type { AppliedMigration } from '../../server/index.ts'
 
 /** A release that was built and checked, and the plugins that its project has beside the first-party ones. */
 export interface Deployable {
@@ -29,6 +30,12 @@ export interface TargetSurvey {
   readonly pendingMigrations: readonly string[]
 }
 
+export interface MigrationListener {
+  onApplied?(applied: AppliedMigration): void
+  /** Called once when somebody else migrates the target just now. */
+  onWait?(): void
+}
+
 export interface Upload {
   readonly artifacts: number
   readonly bytes: number
@@ -48,6 +55,8 @@ export interface DeployTarget {
   survey(deployable: Deployable): Promise<TargetSurvey>
   /** Brings the missing artifacts there, before migrations and activation. @returns undefined where nothing travels ahead */
   upload(release: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined>
+  /** Runs the migrations of a release that have not run, in order, under the lock; its artifacts are there already. */
+  migrate(deployable: Deployable, told: MigrationListener): Promise<readonly AppliedMigration[]>
   /** Stores the release and makes it the active one: all or nothing. @throws WP_RELEASE_SUPERSEDED */
   activate(release: BuiltRelease, options: ActivateOptions): Promise<Activation>
   close(): Promise<void>

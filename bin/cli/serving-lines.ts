@@ -1,0 +1,72 @@
+import type { ServerOutcome } from '../../src/project/index.ts'
+import { printable } from './dev-lines.ts'
+import { paint } from './paint.ts'
+import { plural } from './plural.ts'
+import { wrap } from './wrap.ts'
+
+export interface Served {
+  /** The release that servers were waited for. */
+  readonly release: string
+  /** What was active before, which is what a rollback goes to. */
+  readonly before?: string | undefined
+  readonly servers: readonly ServerOutcome[]
+  readonly waitMs: number
+  /** Which servers lack which variable of the release. */
+  readonly lacking?: readonly { readonly name: string; readonly servers: readonly string[] }[]
+  /** Flags that name the target again. */
+  readonly targetFlags?: readonly string[]
+}
+
+const head = '  Serving    '
+const between = '   '
+
+/** What came of a release on the servers, and what to do where one does not serve it. */
+export function formatServing(served: Served): string[] {
+  const { servers, release } = served
+  if (servers.length === 0) return [`${head}no server runs yet; waypost serve starts one`]
+  const lines = fill(servers.map((server) => describe(server, served)))
+  const behind = servers.filter(({ state }) => state !== 'serving')
+  if (behind.length === 0) return lines
+  const count = servers.length - behind.length
+  const still = behind.map(
+    ({ name, release: old }) => `${printable(name)} still serves ${old === null ? 'none' : short(old)}`,
+  )
+  const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 ? 'serves' : 'serve'} ${short(release)}`
+  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2)}`, ...nextSteps(served, behind)]
+}
+
+/** As many on a line as there is place for. */
+function fill(words: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const longer = lines.length === 0 ? undefined : `${lines.at(-1)}${between}${word}`
+    if (longer !== undefined && !wrap(longer, head.length).includes('\n')) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.map((line, index) => `${index === 0 ? head : ' '.repeat(head.length)}${wrap(line, head.length)}`)
+}
+
+function describe({ name, state, ms, error }: ServerOutcome, { waitMs }: Served): string {
+  if (state === 'serving') return `${printable(name)} ${(ms / 1000).toFixed(1)} s`
+  if (state === 'late') return `${printable(name)} not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
+  return `${printable(name)} failed: ${printable(error ?? 'it does not say why')}`
+}
+
+function nextSteps(
+  { before, lacking = [], targetFlags = [], waitMs }: Served,
+  behind: readonly ServerOutcome[],
+): string[] {
+  if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
+  const missing = lacking.flatMap(({ name, servers }) => {
+    const on = behind.filter((server) => servers.includes(server.name)).map((server) => printable(server.name))
+    return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
+  })
+  const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
+  if (before === undefined) return [`  ${wrap(`${first}.`, 2)}`]
+  const command = ['waypost release:rollback', short(before), ...targetFlags].join(' ')
+  return [`  ${wrap(`${first}; or: ${command}`, 2).replace(command, paint('cyan', command))}`]
+}
+
+function short(id: string): string {
+  return id.slice(0, 8)
+}
