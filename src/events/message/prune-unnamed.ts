@@ -42,17 +42,17 @@ export async function pruneUnnamed(system: System, options: UnnamedOptions): Pro
 
 async function deleteAll(
   system: System,
-  { table, chosen, chunk, signal }: { table: string; chosen: RawBuilder<unknown> } & UnnamedOptions,
+  { table, chosen, ...options }: { table: string; chosen: RawBuilder<unknown> } & UnnamedOptions,
 ): Promise<number> {
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
   // Materialised, or a planner may choose again while it deletes.
-  const statement = sql`with chosen as materialized (${chosen} limit ${sql.lit(chunk)} ${lock})
+  const statement = sql`with chosen as materialized (${chosen} limit ${sql.lit(options.chunk)} ${lock})
     delete from ${sql.table(table)} where id in (select id from chosen)`
   let count = 0
-  while (!signal?.aborted) {
+  while (!options.signal?.aborted) {
     const { numAffectedRows = 0n } = await statement.execute(system.db)
     count += Number(numAffectedRows)
-    if (Number(numAffectedRows) < chunk) break
+    if (Number(numAffectedRows) < options.chunk) break
   }
   return count
 }

@@ -90,7 +90,9 @@ async function findInSlice(
     from (select 1) one left join picked on true order by picked.turn, picked.id`.execute(db),
   )
   const { last, size } = rows[0]!
-  return { found: candidates(rows), last: size < sliceSize ? undefined : last! }
+  const hosts = capacity.countHosts?.()
+  const found = candidates(rows).filter(({ endpoint }) => hosts?.take(endpoint) !== false)
+  return { found, last: size < sliceSize ? undefined : last! }
 }
 
 /** Finds the oldest that is to go alone. */

@@ -1,4 +1,5 @@
 import type { Settings } from '../../kit/index.ts'
+import type { HostCount } from './host-shares.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 
 /** What a worker may take on now. */
@@ -11,4 +12,6 @@ export interface Capacity {
   readonly isDueFirst?: boolean
   /** How many it has under way, by endpoint. */
   readonly underWay: ReadonlyMap<string, number>
+  /** Begins to count what is chosen for each host. */
+  countHosts?(): HostCount
 }

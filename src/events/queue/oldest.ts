@@ -46,16 +46,21 @@ export async function findOldest(system: System, capacity: Capacity): Promise<Ol
 }
 
 /**
- * Of the oldest those that can be started: no more for one endpoint than it may have under way, and of a subscription
- * that fails one alone.
+ * Of the oldest those that can be started: no more for one endpoint than it may have under way, and for one host, and of a
+ * subscription that fails one alone.
  */
-export function chooseStartable(oldest: readonly OldDelivery[], capacity: Capacity): readonly OldDelivery[] {
+export function chooseStartable(
+  oldest: readonly OldDelivery[],
+  capacity: Capacity,
+  hosts = capacity.countHosts?.(),
+): readonly OldDelivery[] {
   const { delivery_concurrency_per_endpoint: perEndpoint } = capacity.settings
   const underWay = new Map(capacity.underWay)
   const alone = new Set<string>()
   return oldest.filter(({ endpoint, subscription, failures }) => {
     const busy = underWay.get(endpoint) ?? 0
     if (busy >= perEndpoint || alone.has(subscription)) return false
+    if (hosts?.take(endpoint) === false) return false
     if (failures >= failuresToOpen) alone.add(subscription)
     underWay.set(endpoint, busy + 1)
     return true

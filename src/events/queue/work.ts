@@ -16,6 +16,8 @@ export interface Work {
   readonly due: readonly string[]
   /** Whether there may be more that was not looked at. */
   readonly isPartial: boolean
+  /** Whether some that are due were left because their host has its share, and is likely to have room soon. */
+  readonly isHeld?: boolean
 }
 
 /** What a worker keeps from one look to the next. */
@@ -45,17 +47,20 @@ export async function findWork(system: System, capacity: Capacity, looks: Looks)
   }
   const oldest = await findOldest(system, capacity)
   looks.ahead = oldest.found
-  const startable = chooseStartable(oldest.found, capacity)
+  const hosts = capacity.countHosts?.()
+  const startable = chooseStartable(oldest.found, capacity, hosts)
   const isEnough = startable.length >= capacity.free
   if (isEnough && capacity.isDueFirst) return dueOnly(startable)
   const messages = await findMessages(system, capacity.catalog)
   const due = new Set(startable.map((one) => one.id))
-  if (!oldest.isFull || isEnough) return { ...messages, due: [...due], isPartial: false }
+  const held = () => ({ isHeld: hosts?.isHeld === true })
+  if (!oldest.isFull || isEnough) return { ...messages, ...held(), due: [...due], isPartial: false }
   const underWay = new Map(capacity.underWay)
   for (const { endpoint } of startable) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1)
-  const next = await findNext(system, { ...capacity, underWay }, looks)
+  const rest = { ...capacity, underWay, ...(hosts === undefined ? {} : { countHosts: () => hosts }) }
+  const next = await findNext(system, rest, looks)
   for (const { id } of next.found) due.add(id)
-  return { ...messages, due: [...due], isPartial: next.isPartial }
+  return { ...messages, ...held(), due: [...due], isPartial: next.isPartial }
 }
 
 function dueOnly(startable: readonly OldDelivery[]): Work {

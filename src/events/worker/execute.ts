@@ -4,7 +4,7 @@ import type { Capacity } from '../queue/capacity.ts'
 import { claimDeliveries } from '../queue/claim.ts'
 import type { ExecuteOptions } from './execute-options.ts'
 import { fanOutChunk } from '../message/fan-out.ts'
-import { Run, type Summary } from './run.ts'
+import { limitsOf, Run, type Summary } from './run.ts'
 import { findWork } from '../queue/work.ts'
 
 const idleMs = 250
@@ -81,11 +81,11 @@ async function takeLone(options: ExecuteOptions, run: Run, capacity: Capacity): 
 /** Looks for work, fans out and starts what can be started. */
 async function takeOrdinary(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<Found> {
   const { system } = options
-  const { fresh, begun, due, isPartial } = await findWork(system, capacity, run.looks)
+  const { fresh, begun, due, isPartial, isHeld = false } = await findWork(system, capacity, run.looks)
   const fanned = fresh && (await fanOutChunk(system, capacity.catalog, 'fresh'))
   const { taken } = due.length > 0 ? await startDue(options, run, { due, capacity }) : { taken: 0 }
   // A message for very many goes on when nearly all that is due has begun: other events are never behind all of it.
-  const goesOn = begun && !fanned && taken < capacity.free
+  const goesOn = begun && !fanned && taken < capacity.free && !isHeld
   if (goesOn && (await fanOutChunk(system, capacity.catalog, 'begun'))) return 'work'
   if (fanned || taken > 0 || isPartial) return 'work'
   return fresh || goesOn || due.length > 0 ? 'contended' : 'nothing'
@@ -112,6 +112,7 @@ function capacityOf(options: ExecuteOptions, run: Run): Capacity {
     free: run.free(limitOf(options)),
     isDueFirst: !run.isTimeForMessages(),
     underWay: new Map(run.underWay),
+    countHosts: () => run.hosts.count(limitsOf(options.settings(), limitOf(options))),
   }
 }
 

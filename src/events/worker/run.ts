@@ -1,10 +1,12 @@
 import { setImmediate as makeWay } from 'node:timers/promises'
+import type { Settings } from '../../kit/index.ts'
 import { makeAttemptCounter } from '../attempt/attempt-totals.ts'
 import { releaseDelivery, type ClaimedDelivery } from '../queue/claim.ts'
 import type { ClaimedRow } from '../queue/claimed.ts'
 import { deliver, type Delivered } from '../attempt/deliver.ts'
 import type { ExecuteOptions } from './execute-options.ts'
 import { judge } from '../attempt/judge.ts'
+import { HostShares, type Limits } from '../queue/host-shares.ts'
 import { LoneTurn } from '../queue/lone-turn.ts'
 import { makeMender } from '../queue/mend-times.ts'
 import { makeRecorder } from '../attempt/recorder.ts'
@@ -29,6 +31,10 @@ const mostAhead = 4
 const roomMs = 5
 const messagesMs = 50
 
+export function limitsOf(settings: Settings, total: number): Limits {
+  return { total, perEndpoint: settings.delivery_concurrency_per_endpoint }
+}
+
 /** One worker at work: what it has under way, and what came of it. */
 export class Run {
   readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
@@ -36,6 +42,7 @@ export class Run {
   readonly underWay = new Map<string, number>()
   /** What kept it from working. */
   readonly failures: unknown[] = []
+  readonly hosts: HostShares
   readonly looks = makeLooks()
   readonly lone: LoneTurn
   readonly #options: ExecuteOptions
@@ -55,6 +62,7 @@ export class Run {
   constructor(options: ExecuteOptions, ring: () => void) {
     this.#options = options
     this.#ring = ring
+    this.hosts = new HostShares(options.clock)
     this.lone = new LoneTurn(options.clock)
     this.#pace = new Pace(options.clock)
     this.#recorder = makeRecorder(options)
@@ -67,7 +75,7 @@ export class Run {
    * neither the POSTs wait for claims, nor a claim is made for a few of them.
    */
   free(limit: number): number {
-    this.#places.setLimit(limit)
+    this.#places.setLimits(limitsOf(this.#options.settings(), limit))
     if (this.lone.isWanted || this.lone.isRunning) return 0
     const unrecorded = this.#attempts.size - this.#claimed
     return Math.max(0, Math.min(this.#most(limit) - this.#claimed, limit * mostUnrecorded - unrecorded))
@@ -115,6 +123,7 @@ export class Run {
 
   /** Does what is to be done from time to time. */
   async keep(): Promise<void> {
+    this.#places.dropSlow()
     await this.#mender.touch()
     await this.#counter.touch()
   }
@@ -161,16 +170,19 @@ export class Run {
     const { endpoint } = delivery
     this.#claimed++
     this.underWay.set(endpoint, (this.underWay.get(endpoint) ?? 0) + 1)
+    const host = this.hosts.claim(endpoint)
     try {
-      if (!(await this.#places.take())) return undefined
+      const posting = await this.#places.take(host)
+      if (posting === undefined) return undefined
       try {
         return await deliver(this.#options, delivery)
       } finally {
-        this.#places.giveBack()
+        this.#places.giveBack(posting)
         this.#pace.count()
       }
     } finally {
       this.#claimed--
+      this.hosts.leave(host)
       const left = this.underWay.get(endpoint)! - 1
       if (left === 0) this.underWay.delete(endpoint)
       else this.underWay.set(endpoint, left)

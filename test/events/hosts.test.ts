@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import type { Receiver } from './receiver.ts'
+import { onEachDatabase, type World } from './world.ts'
+
+onEachDatabase('a host with many endpoints', (world) => {
+  test('that hangs gets half of the places, however many endpoints it has, and the others do not wait', async () => {
+    const hung = await world().openReceiver(() => undefined)
+    await subscribeMany(world(), hung, 30)
+    const well = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'other_note', well.url)
+    for (let n = 0; n < 10; n++) await world().dispatch('note', n)
+    await withWorker(world(), { concurrency: 16 }, async () => {
+      while (hung.received.length < 8) await sleep(5)
+      for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
+      while (well.received.length < 40) await sleep(5)
+      assert.equal(hung.received.length, 8, 'half of 16')
+      hung.choose = () => 204
+      hung.hangUp()
+    })
+  })
+
+  test('that answered until now and then hangs leaves places, and what was claimed for it is given back', async () => {
+    const held: ServerResponse[] = []
+    const host = await world().openReceiver()
+    host.choose = (count) => (count <= 300 ? 204 : (response) => void held.push(response))
+    await subscribeMany(world(), host, 40)
+    const well = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'other_note', well.url)
+    for (let n = 0; n < 20; n++) await world().dispatch('note', n)
+    await withWorker(world(), { concurrency: 16 }, async () => {
+      while (held.length === 0) await sleep(5)
+      for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
+      while (well.received.length < 40) await sleep(5)
+      assert.ok(host.open.now <= 14, `${host.open.now} of 16 at once`)
+      assert.ok(host.open.now > 0, 'it still hangs')
+      host.choose = () => 204
+      for (const response of held) response.writeHead(204).end()
+      while (host.received.length < 800) await sleep(5)
+    })
+    const rows = await world().deliveries()
+    assert.ok(rows.every((row) => row.status === 'delivered' && row.lost === 0 && row.failures === 0))
+  })
+
+  test('that answers at once has nearly all of them', async () => {
+    const host = await world().openReceiver()
+    host.choose = () => (response) => void setTimeout(() => response.writeHead(204).end(), 20)
+    await subscribeMany(world(), host, 40)
+    for (let n = 0; n < 5; n++) await world().dispatch('note', n)
+    assert.partialDeepStrictEqual(await world().execute({ concurrency: 16 }), { delivered: 200 })
+    assert.ok(host.open.most > 8 && host.open.most <= 14, `${host.open.most} of 16 at once`)
+  })
+})
+
+/** Subscriptions to `note`, of endpoints of one host. */
+async function subscribeMany(world: World, { url }: Receiver, count: number): Promise<void> {
+  const endpoints = Array.from({ length: count }, (_, index) => `${url}/${index}`)
+  await world.addSubscriptions(await world.addUser(), 'note', endpoints)
+}
+
+async function withWorker(world: World, options: { concurrency: number }, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController()
+  const running = world.execute({ ...options, watch: true, signal: stop.signal })
+  try {
+    await work()
+  } finally {
+    stop.abort()
+    await running
+  }
+}
