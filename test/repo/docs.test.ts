@@ -41,6 +41,29 @@ test('every link from page to page leads to a file', () => {
   assert.deepEqual(broken, [])
 })
 
+test('every link to a part of a page leads to a heading', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+  const read = (page: string) => readFileSync(path.join(root, page), 'utf8')
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
+      .map(([, file = '', anchor = '']) => [file === '' ? page : path.join(path.dirname(page), file), anchor] as const)
+      .filter(([file, anchor]) => !anchorsOf(read(file)).has(anchor))
+      .map(([file, anchor]) => `${page}: ${file}#${anchor}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+/** Of headings, as they are made for a repository's pages, and those that a page names itself. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  return new Set([...headings, ...[...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)])
+}
+
 function nameAll(room: string, allowed: readonly string[]): string {
   if (allowed.length === 0) return 'nothing'
   if (room === 'project') return 'all above'
