@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { assertCommand, parts, readPart } from './part.ts'
+
+describe('the units for systemd', () => {
+  const folder = 'systemd/deploy/systemd'
+  const services = globSync('*.service', { cwd: path.join(parts, folder) })
+  const valuesOf = (file: string, key: string) =>
+    [...readPart(`${folder}/${file}`).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+  /** What shuts a unit in, without what it runs. */
+  const shutIn = (file: string) => {
+    const text = readPart(`${folder}/${file}`)
+    return text.slice(text.indexOf('NoNewPrivileges='), text.indexOf('UMask='))
+  }
+
+  it('run commands that exist as a user of their own', () => {
+    assert.equal(services.length, 5)
+    for (const file of services) {
+      const [line = ''] = valuesOf(file, 'ExecStart')
+      assert.match(line, /^\/usr\/bin\/node node_modules\/waypost\/bin\/run\.js \S/)
+      assertCommand(line.split(' ').slice(2))
+      assert.deepEqual(valuesOf(file, 'User'), ['waypost'])
+      assert.deepEqual(valuesOf(file, 'EnvironmentFile'), ['/etc/my-api/waypost.env'])
+    }
+  })
+
+  it('are all shut in the same way, and let JavaScript be compiled', () => {
+    assert.match(shutIn('waypost.service'), /ProtectSystem=strict\n[^]*SystemCallFilter=@system-service\n/)
+    for (const file of services) {
+      assert.equal(shutIn(file), shutIn('waypost.service'), file)
+      assert.deepEqual(valuesOf(file, 'MemoryDenyWriteExecute'), [])
+    }
+  })
+
+  it('share the port where there are several of them', () => {
+    assert.match(valuesOf('waypost@.service', 'ExecStart')[0]!, / serve --reuse-port$/)
+    assert.deepEqual(valuesOf('waypost@.service', 'WantedBy'), ['waypost.target'])
+  })
+
+  it('have a service for each timer, which is exact', () => {
+    for (const file of globSync('*.timer', { cwd: path.join(parts, folder) })) {
+      assert.ok(existsSync(path.join(parts, folder, file.replace('.timer', '.service'))))
+      assert.deepEqual([valuesOf(file, 'OnCalendar'), valuesOf(file, 'AccuracySec')], [['minutely'], ['1s']])
+    }
+  })
+})

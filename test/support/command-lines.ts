@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const root = path.join(import.meta.dirname, '../..')
+
+interface Manifest {
+  readonly commands: Readonly<Record<string, Command>>
+}
+
+interface Command {
+  readonly flags: Readonly<Record<string, Flag>>
+  readonly args: Readonly<Record<string, { readonly required?: boolean }>>
+}
+
+interface Flag {
+  readonly name: string
+  readonly type: 'boolean' | 'option'
+  readonly char?: string
+  readonly allowNo?: boolean
+  readonly required?: boolean
+  readonly options?: readonly string[]
+}
+
+/** The commands of the built command line, with their flags and arguments. */
+export function loadCommands(): Manifest['commands'] {
+  return (JSON.parse(readFileSync(path.join(root, 'oclif.manifest.json'), 'utf8')) as Manifest).commands
+}
+
+/** How much of a command stands there: all of it, or what a sentence mentions of it. */
+export type Extent = 'whole' | 'mentioned'
+
+/** What is wrong with the words of a command as the command line would parse them; undefined if nothing is. */
+export function findWrongUse(
+  commands: Manifest['commands'],
+  [id = '', ...words]: readonly string[],
+  extent: Extent,
+): string | undefined {
+  const command = commands[id]
+  if (command === undefined) return hasTopic(commands, id) && extent === 'mentioned' ? undefined : `no command "${id}"`
+  const { args, flags } = readWords(command, words)
+  if (flags.some(({ word }) => word === '--help')) return undefined
+  const wrong = flags.map((given) => findWrongFlag(given, extent)).find((problem) => problem !== undefined)
+  if (wrong !== undefined) return `${id} ${wrong}`
+  if (args.length > Object.keys(command.args).length) return `${id} takes no argument "${args.at(-1)}"`
+  return extent === 'whole' ? findMissing(command, { id, args, flags }) : undefined
+}
+
+interface GivenFlag {
+  readonly word: string
+  readonly flag: Flag | undefined
+  readonly value: string | undefined
+}
+
+interface Given {
+  readonly args: readonly string[]
+  readonly flags: readonly GivenFlag[]
+}
+
+function readWords(command: Command, words: readonly string[]): Given {
+  const left = [...words]
+  const args: string[] = []
+  const flags: GivenFlag[] = []
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const [word = '', value] = next.split(/=(.*)/s)
+    if (/^-[-\w]/.test(word)) {
+      const flag = findFlag(command, word)
+      flags.push({ word, flag, value: flag?.type === 'option' ? (value ?? left.shift()) : value })
+    } else args.push(next)
+  }
+  return { args, flags }
+}
+
+function findWrongFlag({ word, flag, value }: GivenFlag, extent: Extent): string | undefined {
+  if (flag === undefined) return `has no flag ${word}`
+  if (flag.type === 'option' && value === undefined && extent === 'whole') return `${word} has no value`
+  const { options } = flag
+  return value !== undefined && options !== undefined && !options.includes(value)
+    ? `${word} takes no ${value}`
+    : undefined
+}
+
+function findMissing(
+  { args: takes, flags: known }: Command,
+  given: Given & { readonly id: string },
+): string | undefined {
+  const needed = Object.values(takes).filter(({ required }) => required).length
+  if (given.args.length < needed) return `${given.id} lacks an argument`
+  const isGiven = (name: string) => given.flags.some(({ flag }) => flag?.name === name)
+  const lacking = Object.values(known).find(({ required, name }) => required && !isGiven(name))
+  return lacking && `${given.id} lacks --${lacking.name}`
+}
+
+function findFlag({ flags }: Command, word: string): Flag | undefined {
+  return Object.values(flags).find(
+    ({ name, char, allowNo }) =>
+      word === `--${name}` || (char !== undefined && word === `-${char}`) || (allowNo && word === `--no-${name}`),
+  )
+}
+
+function hasTopic(commands: Manifest['commands'], topic: string): boolean {
+  return Object.keys(commands).some((id) => id.startsWith(`${topic}:`))
+}
+
+/** The commands of Waypost in lines for a shell: what follows `waypost`, or the launcher's file, word by word. */
+export function commandsIn(text: string): string[][] {
+  const lines = text.replaceAll(/\\\n\s*/g, ' ')
+  const starts = /(?<![\w@/.:"-]|<!-- )(?:npx )?waypost(?= [a-z])|node_modules\/waypost\/bin\/run\.js(?= [a-z])/g
+  return [...lines.matchAll(starts)].flatMap((match) => {
+    const [rest = ''] = lines.slice(match.index + match[0].length).split('\n', 1)
+    const words = splitWords(rest)
+    return words.length === 0 ? [] : [words]
+  })
+}
+
+/** Words up to where a shell ends a command: a pipe, a comment, another command, a redirection. */
+function splitWords(text: string): string[] {
+  const words: string[] = []
+  for (const [word] of text.matchAll(/(?:"[^"]*"|'[^']*'|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'$]|\$)+/g)) {
+    if (/^(?:[|&;#>)<`]|\d?>)/.test(word)) break
+    const end = /[;`)]|\\?\|/.exec(
+      word.replaceAll(/"[^"]*"|'[^']*'|\$\{[^}]*\}|\$\([^)]*\)/g, (quoted) => 'x'.repeat(quoted.length)),
+    )
+    const cleaned = end === null ? word : word.slice(0, end.index)
+    if (cleaned !== '') words.push(cleaned.replaceAll(/^\[|[\],.:]$/g, ''))
+    if (end !== null) break
+  }
+  return words.filter((word) => word !== '' && !word.startsWith('${')) // what may be left out is no argument
+}
