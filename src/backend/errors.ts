@@ -78,6 +78,12 @@ export const errors = defineErrors({
     message: 'The release needs migrations that have not run: {names}',
     hint: 'Run them first: waypost deploy --migrate does both.',
   },
+  WP_BACKEND_MIGRATION: {
+    kind: 'user',
+    status: 409,
+    message: '{reason}',
+    hint: '{hint}',
+  },
   WP_BACKEND_RATE: {
     kind: 'user',
     status: 429,

@@ -7,6 +7,7 @@ import { loadActiveRelease, type Manifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
+import { migrateRelease } from './migrations/load-lazily.ts'
 import { pendingMigrations } from './migrations/survey-migrations.ts'
 
 export interface Receiving {
@@ -25,6 +26,7 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
     guard,
     closed: isDevelopment ? 'development' : closed,
     classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
+    migrate: (release) => migrateRelease({ host, plugins, release }),
     async pendingMigrations(manifest, { mayOpen }) {
       const lookedAt = mayOpen ? undefined : await knownConnections(host, manifest)
       const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false

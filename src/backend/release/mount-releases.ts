@@ -9,6 +9,7 @@ import { releaseLimits } from './limits.ts'
 import {
   ActivateBody,
   ArtifactsBody,
+  MigrateBody,
   paths,
   protocol,
   SurveyBody,
@@ -17,6 +18,8 @@ import {
   type ActivateRequest,
   type ArtifactsAnswer,
   type ArtifactsRequest,
+  type MigrateAnswer,
+  type MigrateRequest,
   type ServersAnswer,
   type SurveyAnswer,
   type SurveyRequest,
@@ -90,6 +93,19 @@ function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: Rel
       assertProtocol(body)
       await desk.keep(body.artifacts)
       return { stored: body.artifacts.length }
+    },
+  )
+  const migrate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: MigrateBody } }
+  app.post<{ Body: MigrateRequest }>(
+    paths.migrations,
+    { onRequest, config: rateOf('activate', 60), ...migrate },
+    async (request): Promise<MigrateAnswer> => {
+      assertProtocol(request.body)
+      const actor = await findActor(sources.system, request)
+      const applied = await desk.migrate(request.body.manifest)
+      const names = applied.map(({ connection, name }) => `${connection}/${name}`)
+      request.log.info({ audit: { ...actor, migrations: names } }, 'migrations over HTTP')
+      return { applied }
     },
   )
   const activate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: ActivateBody } }

@@ -22,6 +22,8 @@ export const ArtifactsBody = Type.Object(
   strict,
 )
 
+export const MigrateBody = SurveyBody
+
 export const ActivateBody = Type.Object(
   {
     protocol: version,
@@ -36,6 +38,7 @@ export const ActivateBody = Type.Object(
 
 export type SurveyRequest = Static<typeof SurveyBody>
 export type ArtifactsRequest = Static<typeof ArtifactsBody>
+export type MigrateRequest = Static<typeof MigrateBody>
 export type ActivateRequest = Static<typeof ActivateBody>
 
 /** Who answers, and what it understands. */
@@ -62,6 +65,17 @@ export interface ArtifactsAnswer {
   readonly stored: number
 }
 
+export interface MigrateAnswer {
+  /** In the order in which they ran; each took so many milliseconds. */
+  readonly applied: readonly RanMigration[]
+}
+
+export interface RanMigration {
+  readonly connection: string
+  readonly name: string
+  readonly ms: number
+}
+
 export type ActivateAnswer = Activation
 
 /** Where each is asked, below the address of the server. */
@@ -74,6 +88,8 @@ export const paths = {
   survey: '/backend/release/survey',
   /** POST: keeps artifacts for a release to come. */
   artifacts: '/backend/release/artifact',
+  /** POST: runs the migrations that a release needs; its artifacts have been uploaded. */
+  migrations: '/backend/release/migration',
   /** POST: stores a release and activates it. */
   releases: '/backend/release',
 } as const

@@ -1,9 +1,8 @@
 import { findUnheldScopes } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { sha256, version } from '../../kit/index.ts'
+import { isWaypostError, sha256 } from '../../kit/index.ts'
 import {
   activateRelease,
-  assertServable,
   countUploadedBytes,
   findLackingVariables,
   findMissingArtifacts,
@@ -12,20 +11,20 @@ import {
   loadForRelease,
   neededScopes,
   predictId,
-  type releaseErrors,
   shortId,
   storeUploads,
   type Activation,
   type Artifact,
+  type BuiltRelease,
   type Manifest,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
-import { checkManifest } from './check-manifest.ts'
 import { isStorable } from './find-implausible.ts'
 import { releaseLimits } from './limits.ts'
-import type { ActivateRequest, SurveyAnswer } from './protocol.ts'
+import { makeManifestGate, refuseManifest } from './manifest-gate.ts'
+import type { ActivateRequest, RanMigration, SurveyAnswer } from './protocol.ts'
 
 export interface DeskSources {
   readonly system: System
@@ -36,6 +35,8 @@ export interface DeskSources {
    * active release does not have: of other connections all count as pending.
    */
   pendingMigrations(manifest: Manifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
+  /** Runs the migrations of a release that have not run, in order, under the lock. */
+  migrate(release: BuiltRelease): Promise<readonly RanMigration[]>
 }
 
 /** The receiving side of a deployment: whoever sends is believed nothing. */
@@ -44,28 +45,16 @@ export interface ReleaseDesk {
   survey(document: unknown, options: { readonly mayOpen: boolean }): Promise<SurveyAnswer>
   /** @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_UPLOADS_FULL; nothing is kept then */
   keep(artifacts: readonly Artifact[]): Promise<void>
+  /** @throws as `survey`, WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION; what is served stays as it is */
+  migrate(document: unknown): Promise<readonly RanMigration[]>
   /** @throws as `survey`, WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
   activate(request: ActivateRequest, actor: KnownActor): Promise<Activation>
 }
 
-/** Manifests that were found to be sound, by their hashes: the same one comes for a plan and then to be activated. */
-const soundLimit = 16
-
-export function openReleaseDesk({ system, classes, pendingMigrations }: DeskSources): ReleaseDesk {
-  const sound = new Set<string>()
-
-  async function check(document: unknown): Promise<Manifest> {
-    const hash = sha256(writeText(document))
-    if (!sound.has(hash)) {
-      const checked = await checkManifest(document, classes)
-      if ('problems' in checked) throw refuse(checked.problems)
-      if (sound.size >= soundLimit) sound.clear()
-      sound.add(hash)
-    }
-    const manifest = document as Manifest
-    assertNotNewer(manifest)
-    return manifest
-  }
+export function openReleaseDesk({ system, classes, ...sources }: DeskSources): ReleaseDesk {
+  const check = makeManifestGate(classes)
+  const findPending = (manifest: Manifest, options: { mayOpen: boolean }) =>
+    tellingWhy(() => sources.pendingMigrations(manifest, options))
 
   return {
     async survey(document, options) {
@@ -78,7 +67,7 @@ export function openReleaseDesk({ system, classes, pendingMigrations }: DeskSour
         missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findLackingVariables(system, required),
-        pendingMigrations: await pendingMigrations(manifest, options),
+        pendingMigrations: await findPending(manifest, options),
       }
     },
     async keep(artifacts) {
@@ -89,49 +78,44 @@ export function openReleaseDesk({ system, classes, pendingMigrations }: DeskSour
       if (bytes + more > limit) throw errors.WP_BACKEND_UPLOADS_FULL({ bytes, limit })
       await storeUploads(system, artifacts)
     },
+    async migrate(document) {
+      const release = await load(system, await check(document))
+      return tellingWhy(() => sources.migrate(release))
+    },
     async activate({ manifest: document, against, message }, { by, ...actor }) {
       const manifest = await check(document)
-      const pending = await pendingMigrations(manifest, { mayOpen: true })
+      const pending = await findPending(manifest, { mayOpen: true })
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
-      const hashes = Object.keys(manifest.artifacts)
-      const { artifacts, missing } = await loadForRelease(system, hashes)
-      const [first] = missing
-      if (first !== undefined) {
-        throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: missing.length, first: shortId(first) })
-      }
-      assertSizes(manifest, artifacts)
-      const activation = await activateRelease(system, { manifest, artifacts }, { by, actor, message, against })
-      await forgetUploads(system, hashes)
+      const activation = await activateRelease(system, await load(system, manifest), { by, actor, message, against })
+      await forgetUploads(system, Object.keys(manifest.artifacts))
       return activation
     },
   }
 }
 
-/** @throws WP_BACKEND_MANIFEST for what is too deep to be written */
-function writeText(document: unknown): string {
-  try {
-    return JSON.stringify(document)
-  } catch {
-    throw refuse([{ path: '', message: 'is nested too deeply' }])
+/** A release whose artifacts are here. @throws WP_BACKEND_ARTIFACTS_MISSING */
+async function load(system: System, manifest: Manifest): Promise<BuiltRelease> {
+  const { artifacts, missing } = await loadForRelease(system, Object.keys(manifest.artifacts))
+  const [first] = missing
+  if (first !== undefined) {
+    throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: missing.length, first: shortId(first) })
   }
+  assertSizes(manifest, artifacts)
+  return { manifest, artifacts }
 }
 
-function refuse(problems: readonly { readonly path: string; readonly message: string }[]) {
-  const [first, ...others] = problems
-  const problem = `${first?.path === '' ? 'it' : first?.path} ${first?.message}`.slice(0, 500)
-  return errors.WP_BACKEND_MANIFEST({ problem, more: others.length === 0 ? '' : ` (and ${others.length} more)` })
-}
-
-function assertNotNewer(manifest: Manifest): void {
+/** What is wrong with a migration or its connection is for whoever deploys: a status of 500 would hide it from him. */
+async function tellingWhy<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    assertServable(manifest)
+    return await work()
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== newerCode) throw cause
-    throw errors.WP_BACKEND_OLDER({ built: manifest.waypost, own: version }, { cause })
+    if (!isWaypostError(cause) || cause.kind !== 'user' || cause.status < 500) throw cause
+    throw errors.WP_BACKEND_MIGRATION(
+      { reason: cause.message, hint: cause.hint ?? 'Look at the migration.' },
+      { cause },
+    )
   }
 }
-
-const newerCode: keyof typeof releaseErrors.table = 'WP_RELEASE_NEWER'
 
 function assertSound({ hash, content }: Artifact): void {
   const found = sha256(content)
@@ -145,6 +129,6 @@ function assertSound({ hash, content }: Artifact): void {
 function assertSizes(manifest: Manifest, artifacts: readonly Artifact[]): void {
   for (const { hash, content } of artifacts) {
     if (manifest.artifacts[hash] === Buffer.byteLength(content)) continue
-    throw refuse([{ path: `/artifacts/${hash}`, message: 'has another size' }])
+    throw refuseManifest([{ path: `/artifacts/${hash}`, message: 'has another size' }])
   }
 }

@@ -1,0 +1,72 @@
+import type { LiveServer } from '../../../release/index.ts'
+import type { MigrateAnswer, SurveyAnswer } from '../../../backend/index.ts'
+import { errors } from './errors.ts'
+import { printable } from './printable.ts'
+
+/** An answer that has the form that this version knows. @throws WP_PROJECT_REMOTE_PROTOCOL */
+export function assertAnswer<Answer>(
+  { server, protocol }: { readonly server: string; readonly protocol: number },
+  answer: Answer,
+  fits: (answer: never) => boolean,
+): Answer {
+  if (isFitting(answer, fits)) return answer
+  throw errors.WP_PROJECT_REMOTE_PROTOCOL({ server, own: protocol })
+}
+
+function isFitting(answer: unknown, fits: (answer: never) => boolean): boolean {
+  try {
+    return fits(answer as never)
+  } catch {
+    return false // it looked into what is not there
+  }
+}
+
+export function isSurvey(answer: SurveyAnswer): boolean {
+  const { id, active, missingArtifacts, unheldScopes, lackingVariables, pendingMigrations } = answer
+  return (
+    isId(id) &&
+    (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
+    [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
+    lackingVariables.every(({ name, servers }) => typeof name === 'string' && isTexts(servers))
+  )
+}
+
+export function isId(id: unknown): boolean {
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id)
+}
+
+export function isMigrated({ applied }: MigrateAnswer): boolean {
+  return applied.every(({ connection, name, ms }) => isTexts([connection, name]) && Number.isFinite(ms))
+}
+
+export function isServers({ servers }: { readonly servers: readonly LiveServer[] }): boolean {
+  return servers.every(({ id, name, state }) => [id, name, state].every((text) => typeof text === 'string'))
+}
+
+/** A server as it may be printed. */
+export function printableServer(server: LiveServer): LiveServer {
+  const { name, state, error, version } = server
+  return {
+    ...server,
+    name: printable(name, 200),
+    state: printable(state, 40),
+    version: printable(version, 80),
+    error: error === null ? null : printable(error),
+  }
+}
+
+function isManifest(manifest: Readonly<Record<string, unknown>> | object): boolean {
+  const { routes, migrations, format, ...rest } = manifest as Readonly<Record<string, unknown>>
+  const maps = ['schemas', 'connections', 'events', 'scopes', 'cronjobs', 'rates', 'config', 'variables', 'artifacts']
+  return (
+    format === 1 &&
+    Array.isArray(routes) &&
+    routes.every(({ path, methods }) => typeof path === 'string' && Array.isArray(methods)) &&
+    Array.isArray(migrations) &&
+    maps.every((key) => typeof rest[key] === 'object' && rest[key] !== null)
+  )
+}
+
+function isTexts(texts: readonly unknown[]): boolean {
+  return texts.every((text) => typeof text === 'string')
+}

@@ -1,0 +1,112 @@
+import type {
+  AccessAnswer,
+  ActivateAnswer,
+  ActivateRequest,
+  ArtifactsRequest,
+  MigrateAnswer,
+  MigrateRequest,
+  ServersAnswer,
+  SurveyAnswer,
+  SurveyRequest,
+} from '../../../backend/index.ts'
+import { isWaypostError, type Variables } from '../../../kit/index.ts'
+import type { Artifact, BuiltRelease } from '../../../release/index.ts'
+import type { DeployTarget, Upload } from '../target.ts'
+import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer } from './check-answer.ts'
+import { makeReleaseClient } from './client.ts'
+import { openAccess } from './credentials.ts'
+import { printable } from './printable.ts'
+import { parseServerUrl } from './server-url.ts'
+import { groupUploads } from './group-uploads.ts'
+
+export interface RemoteTargetOptions {
+  readonly url: string
+  readonly variables: Variables
+}
+
+const activateTimeoutMs = 120_000
+/** A migration may rewrite a large table. */
+const migrateTimeoutMs = 3_600_000
+const uploadsAtOnce = 3
+
+/**
+ * Opens a running server as the target of a deployment, by the credentials of the environment.
+ * @throws WP_PROJECT_REMOTE_URL, WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT and what else a server refuses
+ */
+export async function openRemoteTarget({ url, variables }: RemoteTargetOptions): Promise<DeployTarget> {
+  const server = parseServerUrl(url)
+  const { releasePaths: paths, releaseProtocol: protocol } = await import('../../../backend/index.ts')
+  const access = await openAccess(server, variables)
+  const client = makeReleaseClient({ server, access })
+  const own = { server, protocol }
+
+  async function upload({ artifacts }: BuiltRelease, missing: readonly string[]): Promise<Upload> {
+    const wanted = new Set(missing)
+    const chosen = artifacts.filter(({ hash }) => wanted.has(hash))
+    const post = (group: readonly Artifact[]) => {
+      const request: ArtifactsRequest = { protocol, artifacts: [...group] }
+      return client.post(paths.artifacts, request)
+    }
+    await eachAtOnce(groupUploads(chosen), post)
+    return { artifacts: chosen.length, bytes: chosen.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) }
+  }
+
+  const uploadAll = (release: BuiltRelease) => upload(release, Object.keys(release.manifest.artifacts))
+
+  return {
+    address: server,
+    flags: ['--url', server],
+    async listServers() {
+      const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
+      return servers.map(printableServer)
+    },
+    async assertDeployable() {
+      const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
+      assertAnswer(own, await client.get<AccessAnswer>(paths.access), isAnswer)
+    },
+    async survey({ release }) {
+      const request: SurveyRequest = { protocol, manifest: release.manifest }
+      const { active, ...rest } = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
+      return { ...rest, active: active ?? undefined }
+    },
+    upload,
+    async migrate({ release }, { onApplied }) {
+      const request: MigrateRequest = { protocol, manifest: release.manifest }
+      const migrate = () => client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs })
+      const { applied } = assertAnswer(own, await orAgain(migrate, () => uploadAll(release)), isMigrated)
+      for (const one of applied) onApplied?.(one)
+      return applied
+    },
+    async activate(release, { message, against }) {
+      const request: ActivateRequest = {
+        protocol,
+        manifest: release.manifest,
+        ...(message === undefined ? {} : { message: printable(message, 500) }),
+        ...(against === undefined ? {} : { against }),
+      }
+      const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
+      const answer = await orAgain(activate, () => uploadAll(release))
+      return assertAnswer(own, answer, ({ id }: ActivateAnswer) => isId(id))
+    },
+    close: () => access.close(),
+  }
+}
+
+/** What was there when it was looked for may have been pruned or damaged since: it is sent once more. */
+async function orAgain<Answer>(work: () => Promise<Answer>, upload: () => Promise<unknown>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isWaypostError(error) || error.code !== 'WP_BACKEND_ARTIFACTS_MISSING') throw error
+    await upload()
+    return work()
+  }
+}
+
+async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+  const waiting = items.values()
+  const worker = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: uploadsAtOnce }, worker))
+}

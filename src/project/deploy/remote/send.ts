@@ -1,0 +1,112 @@
+import { gzipSync } from 'node:zlib'
+import { messageOf, userAgent } from '../../../kit/index.ts'
+import { errors } from './errors.ts'
+import { printable } from './printable.ts'
+
+export interface ServerRequest {
+  /** Without a slash at its end. */
+  readonly server: string
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Goes out as JSON by gzip. */
+  readonly json?: unknown
+  readonly form?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
+
+export interface ServerAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** Undefined where it is no JSON. */
+  readonly body: unknown
+  /** Bytes that were sent. */
+  readonly sentBytes: number
+}
+
+const usualTimeoutMs = 60_000
+const mostBytes = 64 * 1024 * 1024
+
+/**
+ * Sends one request and reads the whole answer, whatever its status. Redirects are not followed: credentials are for the
+ * address that was given.
+ * @throws WP_PROJECT_REMOTE_UNREACHABLE, WP_PROJECT_REMOTE_REDIRECT
+ */
+export async function sendToServer(request: ServerRequest): Promise<ServerAnswer> {
+  const { server, timeoutMs = usualTimeoutMs } = request
+  const { type, body } = writeBody(request)
+  const headers = { accept: 'application/json', 'user-agent': userAgent, ...type, ...request.headers }
+  try {
+    const response = await fetch(server + request.path, {
+      method: request.method,
+      redirect: 'manual',
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await readText(response)
+    const { status } = response
+    if (status >= 300 && status < 400) throw refuseRedirect(request, response)
+    return { status, headers: response.headers, body: parse(text), sentBytes: body?.length ?? 0 }
+  } catch (error) {
+    throw explain(error, request, timeoutMs)
+  }
+}
+
+function writeBody({ json, form }: ServerRequest) {
+  if (form !== undefined) {
+    return {
+      type: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: Buffer.from(String(new URLSearchParams(form))),
+    }
+  }
+  if (json === undefined) return { type: {}, body: undefined }
+  return {
+    type: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    body: gzipSync(JSON.stringify(json)),
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body ?? []) {
+    bytes += part.length
+    if (bytes > mostBytes) throw new Error('its answer does not end')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function refuseRedirect({ server, path }: ServerRequest, { headers }: Response): Error {
+  const target = URL.parse(headers.get('location') ?? '', server)
+  const base = target === null ? 'somewhere else' : `${target.origin}${target.pathname}`.replace(path, '')
+  return errors.WP_PROJECT_REMOTE_REDIRECT({ server, location: printable(base, 200) })
+}
+
+const dnsHint = 'Check the name in the address, and the network of this machine.'
+const tlsHint =
+  'Check the address and the certificate of the server; NODE_EXTRA_CA_CERTS names a file of certificates to trust.'
+
+function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): unknown {
+  if (!(error instanceof Error) || error.name === 'WaypostError') return error
+  const cause = error.cause ?? error
+  const { code = '' } = cause as NodeJS.ErrnoException
+  const told = (reason: string, hint: string) =>
+    errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint }, { cause: error })
+  if (error.name === 'TimeoutError') {
+    return told(`it did not answer within ${timeoutMs / 1000} s`, 'Look whether the server runs, and try again.')
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return told('its name is not known', dnsHint)
+  if (code === 'ECONNREFUSED') return told('nothing listens there', 'Look whether the server runs, and at the port.')
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) return told(printable(messageOf(cause)), tlsHint)
+  return told(printable(messageOf(cause)) || 'the connection broke', 'Look whether the server runs, and try again.')
+}
