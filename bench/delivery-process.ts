@@ -1,5 +1,7 @@
 // A worker of `bench/deliveries.ts`, in a process of its own: Waypost's, or graphile-worker with batching on.
 import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Logger, run } from 'graphile-worker'
 import { Agent, request } from 'undici'
 import { executeHostEvents, openHost } from '../src/server/index.ts'
@@ -31,8 +33,8 @@ const roles: Readonly<Record<string, (place: WorkerPlace) => Promise<Work>>> = {
 
 if (import.meta.main) {
   const work = await roles[process.argv[2] ?? '']!(JSON.parse(process.argv[3]!))
-  process.on('message', (order: WorkOrder | 'peak' | 'stop') => {
-    if (order === 'peak') process.send!({ peakMb: readPeakMb() })
+  process.on('message', (order: WorkOrder | 'memory' | 'stop') => {
+    if (order === 'memory') process.send!(readMemory())
     else if (order === 'stop') stop.abort()
     else void measure(work, order).then((report) => process.send!(report))
   })
@@ -46,6 +48,21 @@ async function measure(work: Work, order: WorkOrder): Promise<WorkReport> {
   const ms = performance.now() - began
   const { user, system } = process.cpuUsage(cpu)
   return { delivered, ms, cpuMicros: user + system, peakMb: readPeakMb() }
+}
+
+/** Megabytes of memory of a worker. */
+export interface MemoryReport {
+  readonly peakMb: number
+  /** What is reachable now. */
+  readonly liveMb: number
+}
+
+function readMemory(): MemoryReport {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return { peakMb: readPeakMb(), liveMb: (heapUsed + external) / 2 ** 20 }
 }
 
 function readPeakMb(): number {
