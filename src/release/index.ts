@@ -1,7 +1,7 @@
 // release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
 // May import kit, contract and store.
 export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
-export { assertServable } from './assert-servable.ts'
+export { assertServable, isNewer } from './assert-servable.ts'
 export { listCameUp, noteCameUp } from './came-up.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
@@ -12,6 +12,7 @@ export { findMigration, type FoundMigration } from './find-migration.ts'
 export { shortId } from './hash.ts'
 export {
   findLackingVariables,
+  isAlive,
   listLiveServers,
   selectLivingServers,
   type LackingVariable,
@@ -26,7 +27,13 @@ export {
   type PruneReleasesOptions,
 } from './prune.ts'
 export { assertActive } from './history.ts'
-export { listReleases, type ListedRelease } from './list-releases.ts'
+export {
+  listActivations,
+  listReleases,
+  loadReleaseRow,
+  type ListedActivation,
+  type ListedRelease,
+} from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
 export { findPrevious, rollBack } from './roll-back.ts'
 export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'

@@ -16,7 +16,7 @@ export function checkAlternatives(check: Check): void {
     if (isThere) continue
     const tries: (readonly Finding[])[] = []
     const fits = branches.some((branch, index) => {
-      const found = comparing.attempt(() => comparing.within(subs, branch, path))
+      const found = comparing.attempt(() => comparing.withinPart(subs, branch, path))
       tries.push(found)
       const others = branches.filter((_, other) => other !== index)
       return found.length === 0 && (keyword === 'anyOf' || others.every((other) => areDisjoint(subs, other)))

@@ -62,7 +62,6 @@ function checkFields(check: Check, fields: Fields): void {
       continue
     }
     const targets = fieldOf(sup, name)
-    if (targets.length === 0) comparing.note({ path: at, keyword: comparing.isAnswer ? 'new' : 'gone' })
     const parts = subs.flatMap((sub) => fieldOf(sub, name))
     for (const target of targets) comparing.within(parts.length === 0 ? [placeIn(sup, true)] : parts, target, at)
     if (comparing.isCoerced) noteDefault(check, name)
@@ -102,6 +101,6 @@ function checkDependents(check: Check, required: ReadonlySet<string>): void {
   if (!holds) reportKeyword(check, 'dependentRequired')
 }
 
-function join(path: string, name: string): string {
+export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }

@@ -1,11 +1,12 @@
 import { checkAlternatives, splits } from './check-alternatives.ts'
 import { checkArrays } from './check-arrays.ts'
 import { checkNumbers } from './check-numbers.ts'
-import { checkObjects } from './check-objects.ts'
+import { checkObjects, join } from './check-objects.ts'
 import { checkOpaque, holdsWhole } from './check-opaque.ts'
 import { checkStrings } from './check-strings.ts'
 import { checkTypes, checkValues } from './check-types.ts'
 import type { Check, Comparing, Finding } from './comparing.ts'
+import { declaredNames } from './declared.ts'
 import { isPlacedObject, nameOfReference, followReference, listIn, spread, type Placed } from './placed.ts'
 import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
@@ -73,6 +74,14 @@ class Running implements Comparing {
   }
 
   within(subs: readonly Placed[], sup: Placed, path: string): void {
+    const taken = declaredNames([sup])
+    for (const name of declaredNames(subs)) {
+      if (!taken.has(name)) this.note({ path: join(path, name), keyword: this.isAnswer ? 'new' : 'gone' })
+    }
+    this.withinPart(subs, sup, path)
+  }
+
+  withinPart(subs: readonly Placed[], sup: Placed, path: string): void {
     if (sup.schema === true || subs.some(({ schema }) => schema === false)) return
     if (!isPlacedObject(sup)) return this.report({ path, keyword: 'never' })
     this.#steps += 1
@@ -99,9 +108,9 @@ class Running implements Comparing {
     } else if (sup.schema['$ref'] !== undefined) {
       const target = followReference(sup)
       if (target === undefined) this.report({ path, keyword: '$ref' })
-      else this.within(subs, target, path)
+      else this.withinPart(subs, target, path)
     }
-    for (const part of listIn(sup, sup.schema['allOf'])) this.within(subs, part, path)
+    for (const part of listIn(sup, sup.schema['allOf'])) this.withinPart(subs, part, path)
     this.#checkKeywords(objects, { sup, path })
   }
 

@@ -20,6 +20,8 @@ export interface Comparing {
   readonly isCoerced: boolean
   /** Finds what `sup` does not take of what all of `subs` take. */
   within(subs: readonly Placed[], sup: Placed, path: string): void
+  /** The same, where `sup` is only a part of what has to take them. */
+  withinPart(subs: readonly Placed[], sup: Placed, path: string): void
   /** Whether nothing is found by some work; what it found otherwise. */
   attempt(work: () => void): readonly Finding[]
   report(finding: Finding): void

@@ -22,7 +22,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 export function makeCheck(schema: JsonSchema, named: Named): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false })
   ajvFormats.default(ajv)
-  for (const [name, one] of Object.entries(named)) ajv.addSchema(one as object, `schema:///${name}`)
+  for (const [name, one] of Object.entries(named)) ajv.addSchema(one, `schema:///${name}`)
   return ajv.compile(schema as object)
 }
 
@@ -46,7 +46,7 @@ function close(schema: JsonSchema): JsonSchema {
     allOf: [closeParts(schema)],
     patternProperties: { '^zz$': true },
     unevaluatedProperties: false,
-  } as JsonSchema
+  }
 }
 
 /** Closes what stands for another value than the schema itself. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareManifests, type Manifest, type ManifestMethod } from '../../src/release/index.ts'
-import { emptyManifest } from './system.ts'
+import { compareManifests, type Manifest, type ManifestMethod } from '../../../src/release/index.ts'
+import { emptyManifest } from '../system.ts'
 
 const get: ManifestMethod = {
   method: 'GET',
@@ -23,6 +23,7 @@ const base: Manifest = {
   rates: { few: { limit: 1, windowMs: 1000, by: 'address' } },
   config: { token_lifetime: '1h' },
   plugins: [{ name: 'waypost-plugin-a', config: {} }],
+  variables: { ORDERS: { optional: false } },
   migrations: [{ connection: 'System', name: '1-a', checksum: 'c1', artifact: 'dddd' }],
   artifacts: { aaaa: 1, bbbb: 1, dddd: 1 },
 }
@@ -56,6 +57,11 @@ const cases: readonly (readonly [what: string, after: Manifest, changes: readonl
     'another path',
     { ...base, routes: [{ ...route!, path: '/task' }] },
     ['removed route GET /todo', 'removed route POST /todo', 'added route GET /task', 'added route POST /task'],
+  ],
+  [
+    'a variable',
+    { ...base, variables: { ORDERS: { optional: true }, MORE: { optional: false } } },
+    ['changed variable ORDERS', 'added variable MORE'],
   ],
   [
     'a route that is deprecated',
@@ -117,27 +123,41 @@ test('to nothing is everything, in order of kind', () => {
   assert.ok(found.every(({ change }) => change === 'added'))
   assert.deepEqual(
     [...new Set(found.map(({ kind }) => kind))],
-    ['route', 'schema', 'connection', 'event', 'scope', 'cronjob', 'rate', 'setting', 'plugin', 'migration'],
+    [
+      'route',
+      'schema',
+      'scope',
+      'event',
+      'rate',
+      'cronjob',
+      'connection',
+      'plugin',
+      'setting',
+      'variable',
+      'migration',
+    ],
   )
 })
 
 test('a route that becomes deprecated is warned of once', () => {
   const deprecate = (deprecated: string | true): Manifest => ({ ...base, routes: [{ ...route!, deprecated }] })
   const warningsOf = (before: Manifest | undefined, after: Manifest) =>
-    compareManifests(before, after).flatMap(({ kind, name, warning }) => (kind === 'route' ? [[name, warning]] : []))
+    compareManifests(before, after).flatMap(({ kind, name, details }) =>
+      kind === 'route' ? [[name, ...details.map(({ text }) => text)]] : [],
+    )
   assert.deepEqual(warningsOf(base, deprecate('2026-11-20')), [
     ['GET /todo', 'deprecated since 2026-11-20'],
     ['POST /todo', 'deprecated since 2026-11-20'],
   ])
-  assert.deepEqual(warningsOf(undefined, deprecate(true))[0], ['GET /todo', 'deprecated'])
+  assert.deepEqual(warningsOf(undefined, deprecate(true))[0], ['GET /todo', 'public', 'deprecated'])
   const since = deprecate('2026-11-20')
   const changed = {
     ...since,
     routes: since.routes.map((one) => ({ ...one, methods: [{ ...get, html: 'trusted' as const }] })),
   }
   assert.deepEqual(warningsOf(since, changed), [
-    ['GET /todo', undefined],
-    ['POST /todo', undefined],
+    ['GET /todo', 'html "trusted" is new'],
+    ['POST /todo', 'callers get 404'],
   ])
-  assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', undefined])
+  assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', 'is deprecated no longer'])
 })

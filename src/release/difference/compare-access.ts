@@ -1,0 +1,63 @@
+import type { Manifest, ManifestMethod, ManifestRoute } from '../manifest.ts'
+import { breaking, harmless, type ChangeDetail } from './change.ts'
+
+type Access = Pick<ManifestMethod, 'public' | 'scopes'>
+type Rate = Manifest['rates'][string]
+
+/** Who may call a method: `public`, `private, scope order`. */
+export function describeAccess(access: Access): string {
+  return access.public ? 'public' : `private, ${describeScopes(access.scopes)}`
+}
+
+function describeScopes(scopes: readonly string[]): string {
+  return scopes.length === 0 ? 'any valid token' : `scope ${scopes.join(' or ')}`
+}
+
+/** A token needs one of the scopes: another one beside them shuts nobody out. */
+export function compareAccess(before: Access, after: Access): readonly ChangeDetail[] {
+  if (after.public) return before.public ? [] : [harmless('is public now')]
+  if (before.public) return [breaking(`is private now, ${describeScopes(after.scopes)}`)]
+  if (before.scopes.toSorted().join() === after.scopes.toSorted().join()) return []
+  const isWider = after.scopes.length === 0 || isSomeOf(before.scopes, after.scopes)
+  const text = `needs ${describeScopes(after.scopes)}, was ${describeScopes(before.scopes)}`
+  return [{ text, breaking: !isWider }]
+}
+
+/** Whether who has any of the one has one of the others. */
+export function isSomeOf(scopes: readonly string[], others: readonly string[]): boolean {
+  return scopes.length > 0 && scopes.every((scope) => others.includes(scope))
+}
+
+/** A route that becomes deprecated is told of once, by the release that says it. */
+export function compareDeprecation(
+  before: Pick<ManifestRoute, 'deprecated'> | undefined,
+  after: Pick<ManifestRoute, 'deprecated'>,
+): readonly ChangeDetail[] {
+  const { deprecated } = after
+  if (deprecated === before?.deprecated) return []
+  if (deprecated === undefined) return [harmless('is deprecated no longer')]
+  return [harmless(deprecated === true ? 'deprecated' : `deprecated since ${deprecated}`)]
+}
+
+interface Rated {
+  readonly name: string | undefined
+  readonly rate: Rate | undefined
+}
+
+/** Which rate a method names; what a rate of the same name allows now is told of the rate. */
+export function compareRates(before: Rated, after: Rated): readonly ChangeDetail[] {
+  if (before.name === after.name) return []
+  if (after.rate === undefined) return before.rate === undefined ? [] : [harmless('rate: none any more')]
+  const was = before.rate === undefined ? 'none' : describeRate(before.rate)
+  const isLower = before.rate === undefined || isLowerRate(before.rate, after.rate)
+  return [{ text: `rate: ${describeRate(after.rate)}, was ${was}`, breaking: isLower }]
+}
+
+/** Whether who keeps to the one may be refused by the other. */
+export function isLowerRate(before: Rate, after: Rate): boolean {
+  return after.by !== before.by || after.limit < before.limit || after.windowMs > before.windowMs
+}
+
+export function describeRate({ limit, windowMs, by }: Rate): string {
+  return `${limit} in ${windowMs / 1000} s by ${by}`
+}

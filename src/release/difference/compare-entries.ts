@@ -1,0 +1,131 @@
+import { parseSettings } from '../../kit/index.ts'
+import type { Manifest, ManifestEvent } from '../manifest.ts'
+import { breaking, differingKeys, harmless, tellValue, type ChangeDetail, type ChangeKind } from './change.ts'
+import { describeRate, isLowerRate, isSomeOf } from './compare-access.ts'
+import { compareAction } from './compare-methods.ts'
+import type { SchemaEffects } from './schema-effects.ts'
+
+export interface EntriesContext {
+  readonly before: Manifest
+  readonly after: Manifest
+  readonly effects: SchemaEffects
+}
+
+type Entries = Readonly<Record<string, unknown>>
+
+/** Things that a manifest names, by kind, and what differs between two of the same name. */
+interface Comparer {
+  list(manifest: Manifest): Entries
+  /** By name, of things that are not the same any more. */
+  compare(name: string, context: EntriesContext): readonly ChangeDetail[]
+}
+
+type Named = { readonly class: string; readonly config: object }
+
+export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>> = {
+  schema: {
+    list: ({ schemas }) => schemas,
+    compare: (name, { effects }) => effects.detailsOf(name),
+  },
+  scope: { list: ({ scopes }) => scopes, compare: () => [harmless('description')] },
+  event: { list: ({ events }) => events, compare: compareEvent },
+  rate: {
+    list: ({ rates }) => rates,
+    compare(name, { before, after }) {
+      const [was, is] = [before.rates[name]!, after.rates[name]!]
+      const affects = usersOfRate(after, name)
+      const isBreaking = isLowerRate(was, is) && affects.length > 0
+      const text = `${describeRate(is)}, was ${describeRate(was)}`
+      return [isBreaking ? { text, breaking: true, affects } : harmless(text)]
+    },
+  },
+  cronjob: {
+    list: ({ cronjobs }) => cronjobs,
+    compare(name, { before, after }) {
+      const { action: old, ...was } = before.cronjobs[name]!
+      const { action, ...is } = after.cronjobs[name]!
+      const keys = differingKeys(was, is) as (keyof typeof is)[]
+      return [...keys.map((key) => harmless(tellValue(key, was[key], is[key]))), ...compareAction(old, action)]
+    },
+  },
+  connection: {
+    list: ({ connections }) => connections,
+    compare: (name, { before, after }) => compareClasses(before.connections[name]!, after.connections[name]!),
+  },
+  plugin: {
+    list: ({ plugins }) => Object.fromEntries(plugins.map(({ name, config }) => [name, config])),
+    compare(name, { before, after }) {
+      const [was, is] = [before, after].map(({ plugins }) => plugins.find((plugin) => plugin.name === name)!.config)
+      return [harmless(`config: ${differingKeys(was!, is!).join(', ')}`)]
+    },
+  },
+  setting: { list: ({ config }) => config, compare: compareSetting },
+  variable: {
+    list: ({ variables }) => variables,
+    compare: (name, { after }) => [
+      harmless(after.variables[name]!.optional ? 'has a default now' : 'has no default now'),
+    ],
+  },
+  migration: {
+    list: ({ migrations }) =>
+      Object.fromEntries(migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum])),
+    compare: () => [harmless('its text')],
+  },
+}
+
+/** Never what stands in a config: it may be a secret. */
+function compareClasses(before: Named, after: Named): readonly ChangeDetail[] {
+  const details = before.class === after.class ? [] : [harmless(`class ${after.class}, was ${before.class}`)]
+  const keys = differingKeys(before.config, after.config)
+  return keys.length === 0 ? details : [...details, harmless(`config: ${keys.join(', ')}`)]
+}
+
+function usersOfRate({ routes }: Manifest, name: string): readonly string[] {
+  return routes.flatMap(({ path, methods }) =>
+    methods.filter(({ rate }) => rate === name).map(({ method }) => `${method} ${path}`),
+  )
+}
+
+/** Who subscribed gets what the new one says, and only while he has one of its scopes. */
+function compareEvent(name: string, { before, after, effects }: EntriesContext): readonly ChangeDetail[] {
+  const [was, is] = [before.events[name]!, after.events[name]!]
+  const data = effects.compare({
+    before: was.schema ?? true,
+    after: is.schema ?? true,
+    way: 'answer',
+    user: `event ${name}`,
+  })
+  return [
+    ...compareSubscribers(was, is),
+    ...data.map((detail) => ({ ...detail, text: `data: ${detail.text}` })),
+    ...(was.description === is.description ? [] : [harmless('description')]),
+  ]
+}
+
+function compareSubscribers({ scopes: was }: ManifestEvent, { scopes: is }: ManifestEvent): readonly ChangeDetail[] {
+  const [old, now] = [was, is].map((scopes) => scopes?.toSorted().join(' or '))
+  if (old === now) return []
+  if (is === undefined) return [harmless('any subscriber may have it now')]
+  const text = `subscribers need scope ${now} now${old === undefined ? '' : `, was ${old}`}`
+  return [{ text, breaking: was === undefined || !isSomeOf(was, is) }]
+}
+
+function compareSetting(name: string, { before, after }: EntriesContext): readonly ChangeDetail[] {
+  return tellSetting(name, before.config, after.config)
+}
+
+/** What a setting is now; with the defaults, where one of the two does not make it. */
+export function tellSetting(name: string, before: Entries, after: Entries): readonly ChangeDetail[] {
+  const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  const [was, is] = [before[name], after[name]]
+  const text = [was, is].map((value) => (value === undefined ? 'its default' : show(value))).join(' → ')
+  return [isTighter(name, before, after) ? breaking(text) : harmless(text)]
+}
+
+/** Settings by which calls that pass now would be refused. What names variables is not known here. */
+function isTighter(name: string, before: Entries, after: Entries): boolean {
+  const [was, is] = [before, after].map((config) => parseSettings(name in config ? { [name]: config[name] } : {}))
+  if (was!.problems.length > 0 || is!.problems.length > 0) return false
+  if (name === 'body_limit') return is!.settings.body_limit < was!.settings.body_limit
+  return name === 'cors' && was!.settings.cors.some((origin) => !is!.settings.cors.includes(origin))
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonSchema } from '../../../src/contract/index.ts'
+import type { Manifest, ManifestMethod } from '../../../src/release/index.ts'
+import { makeManifest, object, tell } from './manifests.ts'
+
+const text: JsonSchema = { type: 'string' }
+const number: JsonSchema = { type: 'number' }
+const integer: JsonSchema = { type: 'integer' }
+const nullable: JsonSchema = { type: ['string', 'null'] }
+
+type Schemas = readonly [before: JsonSchema, after: JsonSchema]
+
+/** What is told when the one schema becomes the other: of a request, and of a response. */
+const schemas: readonly (readonly [string, Schemas, request: string[], response: string[]])[] = [
+  [
+    'a required field',
+    [object({ a: text }), object({ a: text, b: text }, ['b'])],
+    ['! "b" is new and required'],
+    ['"b" is new'],
+  ],
+  ['an optional field', [object({ a: text }), object({ a: text, b: text })], ['"b" is new'], ['"b" is new']],
+  ['a field less', [object({ a: text, b: text }), object({ a: text })], ['"b" is gone'], ['! "b" is gone']],
+  [
+    'a required field less',
+    [object({ a: text, b: text }, ['b']), object({ a: text })],
+    ['"b" is gone'],
+    ['! "b" is gone'],
+  ],
+  [
+    'a field that becomes required',
+    [object({ a: text }), object({ a: text }, ['a'])],
+    ['! "a" is now required'],
+    ['"a" is always there now'],
+  ],
+  [
+    'a field that becomes optional',
+    [object({ a: text }, ['a']), object({ a: text })],
+    ['"a" is optional now'],
+    ['! "a" may be absent now'],
+  ],
+  [
+    'another type',
+    [object({ a: text }), object({ a: integer })],
+    ['! "a" is integer, was string'],
+    ['! "a" is integer, was string'],
+  ],
+  [
+    'integer from number',
+    [object({ a: number }), object({ a: integer })],
+    ['! "a" is integer, was number'],
+    ['"a" is integer, was number'],
+  ],
+  [
+    'number from integer',
+    [object({ a: integer }), object({ a: number })],
+    ['"a" is number, was integer'],
+    ['! "a" is number, was integer'],
+  ],
+  ['null too', [object({ a: text }), object({ a: nullable })], ['"a" may be null now'], ['! "a" may be null now']],
+  [
+    'null no longer',
+    [object({ a: nullable }), object({ a: text })],
+    ['! "a" may not be null any more'],
+    ['"a" may not be null any more'],
+  ],
+  [
+    'null by an alternative',
+    [object({ a: text }), object({ a: { anyOf: [text, { type: 'null' }] } })],
+    ['"a" may be null now'],
+    ['! "a" may be null now'],
+  ],
+  [
+    'a value more',
+    [object({ a: { enum: ['x', 'y'] } }), object({ a: { enum: ['x', 'y', 'z'] } })],
+    ['"a" takes "z" too'],
+    ['! "a" may be "z" now'],
+  ],
+  [
+    'a value less',
+    [object({ a: { enum: ['x', 'y'] } }), object({ a: { enum: ['x'] } })],
+    ['! "a" no longer takes "y"'],
+    ['"a" is never "y" now'],
+  ],
+  [
+    'only some values',
+    [object({ a: text }), object({ a: { type: 'string', enum: ['x'] } })],
+    ['! "a" takes only "x" now'],
+    ['"a" is only "x" now'],
+  ],
+  [
+    'a shorter text',
+    [object({ a: { type: 'string', maxLength: 64 } }), object({ a: { type: 'string', maxLength: 32 } })],
+    ['! "a" maxLength 32, was 64'],
+    ['"a" maxLength 32, was 64'],
+  ],
+  [
+    'a limit that is gone',
+    [object({ a: { type: 'integer', maximum: 9 } }), object({ a: integer })],
+    ['"a" maximum 9 is gone'],
+    ['! "a" maximum 9 is gone'],
+  ],
+  [
+    'a pattern',
+    [object({ a: text }), object({ a: { type: 'string', pattern: '^x' } })],
+    ['! "a" pattern "^x" is new'],
+    ['"a" pattern "^x" is new'],
+  ],
+  [
+    'a format',
+    [object({ a: { type: 'string', format: 'uuid' } }), object({ a: text })],
+    ['"a" format "uuid" is gone'],
+    ['! "a" format "uuid" is gone'],
+  ],
+  [
+    'no other fields',
+    [object({ a: text }), { ...(object({ a: text }) as object), additionalProperties: false }],
+    ['! takes no other fields now'],
+    ['has no other fields now'],
+  ],
+  [
+    'a field of a closed object',
+    [
+      { ...(object({ a: text }) as object), additionalProperties: false },
+      { ...(object({ a: text, b: text }) as object), additionalProperties: false },
+    ],
+    ['"b" is new'],
+    ['! "b" is new, where no other fields were allowed'],
+  ],
+  [
+    'something deep',
+    [
+      object({ a: { type: 'array', items: object({ b: { type: 'array', items: text } }) } }),
+      object({ a: { type: 'array', items: object({ b: { type: 'array', items: integer } }) } }),
+    ],
+    ['! "a[].b[]" is integer, was string'],
+    ['! "a[].b[]" is integer, was string'],
+  ],
+  [
+    'an alternative more',
+    [{ oneOf: [text, integer] }, { oneOf: [text, integer, { type: 'boolean' }] }],
+    ['takes more alternatives now'],
+    ['! has more alternatives now'],
+  ],
+  [
+    'the same in other words',
+    [object({ a: { type: ['string'], description: 'x' } }), { allOf: [object({ a: text })] }],
+    ['says the same in other words'],
+    ['says the same in other words'],
+  ],
+]
+
+for (const [what, [before, after], request, response] of schemas) {
+  test(`${what} in a request`, () => {
+    assert.deepEqual(
+      tell(makeManifest({ request: before }), makeManifest({ request: after })),
+      label('request', request),
+    )
+  })
+  test(`${what} in a response`, () => {
+    const responding = (schema: JsonSchema) => makeManifest({ responses: { 200: schema } })
+    assert.deepEqual(tell(responding(before), responding(after)), label('response 200', response))
+  })
+}
+
+function label(part: string, lines: readonly string[]): string[] {
+  return lines.map((line) => line.replace(/^(! )?/, `$1${part}: `))
+}
+
+type Method = Partial<ManifestMethod>
+const few = { limit: 10, windowMs: 60_000, by: 'principal' } as const
+
+/** What is told of a method that changes. */
+const methods: readonly (readonly [string, Method, Method, string[], Partial<Manifest>?])[] = [
+  ['made private', {}, { public: false, scopes: ['order'] }, ['! is private now, scope order']],
+  ['made public', { public: false, scopes: ['order'] }, {}, ['is public now']],
+  [
+    'that needs another scope',
+    { public: false, scopes: ['a'] },
+    { public: false, scopes: ['b'] },
+    ['! needs scope b, was scope a'],
+  ],
+  [
+    'that takes another scope too',
+    { public: false, scopes: ['a'] },
+    { public: false, scopes: ['b', 'a'] },
+    ['needs scope b or a, was scope a'],
+  ],
+  [
+    'that needs a scope',
+    { public: false, scopes: [] },
+    { public: false, scopes: ['a'] },
+    ['! needs scope a, was any valid token'],
+  ],
+  ['with a rate', {}, { rate: 'few' }, ['! rate: 10 in 60 s by principal, was none'], { rates: { few } }],
+  ['without its rate', { rate: 'few' }, {}, ['rate: none any more'], { rates: { few } }],
+  [
+    'with a higher rate',
+    { rate: 'few' },
+    { rate: 'many' },
+    ['rate: 99 in 60 s by principal, was 10 in 60 s by principal'],
+    { rates: { few, many: { ...few, limit: 99 } } },
+  ],
+  [
+    'with another status',
+    { responses: { 200: true } },
+    { responses: { 201: true } },
+    ['! response 200: is gone', 'response 201: is new'],
+  ],
+  [
+    'without an error that it had',
+    { responses: { 200: true, 409: true } },
+    { responses: { 200: true } },
+    ['response 409: is gone'],
+  ],
+  [
+    'that answers another status by default',
+    { responses: { 201: true } },
+    { responses: { 200: true, 201: true } },
+    ['response 200: is new', '! response: answers 200, was 201'],
+  ],
+  ['that needs a body', {}, { request: { type: 'object' } }, ['! request: a body is required now']],
+  [
+    'with a query parameter that is required',
+    { query: object({ page: integer }) },
+    { query: object({ page: integer, size: integer }, ['size']) },
+    ['! query: "size" is new and required'],
+  ],
+  [
+    'with a query parameter that was a number and is any text',
+    { query: object({ page: integer }) },
+    { query: object({ page: text }) },
+    ['query: "page" is string, was integer'],
+  ],
+  [
+    'with another default',
+    { query: object({ page: { type: 'integer', default: 0 } }) },
+    { query: object({ page: { type: 'integer', default: 1 } }) },
+    ['query: "page" default 1, was 0'],
+  ],
+  ['with other code', {}, { action: { artifact: 'bbbb', file: 'src/order.ts' } }, ['code of src/order.ts']],
+  [
+    'whose action is configured otherwise',
+    { action: { class: 'sql', config: { password: 'old' } } },
+    { action: { class: 'sql', config: { password: 'new' } } },
+    ['config of sql: password'],
+  ],
+  ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 is new']],
+]
+
+for (const [what, before, after, told, more] of methods) {
+  test(`a method ${what}`, () => {
+    assert.deepEqual(tell(makeManifest(before, more), makeManifest(after, more)), told)
+  })
+}
+
+test('a path parameter that is called something else is no other route', () => {
+  const at = (path: string, name: string, schema: JsonSchema): Manifest => {
+    const { routes, ...rest } = makeManifest({ params: object({ [name]: schema }, [name]) })
+    return { ...rest, routes: [{ ...routes[0]!, path }] }
+  }
+  assert.deepEqual(tell(at('/order/:id', 'id', text), at('/order/:order_id', 'order_id', text)), [
+    'path: "id" is called "order_id" now',
+  ])
+  assert.deepEqual(tell(at('/order/:id', 'id', text), at('/order/:order_id', 'order_id', integer)), [
+    'path: "id" is called "order_id" now',
+    '! path: "order_id" is integer, was string',
+  ])
+})
