@@ -10,9 +10,14 @@ export default class Deploy extends WaypostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --json --message "Add content"',
+    '<%= config.bin %> <%= command.id %> --yes --url https://api.example.com',
   ]
   static override enableJsonFlag = true
   static override flags = {
+    url: Flags.string({
+      description: 'A running server to deploy to, instead of the System of WAYPOST_SYSTEM_URL',
+      env: 'WAYPOST_URL',
+    }),
     yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
     message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: Flags.string({ description: 'Only if this release is the active one', env: 'WAYPOST_AGAINST' }),
@@ -27,6 +32,7 @@ export default class Deploy extends WaypostCommand {
     const deployment = await deployProject({
       folder,
       variables: readEnvironment(folder),
+      url: flags.url,
       by: nameOfUser(),
       message: flags.message,
       against: flags.against,
@@ -35,6 +41,8 @@ export default class Deploy extends WaypostCommand {
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(`  Target     ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      onUploaded: ({ artifacts, of, bytes }) =>
+        this.print(`  Uploaded   ${artifacts} of ${of} artifacts, ${Math.ceil(bytes / 1024)} KB`),
       onMigrationsLocked: () => this.note('  Waiting    somebody else migrates this target just now'),
       onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
       onActivated: ({ id, activated }) =>

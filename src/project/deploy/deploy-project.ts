@@ -14,11 +14,13 @@ import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertBuilt, buildProject } from '../load-project.ts'
 import { openTarget } from './open-target.ts'
-import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
+import type { Deployable, DeployTarget, TargetSurvey, Upload } from './target.ts'
 
 export interface DeployOptions {
   readonly folder: string
   readonly variables: Variables
+  /** The address of a running server; without it System, as the environment names it. */
+  readonly url?: string | undefined
   readonly by: string
   readonly message?: string | undefined
   readonly against?: string | undefined
@@ -33,6 +35,8 @@ export interface DeployOptions {
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Called with what would change before anything does. @returns whether to go on */
   confirm?(plan: DeployPlan): Promise<boolean>
+  /** Called when artifacts were sent to a server, which is not always all of the release. */
+  onUploaded?(upload: Upload & { readonly of: number }): void
   onMigrated?(migration: AppliedMigration): void
   /** Called once when somebody else migrates the target just now. */
   onMigrationsLocked?(): void
@@ -81,7 +85,8 @@ async function carryOut(
   const against = options.against ?? plan.active?.id ?? 'none'
   // Before the migrations too: what is active has to bear them, and somebody has looked whether it does.
   if (plan.id !== plan.active?.id) assertActive(plan.active, against)
-  await target.upload(release, plan.missingArtifacts)
+  const upload = await target.upload(release, plan.missingArtifacts)
+  if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length })
   const migrated = await runMigrations(target, { deployable, plan, options })
   const { by, message } = options
   const activation = await target.activate(release, { by, message, against })

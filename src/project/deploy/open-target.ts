@@ -5,9 +5,14 @@ import type { DeployTarget } from './target.ts'
 export interface TargetOptions {
   readonly folder: string
   readonly variables: Variables
+  /** The address of a running server; without it System, as the environment names it. */
+  readonly url?: string | undefined
 }
 
-/** Opens what is deployed to: the System that the environment names. */
+/** Opens what is deployed to: a running server, or System directly. */
 export async function openTarget(options: TargetOptions): Promise<DeployTarget> {
-  return openSystemTarget(options)
+  const { url, variables } = options
+  if (url === undefined) return openSystemTarget(options)
+  const { openRemoteTarget } = await import('./remote/open-remote-target.ts')
+  return openRemoteTarget({ url, variables })
 }

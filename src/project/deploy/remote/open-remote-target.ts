@@ -40,7 +40,8 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
   const client = makeReleaseClient({ server, access })
   const own = { server, protocol }
 
-  async function upload({ artifacts }: BuiltRelease, missing: readonly string[]): Promise<Upload> {
+  async function upload({ artifacts }: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined> {
+    if (missing.length === 0) return undefined
     const wanted = new Set(missing)
     const chosen = artifacts.filter(({ hash }) => wanted.has(hash))
     const post = (group: readonly Artifact[]) => {
