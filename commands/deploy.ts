@@ -76,9 +76,9 @@ export default class Deploy extends WaypostCommand {
       `  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`,
     )
     this.note(`  Project    ${plan.id.slice(0, 8)}\n`)
-    for (const { change, kind, name, warning } of plan.changes) {
+    for (const { change, kind, name, details } of plan.changes) {
       const [sign, colour] = signs[change]
-      const told = warning === undefined ? '' : `   ${paint('yellow', warning, process.stderr)}`
+      const told = details.map(({ text }) => `   ${text}`).join('')
       this.note(`  ${paint(colour, sign, process.stderr)} ${kind.padEnd(11)}${name}${told}`)
     }
     this.note('')
