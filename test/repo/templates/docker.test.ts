@@ -59,8 +59,8 @@ describe('the compose file', () => {
         ['postgres', []],
         ['migrate', ['postgres', { condition: 'service_healthy' }]],
         ['deploy', ['migrate', { condition: 'service_completed_successfully' }]],
-        ['server', ['deploy', { condition: 'service_completed_successfully' }]],
-        ['events', ['deploy', { condition: 'service_completed_successfully' }]],
+        ['server', ['migrate', { condition: 'service_completed_successfully' }]],
+        ['events', ['migrate', { condition: 'service_completed_successfully' }]],
       ],
     )
   })
