@@ -133,6 +133,43 @@ onEachDatabase('a look for work', (world) => {
   })
 })
 
+onEachDatabase('a worker that finds nothing to start, though much is due', (world) => {
+  test('looks ever less often through it, and at once when something becomes due', async () => {
+    const { system, catalog, settings } = world()
+    const user = await world().addUser()
+    const held = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 300))
+    for (let n = 0; n < 3; n++) await world().dispatch('note', n)
+    await fanOut(world())
+    await system.db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
+    let searches = 0
+    const db = system.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (result.rows[0]?.['open'] !== undefined) searches++
+        return result
+      },
+    })
+    const watched: World['system'] = { ...system, db }
+    const looks = makeLooks()
+    const look = async () =>
+      (await findWork(watched, { catalog, settings, free: 10, underWay: new Map() }, looks)).due.length
+    for (let count = 0; count < 40; count++) assert.equal(await look(), 0)
+    assert.ok(searches >= 2 && searches <= 10, `${searches} of 40 looks`)
+
+    await world().addSubscriptions(user, 'other_note', endpoints('http://127.0.0.1:9/other', 1))
+    await world().dispatch('other_note', 1)
+    await fanOut(world())
+    assert.equal(await look(), 1)
+    await system.db.deleteFrom('waypost_delivery').where('subscription_id', 'not in', held).execute()
+
+    for (let count = 0; count < 40; count++) assert.equal(await look(), 0)
+    await system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
+    let found = 0
+    for (let count = 0; count < 250 && found === 0; count++) found = await look()
+    assert.ok(found > 0, 'what was held back is found')
+  })
+})
+
 function endpoints(url: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${url}/${index}`)
 }

@@ -18,6 +18,8 @@ export interface Oldest {
   readonly found: readonly OldDelivery[]
   /** Whether there may be more behind them. */
   readonly isFull: boolean
+  /** Whether nothing is due. */
+  readonly isEmpty: boolean
 }
 
 /** How many of the oldest are looked at for each that can be taken: for others too, and for the next looks. */
@@ -42,7 +44,7 @@ export async function findOldest(system: System, capacity: Capacity): Promise<Ol
     from seen left join waypost_subscription s on s.id = seen.subscription_id
     order by seen.due_at, seen.id`.execute(db),
   )
-  return { found: rows.filter(({ open }) => open === 1), isFull: rows.length === limit }
+  return { found: rows.filter(({ open }) => open === 1), isFull: rows.length === limit, isEmpty: rows.length === 0 }
 }
 
 /**

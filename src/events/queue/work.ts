@@ -4,6 +4,7 @@ import type { Capacity } from './capacity.ts'
 import { findNext, type Round } from './candidates.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { texts } from '../expressions.ts'
+import { Quiet } from './quiet.ts'
 import { chooseStartable, findOldest, type OldDelivery } from './oldest.ts'
 
 /** What there is to do. */
@@ -24,10 +25,11 @@ export interface Work {
 export interface Looks extends Round {
   /** The oldest of the last look that were not taken since then: worth a try before the next one. */
   ahead: readonly OldDelivery[]
+  readonly quiet: Quiet
 }
 
 export function makeLooks(): Looks {
-  return { after: '', ahead: [] }
+  return { after: '', ahead: [], quiet: new Quiet() }
 }
 
 /** How many of the oldest messages are asked whether they are begun: those are among the oldest. */
@@ -45,22 +47,42 @@ export async function findWork(system: System, capacity: Capacity, looks: Looks)
       ? dueOnly(known)
       : { ...(await findMessages(system, capacity.catalog)), ...startOf(known) }
   }
+  const { quiet } = looks
+  if (!(await quiet.isTime(system))) {
+    return { ...(await findMessages(system, capacity.catalog)), due: [], isPartial: false }
+  }
+  const began = performance.now()
+  const { isEmpty, ...found } = await findDue(system, capacity, looks)
+  if (found.due.length > 0 || isEmpty) quiet.end()
+  else quiet.foundNothing({ isPartial: found.isPartial, ms: performance.now() - began })
+  return found.isEnough && capacity.isDueFirst
+    ? { fresh: false, begun: false, ...found }
+    : { ...(await findMessages(system, capacity.catalog)), ...found }
+}
+
+interface FoundDue extends Pick<Work, 'due' | 'isPartial' | 'isHeld'> {
+  /** Whether there is something for each place. */
+  readonly isEnough: boolean
+  /** Whether nothing is due at all. */
+  readonly isEmpty: boolean
+}
+
+/** Looks for deliveries that can be started: among the oldest, and where these are not enough among all. */
+async function findDue(system: System, capacity: Capacity, looks: Looks): Promise<FoundDue> {
   const oldest = await findOldest(system, capacity)
   looks.ahead = oldest.found
   const hosts = capacity.countHosts?.()
   const startable = chooseStartable(oldest.found, capacity, hosts)
   const isEnough = startable.length >= capacity.free
-  if (isEnough && capacity.isDueFirst) return dueOnly(startable)
-  const messages = await findMessages(system, capacity.catalog)
-  const due = new Set(startable.map((one) => one.id))
-  const held = () => ({ isHeld: hosts?.isHeld === true })
-  if (!oldest.isFull || isEnough) return { ...messages, ...held(), due: [...due], isPartial: false }
+  const { isEmpty } = oldest
+  const isHeld = () => hosts?.isHeld === true
+  if (!oldest.isFull || isEnough) return { ...startOf(startable), isHeld: isHeld(), isEnough, isEmpty }
   const underWay = new Map(capacity.underWay)
   for (const { endpoint } of startable) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1)
   const rest = { ...capacity, underWay, ...(hosts === undefined ? {} : { countHosts: () => hosts }) }
   const next = await findNext(system, rest, looks)
-  for (const { id } of next.found) due.add(id)
-  return { ...messages, ...held(), due: [...due], isPartial: next.isPartial }
+  const due = new Set([...startable, ...next.found].map((one) => one.id))
+  return { due: [...due], isPartial: next.isPartial, isHeld: isHeld(), isEnough, isEmpty }
 }
 
 function dueOnly(startable: readonly OldDelivery[]): Work {

@@ -34,13 +34,13 @@ export class Places {
 
   /** Has nobody wait for a host that has become slow: what was claimed counts, and others could not be. */
   dropSlow(): void {
-    for (const host of [...this.#waiting.keys()].filter((one) => one.isSlow())) this.#drop(host)
+    for (const host of this.#waiting.keys()) if (host.isSlow()) this.#drop(host)
   }
 
   /** Nobody gets a place any more, those who wait included. */
   close(): void {
     this.#isClosed = true
-    for (const host of [...this.#waiting.keys()]) this.#drop(host)
+    for (const host of this.#waiting.keys()) this.#drop(host)
   }
 
   #drop(host: HostShare): void {

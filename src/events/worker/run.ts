@@ -10,6 +10,7 @@ import { HostShares, type Limits } from '../queue/host-shares.ts'
 import { LoneTurn } from '../queue/lone-turn.ts'
 import { makeMender } from '../queue/mend-times.ts'
 import { makeRecorder } from '../attempt/recorder.ts'
+import { rememberSecrets } from '../attempt/remember-secrets.ts'
 import { Pace } from './pace.ts'
 import { Places } from './places.ts'
 import { reportOf, reportOfLost } from './report.ts'
@@ -60,7 +61,7 @@ export class Run {
 
   /** @param ring called when there is room for more, or nothing left */
   constructor(options: ExecuteOptions, ring: () => void) {
-    this.#options = options
+    this.#options = { ...options, secrets: rememberSecrets(options.secrets) }
     this.#ring = ring
     this.hosts = new HostShares(options.clock)
     this.lone = new LoneTurn(options.clock)
@@ -134,6 +135,7 @@ export class Run {
       .finally(() => {
         this.#attempts.delete(attempt)
         this.lone.isRunning = false
+        this.looks.quiet.end() // its outcome may have closed a breaker
         this.#ring()
       })
     this.#attempts.add(attempt)
@@ -183,6 +185,7 @@ export class Run {
     } finally {
       this.#claimed--
       this.hosts.leave(host)
+      this.looks.quiet.end()
       const left = this.underWay.get(endpoint)! - 1
       if (left === 0) this.underWay.delete(endpoint)
       else this.underWay.set(endpoint, left)
