@@ -7,8 +7,8 @@ export function assertServable({ waypost: built }: Pick<Manifest, 'waypost'>, ow
   if (isNewer(built, own)) throw errors.WP_RELEASE_NEWER({ built, own })
 }
 
-/** Compares major, minor and patch. */
-function isNewer(one: string, other: string): boolean {
+/** Whether the one version is newer than the other: compares major, minor and patch. */
+export function isNewer(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => text.split(/[.+-]/).slice(0, 3).map(Number))
   for (let place = 0; place < 3; place++) {
     const difference = (a![place] ?? 0) - (b![place] ?? 0)

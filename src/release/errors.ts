@@ -25,6 +25,24 @@ export const errors = defineErrors({
     message: 'There is no release to go back to: {reason}',
     hint: 'Name one of waypost release:list: waypost release:rollback ID',
   },
+  WP_RELEASE_BREAKING: {
+    kind: 'user',
+    status: 409,
+    message: 'The release {id} cannot work with what ran since: {names}, marked breaking: true',
+    hint: 'Mend it forwards: correct the project and deploy it. A release that has these migrations can be gone back to.',
+  },
+  WP_RELEASE_MIGRATIONS: {
+    kind: 'user',
+    status: 409,
+    message: 'The release {id} needs migrations that have not run, or were taken back: {names}',
+    hint: 'Deploy it from its sources: waypost deploy --migrate',
+  },
+  WP_RELEASE_SERVERS_OLDER: {
+    kind: 'user',
+    status: 409,
+    message: 'The release {id} was built by waypost {built}, and servers are older: {servers}',
+    hint: 'Bring them up to that version first, or go back to a release that they know.',
+  },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',
     status: 500,

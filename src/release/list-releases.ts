@@ -1,4 +1,6 @@
 import type { System } from '../store/index.ts'
+import { errors } from './errors.ts'
+import { shortId } from './hash.ts'
 
 /** A release that System has, and when it was made the active one last. */
 export interface ListedRelease {
@@ -42,4 +44,39 @@ export async function listReleases({ db }: Pick<System, 'db'>, limit: number): P
     message: row.message ?? row.first_message ?? undefined,
     createdAt: row.created_at,
   }))
+}
+
+/** One time that a release was made the active one. */
+export interface ListedActivation {
+  readonly kind: 'deploy' | 'rollback'
+  readonly activatedAt: number
+  readonly activatedBy: string
+  readonly message: string | undefined
+}
+
+/** When a release was made the active one, the last time first. */
+export async function listActivations(
+  { db }: Pick<System, 'db'>,
+  id: string,
+  limit: number,
+): Promise<readonly ListedActivation[]> {
+  const rows = await db
+    .selectFrom('waypost_activation')
+    .select(['kind', 'activated_at', 'activated_by', 'message'])
+    .where('release_id', '=', id)
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    kind: row.kind,
+    activatedAt: row.activated_at,
+    activatedBy: row.activated_by,
+    message: row.message ?? undefined,
+  }))
+}
+
+/** What System notes of a release beside what it says. @throws WP_RELEASE_UNKNOWN */
+export function loadReleaseRow({ db }: Pick<System, 'db'>, id: string) {
+  const row = db.selectFrom('waypost_release').selectAll().where('id', '=', id)
+  return row.executeTakeFirstOrThrow(() => errors.WP_RELEASE_UNKNOWN({ id: shortId(id) }))
 }

@@ -50,6 +50,11 @@ export async function findLackingVariables(
     .filter(({ servers: lacking }) => lacking.length > 0)
 }
 
+/** Whether somebody who was heard of then is taken for alive. */
+export function isAlive(heartbeatAt: number, now: number): boolean {
+  return heartbeatAt > now - silentMs
+}
+
 /** Rows of the servers that are alive. */
 export function selectLivingServers(system: System) {
   return system.db
