@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { failuresToOpen } from '../../src/events/queue/breaker.ts'
+import { replayDead } from '../../src/events/index.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { onEachDatabase, type World } from './world.ts'
 
@@ -125,6 +126,49 @@ onEachDatabase('the breaker of a subscription', (world) => {
       .where('id', '=', id)
       .execute()
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 3 })
+  })
+
+  test('that stays open for three days ends what was due for so long, which can be sent anew', async () => {
+    const { receiver, id } = await prepare(world(), 30)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    world().clock.forward(3 * day - 60 * minute)
+    await world().dispatch('note', 'young')
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, dead: 0 })
+    world().clock.forward(70 * minute)
+    const tried = await world().deliveries()
+    const due = tried.filter(({ status, due_at: at }) => status === 'pending' && at < world().clock.now() - 3 * day)
+    assert.ok(due.length >= 10, `${due.length} are due for so long`)
+    world().attempts.length = 0
+    const summary = await world().execute()
+    assert.partialDeepStrictEqual(summary, { attempted: 1, delivered: 0 })
+    const dead = (await world().deliveries()).filter((row) => row.status === 'dead')
+    assert.ok(dead.length >= due.length - 1, 'all but the one that was tried')
+    assert.equal(summary.dead, dead.length)
+    const ended = world().attempts.filter(({ result }) => result.failure === 'held back for 3 days')
+    assert.equal(ended.length, dead.length)
+    assert.equal(
+      (await world().attemptRows()).filter((row) => row.outcome === 'held back for 3 days').length,
+      dead.length,
+    )
+    const young = (await world().deliveries()).filter((row) => row.status === 'pending')
+    assert.ok(young.length > 0, 'what is due for less waits on')
+
+    receiver.choose = () => 204
+    await replayDead(world().system, { since: 0, subscription: id, limit: 100 })
+    assert.partialDeepStrictEqual(await world().execute(), { retrying: 0, dead: 0 })
+    world().clock.forward(day)
+    await world().execute()
+    assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
+  })
+
+  test('that a worker which was away for days finds open ends nothing before it was tried', async () => {
+    const { receiver } = await prepare(world(), 30)
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    world().clock.forward(10 * day)
+    receiver.choose = () => 204
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 30, delivered: 30, dead: 0 })
   })
 
   test('does not change that four attempts are all there are', async () => {

@@ -21,8 +21,15 @@ export function reportOf({ delivery, result, verdict }: Completion): AttemptRepo
   return { delivery: id, event, endpoint, result, ...verdict, attempt: failures + 1 }
 }
 
-/** Of a delivery that ended because its workers were lost. */
-export function reportOfLost({ id, event, endpoint, failures }: ClaimedRow): AttemptReport {
-  const result = { failure: `lost ${mostLost} times`, latencyMs: 0 }
+type Ended = Pick<ClaimedRow, 'id' | 'event' | 'endpoint' | 'failures'>
+
+/** Of a delivery that ended without a POST. */
+export function reportOfEnded({ id, event, endpoint, failures }: Ended, failure: string): AttemptReport {
+  const result = { failure, latencyMs: 0 }
   return { delivery: id, event, endpoint, outcome: 'dead', attempt: failures + 1, result, delayMs: 0 }
+}
+
+/** Of one that ended because its workers were lost. */
+export function reportOfLost(row: ClaimedRow): AttemptReport {
+  return reportOfEnded(row, `lost ${mostLost} times`)
 }

@@ -4,6 +4,8 @@ import { makeAttemptCounter } from '../attempt/attempt-totals.ts'
 import { releaseDelivery, type ClaimedDelivery } from '../queue/claim.ts'
 import type { ClaimedRow } from '../queue/claimed.ts'
 import { deliver, type Delivered } from '../attempt/deliver.ts'
+import { endOverdue, heldTooLong } from '../attempt/end-overdue.ts'
+import { failuresToOpen } from '../queue/breaker.ts'
 import type { ExecuteOptions } from './execute-options.ts'
 import { judge } from '../attempt/judge.ts'
 import { HostShares, type Limits } from '../queue/host-shares.ts'
@@ -13,7 +15,7 @@ import { makeRecorder } from '../attempt/recorder.ts'
 import { rememberSecrets } from '../attempt/remember-secrets.ts'
 import { Pace } from './pace.ts'
 import { Places } from './places.ts'
-import { reportOf, reportOfLost } from './report.ts'
+import { reportOf, reportOfEnded, reportOfLost } from './report.ts'
 import { makeLooks } from '../queue/work.ts'
 
 /** What a worker did. */
@@ -165,6 +167,15 @@ export class Run {
     this.summary[outcome]++
     this.#counter.count(outcome, recorded.result.latencyMs)
     onAttempt?.(reportOf(recorded))
+    const wentAlone = delivery.subscriptionFailures >= failuresToOpen
+    if (wentAlone && outcome !== 'delivered') await this.#endOverdue(delivery)
+  }
+
+  async #endOverdue({ subscriptionId, endpoint }: ClaimedDelivery): Promise<void> {
+    for (const row of await endOverdue(this.#options.system, subscriptionId)) {
+      this.summary.dead++
+      this.#options.onAttempt?.(reportOfEnded({ ...row, endpoint }, heldTooLong))
+    }
   }
 
   /** Its place is free for another one when it has ended, and not only when that is recorded. */
