@@ -36,6 +36,10 @@ export interface ServeOptions {
   readonly cron?: boolean
   /** How long after a release that did not come up it is tried again, then twice as long; 1,000 ms by default. */
   readonly retryMs?: number
+  /** How often it looks for deliveries that nobody delivers; 60,000 ms by default. */
+  readonly warnMs?: number
+  /** Where it logs; stdout by default. */
+  readonly logger?: Logger
   /** Brings the variables up to date before a release is brought up: what it lacked may be set since. */
   refresh?(): void
 }
@@ -64,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port, reusePort: options.reusePort ?? false }
   const opsAddress = readOpsAddress(variables, options.opsPort)
   const stopping = readStopping(variables)
-  const logger = makeLogger(readLogLevel(variables, 'info'), { secrets: [variable(variables, 'WAYPOST_SECRET')] })
+  const logger = options.logger ?? openLog(variables)
   const closers: (() => Promise<unknown>)[] = []
   const close = () => {
     const steps = closers.splice(0).toReversed()
@@ -134,8 +138,16 @@ async function beServer({ options, server, identity, logger, closers }: Being): 
   await follower.start()
   letGo()
   closers.push(prune(server, logger))
-  closers.push(options.cron ? logDeliveries({ server, identity, logger }) : warnUndelivered({ server, logger }))
+  closers.push(
+    options.cron
+      ? logDeliveries({ server, identity, logger })
+      : warnUndelivered({ server, logger, everyMs: options.warnMs }),
+  )
   return report
+}
+
+function openLog(variables: Variables): Logger {
+  return makeLogger(readLogLevel(variables, 'info'), { secrets: [variable(variables, 'WAYPOST_SECRET')] })
 }
 
 function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | undefined {

@@ -7,7 +7,7 @@ import type { WaypostServer } from '../start-server.ts'
 export interface Watching {
   readonly server: Pick<WaypostServer, 'host' | 'terms'>
   readonly logger: Pick<Logger, 'warn'>
-  readonly everyMs?: number
+  readonly everyMs?: number | undefined
 }
 
 /** Warns each minute while deliveries are due and nobody delivers. @returns the way to stop */

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { replaceFact } from '../../../src/store/index.ts'
+import { openServeSite, until, versionFiles } from './site.ts'
+
+const withEvent = versionFiles('one', { more: 'event:\n  created: { description: Made, scopes: [consumer] }\n' })
+
+test('a server warns while deliveries are due and nobody delivers, and stops when somebody does', async () => {
+  await using site = await openServeSite()
+  const { system } = site.host
+  await site.deploy(withEvent)
+  const server = await site.start({ warnMs: 20 })
+  const warnings = () => server.logs.filter(({ msg }) => /nothing delivers/.test(msg))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(warnings().length, 0, 'nothing is due')
+  await system.db
+    .insertInto('waypost_message')
+    .values({ id: 'm1', event: 'created', data: '{}', created_at: system.now() })
+    .execute()
+  await until(() => warnings().length > 1, 'a second warning')
+  assert.match(warnings()[0]!.msg, /^1 delivery waits and nothing delivers: let cron start waypost event:execute/)
+  assert.equal(warnings()[0]!.level, 40)
+  assert.equal(warnings()[0]!['lastExecuted'], null)
+  await replaceFact(system, 'last_execute', String(Date.now()))
+  const known = warnings().length
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  assert.ok(warnings().length <= known + 1, 'one look may have been under way')
+})
+
+test('serve --cron delivers what is due, notes that it does, and ends in order', async () => {
+  await using site = await openServeSite()
+  const { db, now } = site.host.system
+  await site.deploy(withEvent)
+  const server = await site.start({ cron: true })
+  await db.insertInto('waypost_message').values({ id: 'm1', event: 'created', data: '{}', created_at: now() }).execute()
+  const fannedOut = async () =>
+    (await db.selectFrom('waypost_message').select('fanned_out_at').executeTakeFirst())?.fanned_out_at
+  await until(async () => typeof (await fannedOut()) === 'number', 'the fan-out')
+  const noted = () => db.selectFrom('waypost_system').selectAll().where('name', '=', 'last_execute').executeTakeFirst()
+  await until(async () => (await noted()) !== undefined, 'the note')
+  await server.close()
+  assert.ok(!server.logs.some(({ level }) => level >= 50))
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listServers } from '../../../src/server/index.ts'
+import { send } from '../../support/send.ts'
+import { openServeSite, until, versionFiles } from './site.ts'
+
+const needing = { more: `config: { body_limit: '\${env.LIMIT}' }\n` }
+
+test('a server that cannot bring up the active release serves the last one that came up, and goes on trying', async () => {
+  await using site = await openServeSite()
+  for (const name of ['one', 'two']) {
+    await site.deploy(versionFiles(name))
+    const server = await site.start()
+    assert.equal((await send(server.port, { path: '/version' })).body.version, name)
+    await until(async () => (await cameUp(name)) !== null, `the note that ${name} came up`)
+    await server.close()
+  }
+  const wanting = await site.deploy(versionFiles('three', needing))
+
+  const variables: Record<string, string> = { ...site.variables }
+  const given: Record<string, string> = {}
+  const server = await site.start({ variables, refresh: () => Object.assign(variables, given) })
+  assert.equal((await send(server.port, { path: '/version' })).body.version, 'two')
+  assert.equal((await send(server.port, { path: '/health/ready' })).status, 200, 'it serves, so it is ready')
+  const [row] = await listServers(site.host)
+  assert.equal(row!.state, 'failed')
+  assert.match(row!.error!, /The variable LIMIT is not set/)
+  assert.notEqual(row!.release, wanting.id)
+  assert.ok(server.logs.some(({ msg, level }) => level === 50 && /last release that came up/.test(msg)))
+  assert.match(await server.measure(), /^waypost_release_behind 1$/m)
+
+  given['LIMIT'] = '1mb'
+  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+  await until(async () => (await listServers(site.host))[0]!.state === 'serving', 'its row')
+  assert.match(await server.measure(), /^waypost_release_behind 0$/m)
+
+  async function cameUp(name: string): Promise<number | null> {
+    const rows = await site.host.system.db.selectFrom('waypost_release').select('came_up_at').execute()
+    return rows.length === { one: 1, two: 2 }[name] ? rows.at(-1)!.came_up_at : null
+  }
+})
+
+test('without any that came up it answers all but the project, and is not ready until the release is', async () => {
+  await using site = await openServeSite()
+  await site.deploy(versionFiles('one', needing))
+  const variables: Record<string, string> = { ...site.variables }
+  let given = {}
+  const server = await site.start({ variables, refresh: () => Object.assign(variables, given) })
+  assert.equal((await send(server.port, { path: '/version' })).status, 404)
+  assert.equal((await send(server.port, { path: '/authorization/whoami' })).status, 401)
+  const ready = await send(server.port, { path: '/health/ready' })
+  assert.equal(ready.status, 503)
+  assert.equal(ready.headers['retry-after'], '1')
+  assert.deepEqual(ready.body, { status: 'The active release does not come up' })
+  given = { LIMIT: '1mb' }
+  await until(async () => (await send(server.port, { path: '/health/ready' })).status === 200, 'ready')
+  assert.equal((await send(server.port, { path: '/version' })).body.version, 'one')
+})
+
+test('a release is tried again with growing pauses, its row keeps since when; another activation is tried at once', async () => {
+  await using site = await openServeSite()
+  await site.deploy(versionFiles('one'))
+  const server = await site.start({ retryMs: 20 })
+  await site.deploy(versionFiles('two', needing))
+  const failures = () => server.logs.filter(({ msg }) => /does not come up/.test(msg))
+  await until(() => failures().length > 0, 'the first failure')
+  const [first] = await states()
+  await until(() => failures().length >= 4, 'three more')
+  assert.deepEqual(
+    failures()
+      .slice(0, 4)
+      .map(({ retryMs }) => retryMs),
+    [20, 40, 80, 160],
+  )
+  assert.deepEqual(await states(), [first], 'the row says since when it fails')
+  await site.deploy(versionFiles('three'))
+  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+
+  function states() {
+    return site.host.system.db.selectFrom('waypost_server').select(['state', 'state_at', 'wanted_id']).execute()
+  }
+})
+
+test('an import that never ends does not keep the release that is activated behind it', async () => {
+  await using site = await openServeSite()
+  await site.deploy(versionFiles('one'))
+  const server = await site.start()
+  const head = 'await new Promise((resolve) => setTimeout(resolve, 2 ** 30).unref())'
+  await site.deploy(versionFiles('two', { head }))
+  await until(async () => (await listServers(site.host))[0]!.state === 'swapping', 'the swap')
+  await site.deploy(versionFiles('three'))
+  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+  assert.ok(server.logs.some(({ msg }) => /is given up for one/.test(msg)))
+  assert.ok(!server.logs.some(({ level }) => level >= 50), 'nothing failed')
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pino from 'pino'
+import { openTestProject } from '../../../src/project/index.ts'
+import type { StoredRelease } from '../../../src/release/index.ts'
+import { openHost, serve, type Host, type ServeOptions, type ServingServer } from '../../../src/server/index.ts'
+import { migrateSystem } from '../../../src/store/index.ts'
+import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
+
+/** A System, a project that is deployed to it, and servers of it in folders of their own. */
+export interface ServeSite extends AsyncDisposable {
+  readonly host: Host
+  readonly variables: Readonly<Record<string, string>>
+  deploy(files: Files): Promise<StoredRelease>
+  start(options?: Partial<ServeOptions>, more?: Readonly<Record<string, string>>): Promise<LoggedServer>
+}
+
+export interface LoggedServer extends ServingServer {
+  /** Lines of its log, from the level debug up. */
+  readonly logs: readonly LogLine[]
+}
+
+export interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly [field: string]: unknown
+}
+
+/** @param systemUrl a new SQLite file by default */
+export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-serve-'))
+  const variables = {
+    WAYPOST_SYSTEM_URL: systemUrl ?? `sqlite:${folder}/system.db`,
+    WAYPOST_BASE_URL: 'https://api.example.com',
+    WAYPOST_SECRET: 'a secret for a test of at least 32 characters',
+    WAYPOST_STOP_DELAY: '0s',
+    HOST: '127.0.0.1',
+  }
+  const host = await openHost({ folder, variables, create: true, unmigrated: true })
+  await migrateSystem(host.system)
+  const servers: ServingServer[] = []
+  return {
+    host,
+    variables,
+    async deploy(files) {
+      await writeFiles(folder, files)
+      return (await (await openTestProject(folder, { LIMIT: '1mb' })).install(host)).stored
+    },
+    async start(options = {}, more = {}) {
+      const logs: LogLine[] = []
+      const logger = pino(
+        { level: 'debug', serializers: { err: pino.stdSerializers.err } },
+        { write: (line) => void logs.push(JSON.parse(line)) },
+      )
+      const own = await mkdtemp(path.join(folder, 'host-'))
+      const given = { ...variables, ...more }
+      const server = await serve({ folder: own, variables: given, port: 0, retryMs: 50, logger, ...options })
+      servers.push(server)
+      return { ...server, logs }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) await server.close(true)
+      await host.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+const yml = `
+routes:
+  /version: { methods: { GET: { public: true, response: Version, action: src/version.ts } } }
+schema:
+  Version: { type: object, properties: { version: { type: string } } }
+`
+
+/** A project whose one route tells a text. */
+export function versionFiles(text: string, { head = '', more = '' } = {}): Files {
+  return { 'waypost.yml': yml + more, 'src/version.ts': actionFile(`return { version: '${text}' }`, head) }
+}
+
+/** Fails when something does not come about. */
+export async function until(holds: () => Promise<boolean> | boolean, what = 'it'): Promise<void> {
+  const end = performance.now() + 20_000
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, `${what} did not come about`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
