@@ -61,6 +61,7 @@ export { fileOfMigration, nameOfMigration, pendingMigrations } from './migration
 export { openHost, type OpenHostOptions } from './open-host.ts'
 export { checkIdentity, openIdentity, readBaseUrl, type Identity } from './open-identity.ts'
 export { quietLog } from './quiet-log.ts'
+export { awaitHostServers } from './releases/await-host-servers.ts'
 export { compareHostReleases, type ComparedReleases } from './releases/compare-host-releases.ts'
 export { listHostReleases, type ListedReleases, type ListedServer } from './releases/list-host-releases.ts'
 export { pruneHostReleases, type PruneHostRequest } from './releases/prune-host-releases.ts'

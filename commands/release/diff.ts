@@ -1,0 +1,27 @@
+import { Args, HostCommand, formatChanges } from '../../bin/cli/index.ts'
+
+export default class ReleaseDiff extends HostCommand {
+  static override description = 'Show what differs between two releases, as the plan of a deployment does.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> 4f1c9a2e',
+    '<%= config.bin %> <%= command.id %> 4f1c9a2e 9b07d3c5',
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    from: Args.string({ description: 'A release, by its id or the beginning of it', required: true }),
+    to: Args.string({ description: 'The other one; the active one by default' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(ReleaseDiff)
+    const { compareHostReleases, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const { from, to, changes } = await compareHostReleases(host, args.from, args.to)
+      this.note(`  From       ${from.slice(0, 8)}`)
+      this.note(`  To         ${to.slice(0, 8)}\n`)
+      for (const line of formatChanges(changes, process.stdout)) this.print(line)
+      if (changes.length === 0) this.note('  No difference that anybody would notice.')
+      return { from, to, changes }
+    })
+  }
+}

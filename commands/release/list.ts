@@ -1,0 +1,81 @@
+import { Flags, HostCommand, formatSpan, paint, printable, shortenEnd, wrap } from '../../bin/cli/index.ts'
+import type { ListedRelease, ListedReleases, ListedServer } from '../../src/server/index.ts'
+
+export default class ReleaseList extends HostCommand {
+  static override description =
+    'List releases, that which was activated last first, and what each server makes of them.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --limit 100 --json',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    limit: Flags.integer({ description: 'How many releases to show at most', default: 20, min: 1, max: 10_000 }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(ReleaseList)
+    const { listHostReleases, openHost } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const listed = await listHostReleases(host, flags)
+      const { releases, servers, now } = listed
+      if (releases.length === 0) this.note('Nothing was deployed yet: waypost deploy')
+      else this.#showReleases(listed)
+      if (servers.length > 0) this.#showServers(listed)
+      else if (releases.length > 0) this.note('\nNo server runs: waypost serve')
+      if (releases.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      return { releases: releases.map(releaseToJson), servers: servers.map((server) => serverToJson(server, now)) }
+    })
+  }
+
+  #showReleases({ releases, now }: ListedReleases): void {
+    const cells = (of: (release: ListedRelease) => string) => releases.map(of)
+    this.printTable([
+      { title: 'RELEASE', cells: cells(({ id }) => short(id)) },
+      { title: 'STATE', cells: cells(({ isActive }) => (isActive ? 'active' : '-')) },
+      { title: 'ACTIVATED', cells: cells(({ activatedAt }) => `${formatSpan(now - activatedAt)} ago`) },
+      { title: 'BY', cells: cells(describeBy), shorten: shortenEnd, order: 1, least: 12 },
+      { title: 'MESSAGE', cells: cells(({ message }) => printable(message ?? '-')), shorten: shortenEnd, order: 0 },
+    ])
+  }
+
+  #showServers({ servers, now }: ListedReleases): void {
+    const cells = (of: (server: ListedServer) => string) => servers.map(of)
+    this.print()
+    this.printTable([
+      { title: 'SERVER', cells: cells(({ name }) => printable(name)), shorten: shortenEnd, order: 0, least: 12 },
+      { title: 'WAYPOST', cells: cells(({ version }) => version) },
+      { title: 'SERVES', cells: cells(({ release }) => (release === null ? '-' : short(release))) },
+      { title: 'STATE', cells: cells(({ state }) => state) },
+      { title: 'SINCE', cells: cells(({ stateAt }) => formatSpan(now - stateAt)) },
+      { title: 'HEARD', cells: cells(({ heartbeatAt }) => `${formatSpan(now - heartbeatAt)} ago`) },
+    ])
+    for (const { name, state, wanted, error } of servers) {
+      if (error === null || state !== 'failed') continue
+      const what = `${printable(name)} does not serve ${wanted === null ? 'the active release' : short(wanted)}`
+      this.print(`\n  ${paint('red', 'failed')}   ${wrap(`${what}: ${printable(error)}`, 11)}`)
+    }
+  }
+}
+
+function describeBy({ activatedBy, kind }: ListedRelease): string {
+  return `${printable(activatedBy)}${kind === 'rollback' ? ', rollback' : ''}`
+}
+
+function short(id: string): string {
+  return id.slice(0, 8)
+}
+
+function releaseToJson({ id, isActive, kind, activatedAt, activatedBy, message, createdAt }: ListedRelease) {
+  const [activated, created] = [activatedAt, createdAt].map(timeOf)
+  return { release: id, active: isActive, kind, activated, by: activatedBy, message: message ?? null, created }
+}
+
+function serverToJson({ stateAt, heartbeatAt, ...server }: ListedServer, now: number) {
+  const silence = Math.max(0, now - heartbeatAt)
+  return { ...server, since: timeOf(stateAt), heartbeat: timeOf(heartbeatAt), heartbeat_age_ms: silence }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,44 @@
+import { Flags, HostCommand, plural } from '../../bin/cli/index.ts'
+
+const most = 20
+
+export default class ReleasePrune extends HostCommand {
+  static override summary = 'Delete releases that nobody goes back to, and what only they hold.'
+  static override description = [
+    'Servers do it by themselves, once an hour: releases that ended longer ago than the setting keep says, but for the 10 newest.',
+    '\nNever the active one and the one before it, nor one that a server serves, brings up or would fall back to.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --dry-run',
+    '<%= config.bin %> <%= command.id %> --keep 5 --yes',
+  ]
+  static override enableJsonFlag = true
+  static override flags = {
+    keep: Flags.integer({ description: 'Keep so many of the newest, whatever their age', min: 0, max: 10_000 }),
+    'dry-run': Flags.boolean({ description: 'Say what would go, and change nothing' }),
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(ReleasePrune)
+    const { openHost, pruneHostReleases } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const { keep, 'dry-run': isDry } = flags
+      const planned = await pruneHostReleases(host, { keep, dryRun: true })
+      const { releases } = planned
+      for (const id of releases.slice(0, most)) this.note(`  - release  ${id.slice(0, 8)}`)
+      if (releases.length > most) this.note(`  and ${releases.length - most} more`)
+      const goes = `${plural(releases.length, 'release')}, ${plural(planned.artifacts, 'artifact')}`
+      if (isDry || releases.length === 0) {
+        const left = plural(planned.kept, 'release')
+        this.print(releases.length === 0 ? `  Nothing to prune: ${left} kept.` : `  Would go   ${goes}; ${left} kept`)
+        return { ...planned, pruned: false }
+      }
+      if (!(await this.confirmChange('Delete them?', { isSure: flags.yes }))) return { ...planned, pruned: false }
+      const pruned = await pruneHostReleases(host, { keep })
+      this.print(`  Pruned     ${plural(pruned.releases.length, 'release')}, ${plural(pruned.artifacts, 'artifact')}`)
+      return { ...pruned, pruned: true }
+    })
+  }
+}

@@ -1,0 +1,126 @@
+import { Args, HostCommand, plural, printable, wrap } from '../../bin/cli/index.ts'
+import type { ListedActivation, ShownRelease } from '../../src/server/index.ts'
+
+type Manifest = ShownRelease['manifest']
+
+const indent = 13
+
+export default class ReleaseShow extends HostCommand {
+  static override description = 'Show what a release holds, and when it was active.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> 9b07d3c5',
+    '<%= config.bin %> <%= command.id %> 9b07d3c5 --json',
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    release: Args.string({ description: 'Its id, or the beginning of it', required: true }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(ReleaseShow)
+    const { openHost, showHostRelease } = await import('../../src/server/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const shown = await showHostRelease(host, args.release)
+      this.#show(shown)
+      return toJson(shown)
+    })
+  }
+
+  #show({ id, manifest, message, createdAt, createdBy, activations }: ShownRelease): void {
+    this.#line('Release', id)
+    this.#line('Project', `${manifest.name}, built by waypost ${manifest.waypost}`)
+    this.#line('Stored', `${timeOf(createdAt)} by ${createdBy}`)
+    for (const one of activations) this.#line('Activated', describeActivation(one))
+    if (message !== undefined) this.#line('Message', message)
+    this.print()
+    for (const { path, methods } of manifest.routes) {
+      for (const { method, ...access } of methods)
+        this.#line('Route', `${method.padEnd(6)} ${path}   ${describeAccess(access)}`)
+    }
+    for (const [title, names] of listNames(manifest)) {
+      if (names.length > 0) this.#line(title, names.join(', '))
+    }
+    this.#line('Artifacts', describeArtifacts(manifest))
+  }
+
+  #line(title: string, text: string): void {
+    this.print(`  ${title.padEnd(indent - 2)}${wrap(printable(text), indent)}`)
+  }
+}
+
+function describeActivation({ kind, activatedAt, activatedBy, message }: ListedActivation): string {
+  const said = message === undefined ? '' : `: ${message}`
+  return `${timeOf(activatedAt)} by ${activatedBy}${kind === 'rollback' ? ', a rollback' : ''}${said}`
+}
+
+function describeAccess({
+  public: isPublic,
+  scopes,
+}: {
+  readonly public: boolean
+  readonly scopes: readonly string[]
+}) {
+  if (isPublic) return 'public'
+  return scopes.length === 0 ? 'any valid token' : `scope ${scopes.join(' or ')}`
+}
+
+/** What configures a connection may hold what is nobody's business: its class is named, and no more. */
+function listNames(manifest: Manifest): readonly (readonly [title: string, names: readonly string[]])[] {
+  const uses = Object.entries(manifest.connections).map(([name, use]) => `${name} (${use.class})`)
+  const variables = Object.entries(manifest.variables)
+  return [
+    ['Schemas', Object.keys(manifest.schemas)],
+    ['Scopes', Object.keys(manifest.scopes)],
+    ['Events', Object.keys(manifest.events)],
+    ['Rates', Object.keys(manifest.rates)],
+    ['Cronjobs', Object.keys(manifest.cronjobs)],
+    ['Connections', uses],
+    ['Plugins', manifest.plugins.map(({ name }) => name)],
+    ['Settings', Object.entries(manifest.config).map(([name, value]) => `${name} ${JSON.stringify(value)}`)],
+    ['Variables', variables.map(([name, { optional }]) => (optional ? `${name} (optional)` : name))],
+    ['Migrations', manifest.migrations.map(({ connection, name }) => `${connection}/${name}`)],
+  ]
+}
+
+function describeArtifacts({ artifacts }: Manifest): string {
+  const sizes = Object.values(artifacts)
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  return `${plural(sizes.length, 'artifact')}, ${Math.ceil(bytes / 1024)} KB`
+}
+
+function toJson({ id, projectHash, backendHash, message, createdBy, createdAt, activations, manifest }: ShownRelease) {
+  return {
+    release: id,
+    project_hash: projectHash,
+    backend_hash: backendHash,
+    name: manifest.name,
+    waypost: manifest.waypost,
+    message: message ?? null,
+    created: timeOf(createdAt),
+    created_by: createdBy,
+    activations: activations.map((one) => ({
+      kind: one.kind,
+      activated: timeOf(one.activatedAt),
+      by: one.activatedBy,
+      message: one.message ?? null,
+    })),
+    routes: manifest.routes.flatMap(({ path, methods }) =>
+      methods.map(({ method, public: isPublic, scopes }) => ({ method, path, public: isPublic, scopes })),
+    ),
+    schemas: Object.keys(manifest.schemas),
+    scopes: Object.keys(manifest.scopes),
+    events: Object.keys(manifest.events),
+    rates: Object.keys(manifest.rates),
+    cronjobs: Object.keys(manifest.cronjobs),
+    connections: Object.entries(manifest.connections).map(([name, use]) => ({ name, class: use.class })),
+    plugins: manifest.plugins.map(({ name }) => name),
+    settings: manifest.config,
+    variables: manifest.variables,
+    migrations: manifest.migrations.map(({ connection, name, checksum }) => ({ connection, name, checksum })),
+    artifacts: manifest.artifacts,
+  }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
