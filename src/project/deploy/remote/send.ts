@@ -101,7 +101,7 @@ function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): 
   const cause = error.cause ?? error
   const { code = '' } = cause as NodeJS.ErrnoException
   const told = (reason: string, hint: string) =>
-    errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint }, { cause: error })
+    errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint }, { cause })
   if (error.name === 'TimeoutError') {
     return told(`it did not answer within ${timeoutMs / 1000} s`, 'Look whether the server runs, and try again.')
   }

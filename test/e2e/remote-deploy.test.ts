@@ -1,0 +1,126 @@
+// A pipeline deploys to a running server, with nothing of System but the address and the credentials of a client.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { addClient, addUser } from '../../src/auth/index.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { makeSystem, type NewSystem } from './new-system.ts'
+import { assertCalm, startServe, type Serving } from './serving.ts'
+
+type Env = Readonly<Record<string, string>>
+
+describe('deploying to a running server', { concurrency: 1 }, () => {
+  const closers: (() => Promise<unknown>)[] = []
+  let system: NewSystem
+  let serving: Serving
+  let project: TestProject
+  let url: string
+  let deployer: Env
+  let planner: Env
+
+  before(async () => {
+    system = await makeSystem('postgresql')
+    closers.push(system.close)
+    const { system: store } = system.host
+    await addUser(store, { name: 'ci', scopes: ['backend.read', 'backend.deploy'] })
+    const makeClient = async (name: string, scopes: readonly string[]): Promise<Env> => {
+      const grants = ['client_credentials']
+      const { id, secret = '' } = await addClient(store, {
+        name,
+        user: 'ci',
+        scopes,
+        grants,
+        redirectUris: [],
+        public: false,
+      })
+      return { WAYPOST_CLIENT_ID: id, WAYPOST_CLIENT_SECRET: secret }
+    }
+    deployer = await makeClient('pipeline', ['backend.read', 'backend.deploy'])
+    planner = await makeClient('planner', ['backend.read'])
+    serving = await startServe(system.folder)
+    closers.push(() => serving.stop())
+    url = `http://127.0.0.1:${serving.port}`
+    project = await makeProject()
+    closers.push(project.remove)
+  })
+  after(async () => {
+    for (const close of closers.toReversed()) await close()
+  })
+
+  const deploy = (env: Env, words = '') => project.run(`deploy --yes --url ${url}${words}`, { env })
+  const list = () => send(serving.port, { path: '/todo' })
+
+  it('runs migrations, uploads, activates and waits, when it was told to migrate', async () => {
+    const refused = await deploy(deployer)
+    assert.match(refused.stderr, /migrations that have not run.*System\/20261120-create-app-todo/s)
+    assert.equal(refused.code, 1)
+    assert.equal((await list()).status, 404)
+
+    const { code, stdout, stderr } = await deploy(deployer, ' --migrate')
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stderr, new RegExp(`^ {2}Target {5}${url}\n`))
+    assert.match(
+      stdout,
+      /^ {2}Uploaded {3}(\d+) of \1 artifacts, \d+ KB\n {2}Migrated {3}System\/20261120-create-app-todo /,
+    )
+    assert.match(stdout, / {2}Activated {2}[0-9a-f]{8}\n {2}Serving /)
+    assert.equal((await list()).status, 200)
+  })
+
+  it('does nothing the second time, and uploads only what is new then', async () => {
+    const again = await deploy(deployer)
+    assert.equal(again.code, 0, again.stderr)
+    assert.doesNotMatch(again.stdout, /Uploaded/)
+    assert.match(again.stdout, /is active already\. Nothing to do\./)
+
+    await project.edit('src/todo/collection.ts', 'const itemsPerPage = 16', 'const itemsPerPage = 7')
+    const { code, stdout, stderr } = await deploy(deployer, ' --json')
+    assert.equal(code, 0, stderr)
+    const { activated, servers, release } = JSON.parse(stdout)
+    assert.deepEqual([activated, servers.length, servers[0].release], [true, 1, release])
+    assert.equal((await list()).body.itemsPerPage, 7)
+    const uploads = await system.host.system.db.selectFrom('waypost_upload').selectAll().execute()
+    assert.deepEqual(uploads, [], 'what was uploaded belongs to the release now')
+    const { activated_by: by } = await system.host.system.db
+      .selectFrom('waypost_active')
+      .select('activated_by')
+      .executeTakeFirstOrThrow()
+    assert.equal(by, 'ci (pipeline)')
+  })
+
+  it('says what is wrong with credentials and addresses, and what to do', async () => {
+    await project.edit('src/todo/collection.ts', 'const itemsPerPage = 7', 'const itemsPerPage = 8')
+    const cases: [env: Env, words: string, stderr: RegExp][] = [
+      [planner, `--url ${url}`, /needs backend\.deploy.*waypost user:scopes NAME --add backend\.read,backend\.deploy/s],
+      [{}, `--url ${url}`, /WAYPOST_CLIENT_ID is not set\n.*WAYPOST_TOKEN/s],
+      [{ ...deployer, WAYPOST_CLIENT_SECRET: 'wrong' }, `--url ${url}`, /no token.*waypost client:secret/s],
+      [{ WAYPOST_TOKEN: 'a.b.c' }, `--url ${url}`, /does not accept WAYPOST_TOKEN.*waypost token:issue/s],
+      [deployer, `--url ${url.replace('http:', 'https:')}`, /cannot be reached/],
+      [deployer, `--url http://127.0.0.1:${await findClosedPort()}`, /cannot be reached: nothing listens there/],
+      [deployer, '--url http://api.example.com', /https only/],
+      [deployer, '--url https://ci:secret-word@api.example.com', /credentials do not stand in it/],
+      [deployer, `--url ${url} --against 00000000`, /not 00000000/],
+    ]
+    const ended = await Promise.all(cases.map(([env, words]) => project.run(`deploy --yes ${words}`, { env })))
+    for (const [index, { code, stdout, stderr }] of ended.entries()) {
+      const [, words, expected] = cases[index]!
+      assert.equal(code, 1, words)
+      assert.match(stderr, expected, words)
+      assert.equal(stdout, '', words)
+      assertCalm(stderr)
+      for (const secret of [deployer['WAYPOST_CLIENT_SECRET']!, 'secret-word']) assert.ok(!stderr.includes(secret))
+    }
+    assert.equal((await list()).body.itemsPerPage, 7)
+  })
+})
+
+async function findClosedPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
