@@ -171,17 +171,19 @@ async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }:
   }
   await app.register(cors, {
     delegator: (request: FastifyRequest, decide: (error: null, options: FastifyCorsOptions) => void) =>
-      decide(null, isAuthorization(request) ? { origin: false } : forPages),
+      decide(null, isOwnMatter(request) ? { origin: false } : forPages),
   })
 }
 
 /**
  * OAuth2's own endpoints say themselves which pages may call them: a page that may use the API may not therefore read
- * the pages for login and consent.
+ * the pages for login and consent. Nor has it anything to do with administration.
  */
-function isAuthorization({ url, routeOptions }: FastifyRequest): boolean {
+function isOwnMatter({ url, routeOptions }: FastifyRequest): boolean {
   // A pre-flight finds the route of every path, so that the path itself says whose it is, as the router reads it.
-  return [routeOptions.url ?? '', decodePath(url)].some((path) => /^\/(authorization|\.well-known)\//.test(path))
+  return [routeOptions.url ?? '', decodePath(url)].some((path) =>
+    /^\/(authorization|backend|\.well-known)\//.test(path),
+  )
 }
 
 function decodePath(url: string): string {

@@ -98,3 +98,17 @@ test('in dev pages of this machine may call', async () => {
     assert.equal(headers['access-control-allow-origin'], isAllowed ? origin : undefined)
   }
 })
+
+test('no page has anything to do with administration, however its path is written', async () => {
+  await using server = await openProjectServer({ files: files('config: { cors: ["*"] }') })
+  for (const path of ['/backend/release', '/backend/release/survey', '/%62ackend/release']) {
+    const asked = await send(server.port, { ...preflight('https://app.example.com', 'POST'), path })
+    assert.equal(asked.headers['access-control-allow-origin'], undefined, path)
+    const { status, headers } = await send(server.port, {
+      path,
+      headers: { origin: 'https://app.example.com' },
+      body: {},
+    })
+    assert.deepEqual([status, headers['access-control-allow-origin']], [401, undefined], path)
+  }
+})

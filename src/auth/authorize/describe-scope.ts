@@ -1,4 +1,4 @@
-import { consumerScope } from '../account/scopes.ts'
+import { consumerScope, isBackendScope } from '../account/scopes.ts'
 
 /** What Waypost's own scopes let a client do; a release describes its own. */
 const own = new Map([
@@ -9,10 +9,14 @@ const own = new Map([
   ['backend.admin', 'Administer users, clients and security settings'],
 ])
 
-/** @param scopes the active release's */
+/**
+ * What is said of a scope where a client asks for it: nothing else of one of administration than what it is.
+ * @param scopes the active release's
+ */
 export function describeScope(
   scopes: Readonly<Record<string, { readonly description?: string }>>,
   name: string,
 ): string | undefined {
+  if (isBackendScope(name)) return own.get(name)
   return (Object.hasOwn(scopes, name) ? scopes[name]?.description : undefined) ?? own.get(name)
 }
