@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { migrateSystem, openSystem, type System } from '../../src/store/index.ts'
+import { baseUrl, makeHost, secret, startServe, type Serving } from '../e2e/serving.ts'
+import type { EndedCli, RunningCli } from '../support/cli.ts'
+import { linkDependencies, openProject, type TestProject } from '../support/project.ts'
+
+type Variables = Readonly<Record<string, string>>
+
+/** A project whose every route tells of which release it is, and processes of `serve` on one PostgreSQL. */
+export interface Hosts extends AsyncDisposable {
+  /** PostgreSQL itself, whatever stands between it and the servers. */
+  readonly system: System
+  readonly project: TestProject
+  /** Where servers and workers run: a folder without a project. */
+  readonly host: TestProject
+  /** Gives the sources a name that their routes tell. */
+  name(release: string): Promise<void>
+  /** Names, deploys by the built command line, and fails when that does. @returns what it printed as JSON */
+  deploy(release: string, words?: string): Promise<DeployedJson>
+  /** Starts `serve` and waits until it listens; it ends with the site, and fails it when it ends otherwise than in order. */
+  serve(env?: Variables): Promise<Serving>
+  /** Ends a process of which nothing is expected any more. */
+  kill(process: RunningCli): Promise<EndedCli>
+}
+
+export interface DeployedJson {
+  readonly release: string
+  readonly activated: boolean
+  readonly servers: readonly { readonly name: string; readonly state: string }[]
+}
+
+export interface HostsOptions {
+  /** A new database. */
+  readonly url: string
+  /** Beside what every process needs, or in its place. */
+  readonly env?: Variables
+}
+
+const stopLimitMs = 30_000
+
+const yml = `routes:
+  /version: { methods: { GET: { public: true, response: Any, action: src/version.ts } } }
+  /slow: { methods: { GET: { public: true, response: Any, action: src/slow.ts } } }
+  /echo: { methods: { POST: { public: true, response: Any, action: src/echo.ts } } }
+  /stored: { methods: { GET: { public: true, response: Any, action: src/stored.ts } } }
+  /own: { scopes: [todo], methods: { GET: { response: Any, action: src/version.ts } } }
+  /note: { methods: { POST: { public: true, response: Any, action: src/note.ts } } }
+schema:
+  Any: { type: object, additionalProperties: true }
+event:
+  noted: { description: Something was noted, schema: Any, scopes: [todo] }
+`
+const actionFile = (body: string) => `import { release } from './release.ts'
+export default class Told {
+  async handle(request, context) {
+    ${body}
+  }
+}
+`
+const actions: Readonly<Record<string, string>> = {
+  version: 'return { release }',
+  slow: 'await new Promise((resolve) => setTimeout(resolve, 150)); return { release }',
+  echo: 'return { release, text: request.body.text }',
+  stored: `const { id } = await context.connection('System').selectFrom('waypost_active').select('id').executeTakeFirstOrThrow()
+    return { release, id }`,
+  note: `await context.dispatch('noted', { release }); return { release }`,
+}
+/** A server that is told so never gets so far as to serve a release that is named as it is told. */
+const releaseFile = (name: string) => `export const release = '${name}'
+if (process.env.STAYS_BEFORE === release) await new Promise((resolve) => setTimeout(resolve, 2 ** 30))
+`
+
+/** Migrates the database; nothing is deployed yet. */
+export async function openHosts({ url, env = {} }: HostsOptions): Promise<Hosts> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of closers.splice(0).toReversed()) await step()
+  }
+  const environment = {
+    WAYPOST_SYSTEM_URL: url,
+    WAYPOST_SECRET: secret,
+    WAYPOST_BASE_URL: baseUrl,
+    HOST: '127.0.0.1',
+    ...env,
+  }
+  const killed = new Set<number>()
+  try {
+    const system = await openSystem({ url })
+    closers.push(() => system.close())
+    await migrateSystem(system)
+    const project = await writeProject(environment)
+    const host = await makeHost(environment)
+    closers.push(project.remove, host.remove)
+    const name = (release: string) => project.write('src/release.ts', releaseFile(release))
+    return {
+      system,
+      project,
+      host,
+      name,
+      async deploy(release, words = '') {
+        await name(release)
+        const printed = await project.ok(`deploy --yes --json ${words}`.trim())
+        return JSON.parse(printed) as DeployedJson
+      },
+      async serve(more = {}) {
+        const serving = await startServe({ ...host, start: (words) => host.start(words, { env: more }) })
+        closers.push(() => (killed.has(serving.pid) ? serving.ended : stop(serving)))
+        return serving
+      },
+      kill(running) {
+        killed.add(running.pid)
+        process.kill(running.pid, 'SIGKILL')
+        return running.ended
+      },
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function writeProject(environment: Variables): Promise<TestProject> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-e2e-hosts-')))
+  const project = openProject(folder, environment, () => rm(folder, { recursive: true, force: true }))
+  await linkDependencies(folder)
+  await project.write('package.json', '{ "name": "hosts", "type": "module", "dependencies": { "waypost": "*" } }')
+  await project.write('waypost.yml', yml)
+  for (const [file, body] of Object.entries(actions)) await project.write(`src/${file}.ts`, actionFile(body))
+  return project
+}
+
+async function stop(running: RunningCli): Promise<void> {
+  const late = setTimeout(() => process.kill(running.pid, 'SIGKILL'), stopLimitMs)
+  const { code, stdout, stderr } = await running.stop()
+  clearTimeout(late)
+  assert.equal(code, 0, `a server ended by ${code}\n${stdout}${stderr}`)
+}
