@@ -20,6 +20,12 @@ export const errors = defineErrors({
     message: '{problem}',
     hint: 'waypost {command} --help shows how it is used.',
   },
+  WP_CLI_STDOUT: {
+    kind: 'external',
+    status: 500,
+    message: 'What was printed cannot be written: {reason}',
+    hint: 'Make room where the output goes, or send it elsewhere.',
+  },
   WP_CLI_OUTPUT: {
     kind: 'user',
     status: 500,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Config } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
+import { noticeLostReader } from './notice-lost-reader.ts'
 import { describeError, exitCodeOf } from './describe-error.ts'
 import { formatError } from './report-error.ts'
 import { interrupted } from './signals.ts'
@@ -20,6 +21,7 @@ const longestLingerMs = 1000
 /** Runs what the words say and sets the exit code; reports whatever goes wrong. */
 export async function launch(words: readonly string[], options: LaunchOptions): Promise<void> {
   hushSqlite()
+  noticeLostReader()
   // oclif would look for a TypeScript loader, find none that it knows, and run what an earlier build left.
   settings.enableAutoTranspile = false
   try {
@@ -61,6 +63,7 @@ function exitOf(thrown: unknown): number | undefined {
 
 /** Waits until what was printed is out. oclif's waits for ever when the terminal was closed. */
 async function flush(): Promise<void> {
+  if (process.stdout.writableLength === 0) return
   await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
 }
 

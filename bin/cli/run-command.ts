@@ -1,6 +1,8 @@
 import type { Config } from '@oclif/core/config'
 import { nearest } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
+import type { WaypostHelp } from './help.ts'
+import { noticeLostReader } from './notice-lost-reader.ts'
 
 const globalFlags = new Set(['--no-color', '--verbose'])
 const helpFlags = new Set(['--help', '-h'])
@@ -40,13 +42,17 @@ function isTopic(config: Config, name: string): boolean {
 async function showHelp(config: Config, subject: string | undefined): Promise<void> {
   const isKnown = subject === undefined || config.findCommand(subject) !== undefined || isTopic(config, subject)
   if (!isKnown) throw unknown(config, subject)
+  await (await loadHelp(config, process.stdout)).showHelp(subject === undefined ? [] : [subject])
+}
+
+async function loadHelp(config: Config, stream: NodeJS.WriteStream): Promise<WaypostHelp> {
   const { WaypostHelp } = await import('./help.ts')
-  await new WaypostHelp(config, process.stdout).showHelp(subject === undefined ? [] : [subject])
+  noticeLostReader() // oclif, which is loaded now, throws at what cannot be written
+  return new WaypostHelp(config, stream)
 }
 
 async function showTopic(config: Config, topic: string): Promise<void> {
-  const { WaypostHelp } = await import('./help.ts')
-  await new WaypostHelp(config, process.stderr).showHelp([topic])
+  await (await loadHelp(config, process.stderr)).showHelp([topic])
   process.exitCode = 2
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
@@ -142,6 +143,21 @@ for (const [name, [words, expected]] of Object.entries(behaviours)) {
       else if (wanted !== undefined) assert.equal(actual, wanted)
     }
     assert.equal(status, expected.status, stderr)
+  })
+}
+
+const unwritable = '/dev/full'
+const skip = existsSync(unwritable) ? false : `there is no ${unwritable}`
+for (const words of [['greet', 'Ann'], ['greet', 'Ann', '--json'], ['--help'], ['greet', '--help']]) {
+  test(`what cannot be printed is a failure: ${words.join(' ')}`, { skip }, () => {
+    const full = openSync(unwritable, 'w')
+    const { status, stderr } = spawnSync(process.execPath, [start, ...words], {
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    assert.equal(status, 1)
+    assert.match(stderr, /What was printed cannot be written: ENOSPC[^\n]*\n {2}Make room[^\n]*\n$/)
   })
 }
 
