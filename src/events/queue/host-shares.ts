@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/index.ts'
 const slowMs = 1000
 /** And one that takes so long lets nobody expect that it ends soon. */
 const hungMs = 5000
-/** Endpoints whose hosts are known by heart; then they are read anew. */
+/** Endpoints whose hosts are known by heart, and hosts of which it is known how they were; then they are read anew. */
 const mostKnown = 1000
 
 /** How many POSTs a worker makes at once, and how many of them to one endpoint. */
@@ -28,11 +28,8 @@ export class HostShare {
   /** Deliveries that were claimed and have not ended. */
   claimed = 0
 
-  readonly origin: string
-
-  constructor(clock: Clock, origin: string) {
+  constructor(clock: Clock) {
     this.#clock = clock
-    this.origin = origin
   }
 
   /** POSTs under way. */
@@ -56,9 +53,9 @@ export class HostShare {
     return this.#oldestMs() >= slowMs
   }
 
-  /** Whether it answers at once, as far as is known. */
-  isQuick(): boolean {
-    return this.#lastMs !== undefined && this.#lastMs < slowMs && !this.isSlow()
+  /** Whether it was slow when it answered last, or is now. */
+  #isDoubtful(): boolean {
+    return (this.#lastMs ?? 0) >= slowMs || this.isSlow()
   }
 
   isHung(): boolean {
@@ -71,14 +68,18 @@ export class HostShare {
     return oldest === undefined ? 0 : this.#clock.monotonic() - oldest.began
   }
 
-  /** How many POSTs at once may be to this host: nearly all while it answers at once, else its usual share. */
+  /** How many POSTs at once may be to this host: nearly all once it has answered at once, else its usual share. */
   mostOf(limits: Limits): number {
-    return this.isQuick() ? limits.total - Math.floor(limits.total / 8) : usualShare(limits)
+    const isQuick = this.#lastMs !== undefined && !this.#isDoubtful()
+    return isQuick ? limits.total - Math.floor(limits.total / 8) : usualShare(limits)
   }
 
-  /** How many deliveries may be claimed for it. Who answers at once has some that wait for their place. */
+  /**
+   * How many deliveries may be claimed for it: as many as can be, so that claims are large, until it is slow. What then
+   * waits for a place is given back.
+   */
   mostClaimed(limits: Limits): number {
-    return this.isQuick() ? Infinity : usualShare(limits)
+    return this.#isDoubtful() ? usualShare(limits) : Infinity
   }
 }
 
@@ -111,14 +112,22 @@ export class HostShares {
   /** Counts a delivery that was claimed, until it is left. */
   claim(endpoint: string): HostShare {
     const origin = this.#originOf(endpoint)
-    const host = this.#hosts.get(origin) ?? new HostShare(this.#clock, origin)
-    this.#hosts.set(origin, host)
+    let host = this.#hosts.get(origin)
+    if (host === undefined) {
+      if (this.#hosts.size >= mostKnown) this.#forget()
+      host = new HostShare(this.#clock)
+      this.#hosts.set(origin, host)
+    }
     host.claimed++
     return host
   }
 
   leave(host: HostShare): void {
-    if (--host.claimed === 0) this.#hosts.delete(host.origin)
+    host.claimed--
+  }
+
+  #forget(): void {
+    for (const [origin, { claimed }] of this.#hosts) if (claimed === 0) this.#hosts.delete(origin)
   }
 
   count(limits: Limits): HostCount {
@@ -128,7 +137,7 @@ export class HostShares {
       if (origin === '') return true // of a subscription that is gone: nothing is posted
       const host = this.#hosts.get(origin)
       const more = chosen.get(origin) ?? 0
-      if ((host?.claimed ?? 0) + more >= (host?.mostClaimed(limits) ?? usualShare(limits))) {
+      if ((host?.claimed ?? 0) + more >= (host?.mostClaimed(limits) ?? Infinity)) {
         count.isHeld ||= host?.isHung() !== true
         return false
       }
