@@ -1,26 +1,59 @@
 import { userInfo } from 'node:os'
-import { Flags, WaypostCommand, confirm, formatServing, paint, printDiagnostics, waitFlag } from '../bin/cli/index.ts'
-import { readEnvironment } from '../src/kit/index.ts'
-import type { Deployment, DeployPlan } from '../src/project/index.ts'
+import {
+  againstFlag,
+  Flags,
+  WaypostCommand,
+  confirm,
+  describeActive,
+  describeNothing,
+  describePlanEnd,
+  describeServers,
+  formatPlan,
+  formatPlanMarkdown,
+  formatServing,
+  isNothing,
+  planJson,
+  printDiagnostics,
+  waitFlag,
+} from '../bin/cli/index.ts'
+import { readEnvironment, systemClock } from '../src/kit/index.ts'
+import type { Deployment, DeployPlan, PlannedTarget, PlanOptions } from '../src/project/index.ts'
 
-const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
+/** With --detailed-exitcode, of a plan in which there is something to do. */
+const exitChanges = 3
 
 export default class Deploy extends WaypostCommand {
-  static override description = 'Build the project and make it what System serves: all or nothing.'
+  static override description =
+    'Build the project and make it what System serves: all or nothing. A change that breaks callers needs a yes: on a terminal by hand, elsewhere by --yes.'
   static override examples = [
-    '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --yes --json --message "Add content"',
-    '<%= config.bin %> <%= command.id %> --yes --url https://api.example.com',
+    '<%= config.bin %> <%= command.id %> --plan',
+    '<%= config.bin %> <%= command.id %> --migrate --yes --message "Add content"',
+    '<%= config.bin %> <%= command.id %> --yes --url https://api.example.com --against 4f1c9a2e',
+    '<%= config.bin %> <%= command.id %> --plan --markdown > plan.md',
   ]
   static override enableJsonFlag = true
   static override flags = {
+    plan: Flags.boolean({ description: 'Say what would change, and change nothing' }),
+    'detailed-exitcode': Flags.boolean({
+      description: 'With --plan: exit with 0 if there is nothing to do, with 3 if there is',
+      dependsOn: ['plan'],
+    }),
+    markdown: Flags.boolean({
+      description: 'With --plan: as a comment for a pull request',
+      dependsOn: ['plan'],
+      exclusive: ['json'],
+    }),
     url: Flags.string({
       description: 'A running server to deploy to, instead of the System of WAYPOST_SYSTEM_URL',
       env: 'WAYPOST_URL',
     }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing, and break callers where that is not forbidden' }),
+    'allow-breaking': Flags.boolean({
+      description: 'Break callers, also where breaking_changes: forbid holds',
+      env: 'WAYPOST_ALLOW_BREAKING',
+    }),
     message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
-    against: Flags.string({ description: 'Only if this release is the active one', env: 'WAYPOST_AGAINST' }),
+    against: againstFlag,
     migrate: Flags.boolean({ description: 'Run the migrations that have not run first', env: 'WAYPOST_MIGRATE' }),
     wait: waitFlag,
   }
@@ -28,19 +61,27 @@ export default class Deploy extends WaypostCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Deploy)
     const folder = process.cwd()
-    const { deployProject } = await import('../src/project/index.ts')
-    const deployment = await deployProject({
+    const options: PlanOptions = {
       folder,
       variables: readEnvironment(folder),
       url: flags.url,
+      against: flags.against,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    }
+    if (flags.plan) return this.#plan(options)
+    const { deployProject } = await import('../src/project/index.ts')
+    const deployment = await deployProject({
+      ...options,
       by: nameOfUser(),
       message: flags.message,
-      against: flags.against,
       migrate: flags.migrate,
+      isSure: flags.yes,
+      allowBreaking: flags['allow-breaking'],
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
-      onTarget: (target) => this.note(`  Target     ${target}`),
-      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      onTarget: (target) => this.note(formatTarget(target)),
+      onPlan: (plan) => this.#showPlan(plan, flags.migrate),
+      ...(this.isInteractive() ? { confirm: async () => confirm('  Callers may break. Deploy it?') } : {}),
       onUploaded: ({ artifacts, of, bytes }) =>
         this.print(`  Uploaded   ${artifacts} of ${of} artifacts, ${Math.ceil(bytes / 1024)} KB`),
       onMigrationsLocked: () => this.note('  Waiting    somebody else migrates this target just now'),
@@ -49,40 +90,51 @@ export default class Deploy extends WaypostCommand {
         this.print(
           activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`,
         ),
-      confirm: async (plan) => {
-        this.#show(plan)
-        const removes = plan.changes.some((change) => change.change === 'removed')
-        return !removes || flags.yes || !this.isInteractive() || confirm('  Something is removed. Deploy it?')
-      },
     })
     if (deployment === undefined) {
       this.note('  Nothing was changed on the target.')
       process.exitCode = 1
       return { activated: false }
     }
-    const { id, changes, activated, servers, migrated } = deployment
     this.#showServers(deployment, flags.wait)
-    return { release: id, changes, activated, migrated, servers }
+    const { activated, migrated, servers } = deployment
+    return { ...planJson(deployment), activated, migrated, servers }
   }
 
-  #showServers({ id, active, servers, lackingVariables: lacking }: Deployment, waitMs: number): void {
+  async #plan(options: PlanOptions): Promise<unknown> {
+    const { flags } = await this.parse(Deploy)
+    const { planDeployment } = await import('../src/project/index.ts')
+    const plan = await planDeployment(options)
+    if (flags['detailed-exitcode'] && !isNothing(plan)) process.exitCode = exitChanges
+    if (flags.markdown) process.stdout.write(formatPlanMarkdown(plan, flags.migrate))
+    else if (isNothing(plan)) this.print(`${formatTarget(plan.target)}\n  ${describeNothing(plan)}`)
+    else {
+      this.print(formatTarget(plan.target))
+      this.#showPlan(plan, flags.migrate, true)
+      for (const line of describePlanEnd(plan, { migrates: flags.migrate })) this.print(line)
+    }
+    return { ...planJson(plan), activated: false }
+  }
+
+  #showPlan(plan: DeployPlan, migrates: boolean, isResult = false): void {
+    const stream = isResult ? process.stdout : process.stderr
+    const write = (line: string) => (isResult ? this.print(line) : this.note(line))
+    write(`  Active     ${describeActive(plan, systemClock.now())}`)
+    write(`  Project    ${plan.id.slice(0, 8)}\n`)
+    for (const line of formatPlan({ ...plan, migrates }, stream)) write(line)
+    write('')
+  }
+
+  #showServers({ id, active, servers, target, lackingVariables: lacking }: Deployment, waitMs: number): void {
     const before = active?.id === id ? undefined : active?.id
-    for (const line of formatServing({ release: id, before, servers, waitMs, lacking })) this.print(line)
+    const served = { release: id, before, servers, waitMs, lacking, targetFlags: target.flags }
+    for (const line of formatServing(served)) this.print(line)
     if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }
+}
 
-  #show(plan: DeployPlan): void {
-    this.note(
-      `  Active     ${plan.active === undefined ? 'nothing yet' : `${plan.active.id.slice(0, 8)}   by ${plan.active.activatedBy}`}`,
-    )
-    this.note(`  Project    ${plan.id.slice(0, 8)}\n`)
-    for (const { change, kind, name, details } of plan.changes) {
-      const [sign, colour] = signs[change]
-      const told = details.map(({ text }) => `   ${text}`).join('')
-      this.note(`  ${paint(colour, sign, process.stderr)} ${kind.padEnd(11)}${name}${told}`)
-    }
-    this.note('')
-  }
+function formatTarget(target: PlannedTarget): string {
+  return `  Target     ${target.address}   ${describeServers(target)}`
 }
 
 /** Who deploys. In a container the user of a pipeline may have no name. */

@@ -2,6 +2,7 @@
 // May import kit and @oclif/core, by its subpaths: the whole of it takes twice as long to load.
 export * as Args from '@oclif/core/args'
 export * as Flags from '@oclif/core/flags'
+export { againstFlag } from './against-flag.ts'
 export { WaypostCommand } from './base-command.ts'
 export { formatChanges } from './change-lines.ts'
 export { confirm } from './confirm.ts'
@@ -18,6 +19,17 @@ export { migrationFlags } from './migration-flags.ts'
 export { openBrowser } from './open-browser.ts'
 export { openInspector } from './open-inspector.ts'
 export { paint } from './paint.ts'
+export { planJson } from './plan/plan-json.ts'
+export { formatPlan } from './plan/plan-lines.ts'
+export { formatPlanMarkdown } from './plan/plan-markdown.ts'
+export {
+  describeActive,
+  describeCounts,
+  describeNothing,
+  describePlanEnd,
+  describeServers,
+  isNothing,
+} from './plan/plan-summary.ts'
 export { plural } from './plural.ts'
 export { printAnnotations } from './print-annotations.ts'
 export { printDiagnostics } from './print-diagnostics.ts'

@@ -89,6 +89,24 @@ export const errors = defineErrors({
     message: 'The release needs migrations that have not run on the target: {names}',
     hint: 'waypost deploy --migrate runs them before the release becomes the active one.',
   },
+  WP_PROJECT_NO_TARGET: {
+    kind: 'user',
+    status: 500,
+    message: 'There is no System database at .waypost/system.db, and neither WAYPOST_SYSTEM_URL nor --url is set',
+    hint: 'In a pipeline set one of them; on this machine run waypost dev or waypost migrate first.',
+  },
+  WP_PROJECT_BREAKING: {
+    kind: 'user',
+    status: 409,
+    message: '{count}, and nobody is there to say yes; nothing was changed',
+    hint: 'Look at them above. To deploy them all the same: --yes',
+  },
+  WP_PROJECT_BREAKING_FORBIDDEN: {
+    kind: 'user',
+    status: 409,
+    message: '{count}, which "breaking_changes: forbid" keeps from being deployed; nothing was changed',
+    hint: 'Keep what callers use beside what is new. To deploy them all the same: --allow-breaking',
+  },
   WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
   WP_PROJECT_GENERATE_ACCESS: {
     kind: 'user',

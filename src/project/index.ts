@@ -1,6 +1,7 @@
 // project: the composition root of a developer's folder: init, validate, migrate, dev, the deploying side of a release.
 // May import every other room but testing. What needs a server is loaded when it is called, so that validate stays quick.
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
+import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
 import type { DescribeOptions } from './describe-api.ts'
 import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
@@ -12,7 +13,8 @@ import type { TestProject } from './test-project.ts'
 import type { Variables } from '../kit/index.ts'
 import type { OpenApi } from '../runtime/index.ts'
 
-export type { DeployOptions, Deployment, DeployPlan } from './deploy/deploy-project.ts'
+export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
+export type { DeployPlan, PlannedTarget, PlanOptions } from './deploy/make-plan.ts'
 export type { DescribeOptions } from './describe-api.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'
 export type { DevServer } from './dev.ts'
@@ -57,6 +59,10 @@ export async function redoMigrations(options: RevertOptions): Promise<RevertRepo
 
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return (await import('./deploy/deploy-project.ts')).deployProject(options)
+}
+
+export async function planDeployment(options: PlanOptions): Promise<DeployPlan> {
+  return (await import('./deploy/make-plan.ts')).planDeployment(options)
 }
 
 export async function describeApi(options: DescribeOptions): Promise<OpenApi> {

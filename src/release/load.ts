@@ -10,6 +10,8 @@ export interface StoredRelease {
   readonly manifest: Manifest
   readonly activatedAt: number
   readonly activatedBy: string
+  /** What was said when it was made. */
+  readonly message?: string | null
 }
 
 /** The id of the active release, also where what is stored of it is damaged. */
@@ -26,11 +28,11 @@ export async function loadActiveRelease(system: System): Promise<StoredRelease |
     .leftJoin('waypost_release_part as project', 'project.hash', 'release.project_hash')
     .leftJoin('waypost_release_part as backend', 'backend.hash', 'release.backend_hash')
     .select(['active.release_id as id', 'active.activated_at as activatedAt', 'active.activated_by as activatedBy'])
-    .select(['project.manifest as project', 'backend.manifest as backend'])
+    .select(['release.message', 'project.manifest as project', 'backend.manifest as backend'])
     .executeTakeFirst()
   if (row === undefined || row.id === null) return undefined
-  const { activatedAt, activatedBy } = row
-  return { id: row.id, manifest: readParts({ ...row, id: row.id }), activatedAt, activatedBy }
+  const { activatedAt, activatedBy, message } = row
+  return { id: row.id, manifest: readParts({ ...row, id: row.id }), activatedAt, activatedBy, message }
 }
 
 /** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */

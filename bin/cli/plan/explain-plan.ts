@@ -1,0 +1,116 @@
+import type { DeployPlan } from '../../../src/project/index.ts'
+import { printable } from '../dev-lines.ts'
+
+/** A line of a plan: one thing that changes, or that has to be looked after. */
+export interface PlanLine {
+  /** Absent for what does not change and has to be looked after all the same. */
+  readonly change?: 'added' | 'changed' | 'removed'
+  readonly kind: string
+  readonly name: string
+  readonly breaking: boolean
+  readonly remarks: readonly Remark[]
+}
+
+export interface Remark {
+  readonly text: string
+  readonly breaking: boolean
+  /** A command in the text that can be copied. */
+  readonly command?: string
+}
+
+export type Change = DeployPlan['changes'][number]
+
+/** What is left of the lists when a plan has to be told in full. */
+export interface PlanParts {
+  readonly changes: DeployPlan['changes']
+  readonly unheldScopes?: DeployPlan['unheldScopes']
+  readonly lackingVariables?: DeployPlan['lackingVariables']
+  readonly pendingMigrations?: DeployPlan['pendingMigrations']
+  /** Migrations that have not run will. */
+  readonly migrates?: boolean
+}
+
+/** The lines of a plan, in its order: what changes, each with what has to be known of it, and then what else there is. */
+export function explainPlan(parts: PlanParts): readonly PlanLine[] {
+  const { changes } = parts
+  const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`))
+  const others = listOthers(parts).filter(({ kind, name }) => !told.has(`${kind} ${name}`))
+  return [...changes.map((change) => explainChange(change, parts)), ...others]
+}
+
+function explainChange(change: Change, parts: PlanParts): PlanLine {
+  const { kind, details, breaking, source } = change
+  const own = details.map(({ text, breaking: isBreaking, affects }) => ({
+    text: affects === undefined || !isBreaking ? printable(text) : `${printable(text)}, for ${nameSome(affects)}`,
+    breaking: isBreaking,
+  }))
+  // Only a new route is looked for; a changed one is where it was.
+  const place = change.change === 'added' && source !== undefined ? [plain(printable(source))] : []
+  const more = change.change === 'removed' ? [] : remarksOf(kind, change.name, parts)
+  return {
+    change: change.change,
+    kind,
+    name: printable(change.name),
+    breaking,
+    remarks: join(
+      [...own.filter((one) => one.breaking), ...own.filter((one) => !one.breaking), ...more, ...place],
+      change,
+    ),
+  }
+}
+
+/** What is added is told on one line. */
+function join(remarks: readonly Remark[], { change }: Change): readonly Remark[] {
+  if (change !== 'added' || remarks.length < 2) return remarks
+  const command = remarks.find((remark) => remark.command !== undefined)?.command
+  const text = remarks.map((remark) => remark.text).join('   ')
+  return [{ text, breaking: false, ...(command === undefined ? {} : { command }) }]
+}
+
+function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remark[] {
+  const { unheldScopes = [], lackingVariables = [], pendingMigrations } = parts
+  if (kind === 'scope' && unheldScopes.includes(name)) return [tellUnheld(name)]
+  if (kind === 'migration' && pendingMigrations !== undefined)
+    return [pendingMigrations.includes(name) ? tellPending(parts) : plain('has run already')]
+  const lacking = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
+  return lacking === undefined ? [] : [tellLacking(lacking)]
+}
+
+function listOthers(parts: PlanParts): readonly PlanLine[] {
+  const { unheldScopes = [], lackingVariables = [], pendingMigrations = [] } = parts
+  const line = (kind: string, name: string, remark: Remark): PlanLine => ({
+    kind,
+    name: printable(name),
+    breaking: false,
+    remarks: [remark],
+  })
+  return [
+    ...unheldScopes.map((name) => line('scope', name, tellUnheld(name))),
+    ...lackingVariables.map((one) => line('variable', one.name, tellLacking(one))),
+    ...pendingMigrations.map((name) => line('migration', name, tellPending(parts))),
+  ]
+}
+
+function tellUnheld(name: string): Remark {
+  const command = `waypost user:scopes NAME --add ${printable(name)}`
+  return { text: `no user has it yet: ${command}`, breaking: false, command }
+}
+
+function tellLacking({ servers }: DeployPlan['lackingVariables'][number]): Remark {
+  return plain(servers.length === 0 ? 'not set here' : `not set on ${servers.map(printable).join(', ')}`)
+}
+
+function tellPending({ migrates = false }: PlanParts): Remark {
+  return plain(migrates ? 'will run first' : 'has to run first: add --migrate')
+}
+
+const mostNamed = 3
+
+function nameSome(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).map(printable).join(', ')
+  return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown
+}
+
+function plain(text: string): Remark {
+  return { text, breaking: false }
+}

@@ -1,0 +1,85 @@
+import { paint } from '../paint.ts'
+import { widthOf } from '../print-diagnostics.ts'
+import { wrap } from '../wrap.ts'
+import { explainPlan, type PlanLine, type PlanParts, type Remark } from './explain-plan.ts'
+
+const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
+const kindWidth = 11
+const nameAt = 4 + kindWidth
+const longestName = 34
+/** Narrower remarks stand below their name. */
+const leastRemark = 32
+/** Of what breaks nobody so many of one sort are shown. */
+const mostOfSort = 15
+const mostRemarks = 8
+
+/** What changes, for people: a line for each thing, as wide as the terminal is. */
+export function formatPlan(parts: PlanParts, stream: NodeJS.WriteStream = process.stdout): readonly string[] {
+  const lines = shorten(explainPlan(parts)).map(alignRoute)
+  const nameWidth = Math.max(0, ...lines.map(({ name }) => name.length).filter((length) => length <= longestName))
+  return lines.flatMap((line) => formatLine(line, { nameWidth, stream }))
+}
+
+interface Layout {
+  readonly nameWidth: number
+  readonly stream: NodeJS.WriteStream
+}
+
+function formatLine({ change, kind, name, remarks }: PlanLine, { nameWidth, stream }: Layout): readonly string[] {
+  const [sign, colour] = change === undefined ? [' ', 'dim' as const] : signs[change]
+  const head = `  ${paint(colour, sign, stream)} ${kind.padEnd(kindWidth)}${name}`
+  if (remarks.length === 0) return [head]
+  const column = nameAt + nameWidth + 3
+  const isBeside = name.length <= nameWidth && column + leastRemark <= widthOf(stream)
+  const indent = isBeside ? column : nameAt + 2
+  const told = remarks.map((remark) => formatRemark(remark, indent, stream))
+  if (!isBeside) return [head, ...told.map((text) => `${' '.repeat(indent)}${text}`)]
+  const [first, ...rest] = told
+  return [
+    `${head.padEnd(head.length + nameWidth - name.length)}   ${first}`,
+    ...rest.map((text) => ' '.repeat(indent) + text),
+  ]
+}
+
+const hardBlank = '\u00A0'
+
+function formatRemark({ text, breaking, command }: Remark, indent: number, stream: NodeJS.WriteStream): string {
+  // A command that is copied stays on one line.
+  const kept = command === undefined ? text : text.replace(command, command.replaceAll(' ', hardBlank))
+  const lines = wrap(breaking ? `${kept}   BREAKING` : kept, indent, stream).split('\n')
+  const wrapped = lines.map((line) => line.trimEnd().replaceAll(hardBlank, ' ')).join('\n')
+  if (breaking) return wrapped.replace(/BREAKING$/, paint('red', 'BREAKING', stream))
+  return command === undefined ? wrapped : wrapped.replace(command, paint('cyan', command, stream))
+}
+
+/** Paths below one another. */
+function alignRoute(line: PlanLine): PlanLine {
+  const [, method, rest] = /^([A-Z]+) (.*)$/.exec(line.name) ?? []
+  return line.kind === 'route' && method !== undefined ? { ...line, name: `${method.padEnd(4)} ${rest}` } : line
+}
+
+/** What breaks callers is always shown; of the rest what there is place for. */
+function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
+  const counts = new Map<string, number>()
+  const shown: PlanLine[] = []
+  const sortOf = ({ change, kind }: PlanLine) => `${change} ${kind}`
+  const totals = Map.groupBy(lines, (line) => (line.breaking ? '' : sortOf(line)))
+  for (const line of lines) {
+    const sort = sortOf(line)
+    const before = counts.get(sort) ?? 0
+    if (!line.breaking) counts.set(sort, before + 1)
+    const total = totals.get(sort)?.length ?? 0
+    if (line.breaking || before < mostOfSort || total === mostOfSort + 1) shown.push(shortenRemarks(line))
+    else if (before === mostOfSort) shown.push({ ...line, name: `and ${total - mostOfSort} more`, remarks: [] })
+  }
+  return shown
+}
+
+function shortenRemarks(line: PlanLine): PlanLine {
+  const { remarks } = line
+  const breaking = remarks.filter((remark) => remark.breaking).length
+  const most = Math.max(breaking, mostRemarks)
+  if (remarks.length <= most + 1) return line
+  const rest = { text: `and ${remarks.length - most} more`, breaking: false }
+  return { ...line, remarks: [...remarks.slice(0, most), rest] }
+}

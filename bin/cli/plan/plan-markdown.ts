@@ -1,0 +1,44 @@
+import type { DeployPlan } from '../../../src/project/index.ts'
+import { explainPlan, type PlanLine } from './explain-plan.ts'
+import { describeCounts, describeNothing, describeServers, isNothing, short } from './plan-summary.ts'
+
+const signs = { added: '+', changed: '~', removed: '−' } as const
+/** A comment holds 65,536 characters. */
+const mostCharacters = 50_000
+
+/** A plan for a comment on a pull request: what breaks callers first. Whatever names hold stays text. */
+export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string {
+  const { target, active, id } = plan
+  const head = `### Plan for ${code(target.address)}\n`
+  if (isNothing(plan)) return `${head}\n${escape(describeNothing(plan))}\n`
+  const from = active === undefined ? 'nothing is active yet' : `${code(short(active.id))} is active`
+  const about = `${escape(describeServers(target))}; ${from}, this is ${code(short(id))}.`
+  const lines = explainPlan({ ...plan, migrates })
+  const rows = [...lines.filter((line) => line.breaking), ...lines.filter((line) => !line.breaking)].map(formatRow)
+  const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]
+  const sum = `**${escape(describeCounts(plan.changes))}.** Nothing was changed on the target.`
+  const forbids = plan.breakingChanges === 'forbid' && plan.changes.some((change) => change.breaking)
+  const forbidden = forbids ? ` ${code('breaking_changes: forbid')} holds: it needs ${code('--allow-breaking')}.` : ''
+  return `${head}\n${about}\n\n${table.join('\n')}\n\n${sum}${forbidden}\n`
+}
+
+function formatRow({ change, kind, name, remarks }: PlanLine): string {
+  const told = remarks.map(({ text, breaking }) => `${breaking ? '**BREAKING** ' : ''}${escape(text)}`)
+  return `| ${change === undefined ? '' : signs[change]} | ${kind} | ${code(name)} | ${told.join('<br>')} |`
+}
+
+function cut(rows: readonly string[]): readonly string[] {
+  let length = 0
+  const shown = rows.filter((row) => (length += row.length + 1) <= mostCharacters)
+  const rest = rows.length - shown.length
+  return rest === 0 ? rows : [...shown, `| | | and ${rest} more | |`]
+}
+
+/** Text that is nothing but text, wherever it stands: no markup, no link, no mention. */
+function escape(text: string): string {
+  return text.replaceAll(/[\\`*_{}[\]<>()#|!~$&@:]/g, (character) => `&#${character.codePointAt(0)};`)
+}
+
+function code(text: string): string {
+  return `<code>${escape(text)}</code>`
+}

@@ -1,0 +1,84 @@
+import type { DeployPlan, PlannedTarget } from '../../../src/project/index.ts'
+import { printable } from '../dev-lines.ts'
+import { formatSpan } from '../format-time.ts'
+import { paint } from '../paint.ts'
+import { plural } from '../plural.ts'
+import { widthOf } from '../print-diagnostics.ts'
+import { wrap } from '../wrap.ts'
+import type { Change } from './explain-plan.ts'
+
+export function short(id: string): string {
+  return id.slice(0, 8)
+}
+
+/** What a target is, beside its address: `3 servers, waypost 1.0.0`. */
+export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): string {
+  if (servers.length === 0) return 'no server runs'
+  const versions = [...new Set(servers.map(({ version }) => printable(version)))].toSorted()
+  return `${plural(servers.length, 'server')}, waypost ${versions.join(' and ')}`
+}
+
+/** What is active, for people: `4f1c9a2e   3 days ago, by ci, "Add content"`. */
+export function describeActive({ active }: Pick<DeployPlan, 'active'>, now: number): string {
+  if (active === undefined) return 'nothing yet'
+  const { id, activatedAt, activatedBy, message } = active
+  const words = message == null || message === '' ? [] : [JSON.stringify(printable(message))]
+  const parts = [`${formatSpan(now - activatedAt)} ago`, `by ${printable(activatedBy)}`, ...words]
+  return `${short(id)}   ${parts.join(', ')}`
+}
+
+export interface ChangeCounts {
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  readonly breaking: number
+}
+
+export function countChanges(changes: readonly Change[]): ChangeCounts {
+  const count = (sort: Change['change']) => changes.filter(({ change }) => change === sort).length
+  const breaking = changes.filter((change) => change.breaking).length
+  return { added: count('added'), changed: count('changed'), removed: count('removed'), breaking }
+}
+
+/** `3 added, 2 changed, 1 removed; 2 break callers` */
+export function describeCounts(changes: readonly Change[]): string {
+  const { breaking, ...counts } = countChanges(changes)
+  const sorts = Object.entries(counts).flatMap(([sort, count]) => (count === 0 ? [] : [`${count} ${sort}`]))
+  const all = sorts.length === 0 ? 'nothing that callers see' : sorts.join(', ')
+  if (breaking === 0) return `${all}; none breaks callers`
+  return `${all}; ${breaking} ${breaking === 1 ? 'breaks' : 'break'} callers`
+}
+
+/** Whether a deployment would do nothing. */
+export function isNothing({ id, active, pendingMigrations }: DeployPlan): boolean {
+  return id === active?.id && pendingMigrations.length === 0
+}
+
+/** `9b07d3c5 is what 3 servers serve. Nothing to do.` */
+export function describeNothing({ id, target: { servers } }: DeployPlan): string {
+  const there = servers.filter(({ release }) => release === id).length
+  if (servers.length === 0) return `${short(id)} is active already, and no server runs. Nothing to do.`
+  if (there === servers.length)
+    return `${short(id)} is what ${plural(there, 'server')} ${there === 1 ? 'serves' : 'serve'}. Nothing to do.`
+  return `${short(id)} is active already; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
+}
+
+/** What a plan did not do, and the command that does exactly it. */
+export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migrates: boolean }): readonly string[] {
+  const { changes, active, pendingMigrations, target, breakingChanges } = plan
+  const { breaking } = countChanges(changes)
+  const flags = [
+    ...target.flags,
+    ...(migrates || pendingMigrations.length > 0 ? ['--migrate'] : []),
+    ...(breaking > 0 && breakingChanges === 'forbid' ? ['--allow-breaking'] : []),
+    `--against ${active === undefined ? 'none' : short(active.id)}`,
+  ]
+  const command = ['waypost deploy', ...flags].join(' ')
+  const head = '  To deploy exactly this:'
+  return [
+    `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`,
+    '',
+    // A command is copied whole: it is never broken.
+    `${head}${head.length + 2 + command.length > widthOf(process.stdout) ? '\n    ' : '  '}${paint('cyan', command)}`,
+  ]
+}
