@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -59,6 +59,16 @@ test('a folder with other things in it is no project, and gets nothing without -
   await writeFile(path.join(folder, 'package.json'), '{"dependencies":{"fastify":"*"}}')
   await assert.rejects(initProject({ ...options, folder, parts: ['docker'] }), { code: 'WP_PROJECT_NOT_EMPTY' })
   assert.deepEqual(await readdir(folder), ['package.json'])
+})
+
+test('nothing is written through a link that leads out of the folder', async () => {
+  const folder = path.join(home, 'linked')
+  await mkdir(folder)
+  await writeFile(path.join(folder, 'waypost.yml'), 'routes: {}\n')
+  await symlink(path.join(home, 'outside'), path.join(folder, 'Dockerfile'))
+  const { left } = await initProject({ ...options, folder, parts: ['docker'] })
+  assert.deepEqual(left, ['Dockerfile'])
+  await assert.rejects(readFile(path.join(home, 'outside')), { code: 'ENOENT' })
 })
 
 test('the folder that holds the parts is no template', async () => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -23,16 +22,23 @@ export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<
   const left: string[] = []
   for (const name of await listFiles(source)) {
     const target = name.replaceAll(/(^|\/)__/g, '$1.') // npm leaves some dot files out of packages
-    const file = path.join(folder, target)
-    if (existsSync(file)) {
-      left.push(target)
-      continue
-    }
-    await mkdir(path.dirname(file), { recursive: true })
-    await writeFile(file, fill(target, await readFile(path.join(source, name), 'utf8')))
-    files.push(target)
+    const text = fill(target, await readFile(path.join(source, name), 'utf8'))
+    if (await writeNew(path.join(folder, target), text)) files.push(target)
+    else left.push(target)
   }
   return { files: files.sort(), left: left.sort() }
+}
+
+/** @returns false where something stands there, a link that leads nowhere included */
+async function writeNew(file: string, text: string): Promise<boolean> {
+  await mkdir(path.dirname(file), { recursive: true })
+  try {
+    await writeFile(file, text, { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
 }
 
 async function listFiles(folder: string): Promise<string[]> {
