@@ -1,4 +1,5 @@
 import { devNull } from 'node:os'
+import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
@@ -31,7 +32,8 @@ export interface ValueProblem extends Pick<Diagnostic, 'code' | 'message' | 'hin
  */
 export async function checkDefinitionValue(value: unknown, options: CheckValueOptions): Promise<CheckedValue> {
   const report = makeReport()
-  const texts = new Map([...options.files].map((file) => [file, '']))
+  const inside = [...options.files].filter((file) => !path.posix.normalize(file).startsWith('..'))
+  const texts = new Map(inside.map((file) => [file, '']))
   const loading = makeLoading({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
   const { root, pointerAt } = composeValue(value, loading)
   if (loading.budget.left < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
