@@ -55,6 +55,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_REMOTE_DEPLOY is "{value}", and can be on or off',
     hint: 'Set it to off where nobody deploys over HTTP; without it, those deploy whose token carries backend.deploy.',
   },
+  WP_SERVER_DRAIN: {
+    kind: 'external',
+    status: 503,
+    message: 'System at {target} did not answer for {seconds} s after the end was asked for',
+    hint: 'What was under way and is not recorded is posted again when its lease is over.',
+  },
   WP_SERVER_LOG_LEVEL: {
     kind: 'user',
     status: 500,

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
-import { userAgent } from '../kit/index.ts'
+import { defaultSettings, userAgent } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms } from './active-release.ts'
+import { endInTime } from './end-in-time.ts'
+import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 import { openExecuteNote } from './note-execute.ts'
 import { openIdentity } from './open-identity.ts'
@@ -28,11 +30,30 @@ export interface Execution extends Summary {
   readonly nextDueAt: number | null
 }
 
-/** Delivers what is due, by the terms of whichever release is active, until nothing is. */
+/**
+ * Delivers what is due, by the terms of whichever release is active, until nothing is. Once the signal aborts, it ends
+ * within the time of a lease: what is not recorded then is posted again.
+ * @throws WP_SERVER_DRAIN when System does not answer for so long
+ */
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
+  let leaseMs = defaultSettings.delivery_lease
+  const opened = async () => {
+    const terms = await followTerms(host)
+    leaseMs = terms.settings().delivery_lease
+    return execute(host, request, terms)
+  }
+  return endInTime(opened(), {
+    signal: request.signal,
+    limitMs: () => leaseMs,
+    tooLate: (limitMs) => errors.WP_SERVER_DRAIN({ target: host.system.target, seconds: limitMs / 1000 }),
+  })
+}
+
+type Terms = Awaited<ReturnType<typeof followTerms>>
+
+async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promise<Execution> {
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
-  const terms = await followTerms(host)
   const note = openExecuteNote(host)
   const pruner = openPruner(host, {
     settings: terms.settings,

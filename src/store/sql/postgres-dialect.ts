@@ -31,10 +31,12 @@ export interface PostgresDatabase {
   dialect(): Dialect
   /** A connected client outside the pool, to be ended by the caller. @throws WP_STORE_UNREACHABLE */
   openClient(): Promise<Client>
+  /** Waits for 5 s at most: over a line that is half open nobody answers a goodbye. */
   close(): Promise<void>
 }
 
 const connectLimitMs = 5000
+const closeLimitMs = 5000
 
 /** Opens a pool; the first connection is made by the first query. @throws WP_STORE_URL_INVALID */
 export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
@@ -61,7 +63,11 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     dialect: () => new PostgresDialect({ pool: borrow(pool, target), cursor: BoundCursor }),
     openClient: () => openClient(config, target),
     close: async () => {
-      if (!pool.ending) await pool.end()
+      if (pool.ending) return
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, closeLimitMs)
+      await Promise.race([pool.end(), late.promise])
+      clearTimeout(timer)
     },
   }
 }

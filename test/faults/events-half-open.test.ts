@@ -1,0 +1,44 @@
+// PostgreSQL behind a line that swallows everything, under a worker of the built command line.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openLine, type Line } from '../support/line.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { openDeliverySite } from './delivery-site.ts'
+
+describe('a worker whose line to PostgreSQL is half open', () => {
+  let postgres: TestPostgres
+  let line: Line
+  let url: string
+  before(async () => {
+    postgres = await startPostgres()
+    url = await postgres.createDatabase()
+    line = await openLine(url)
+  })
+  after(async () => {
+    await line.close()
+    await postgres.stop()
+  })
+
+  test('ends with 1 within a lease and a moment after its time limit, and says why', async () => {
+    const config = { delivery_timeout: '1s', delivery_lease: '6s' }
+    await using site = await openDeliverySite({ kind: 'postgresql', url, config })
+    await site.subscribe('/hook')
+    await site.dispatch(1)
+    const began = performance.now()
+    const env = { WAYPOST_SYSTEM_URL: line.through(url) }
+    const worker = site.startWorker(['--watch', '--time-limit', '3s', '--json'], env)
+    while (site.receiver.received.length === 0) await pause(10)
+    line.freeze()
+    await site.dispatch(1)
+    const { code, stderr, stdout } = await worker.ended
+    const tookMs = performance.now() - began
+    assert.equal(code, 1, stderr)
+    assert.match(stdout + stderr, /did not answer|cannot be reached/)
+    assert.ok(tookMs < 60_000, `${Math.round(tookMs)} ms`)
+    // Nobody told the server either that the worker is gone, so that its locks end with the lease at the latest.
+    await site.passTime(60_000)
+    await site.execute()
+    assert.ok((await site.deliveries()).every((row) => row.status === 'delivered'))
+  })
+})
