@@ -1,0 +1,90 @@
+// What pages and templates tell people to run is what the built command line takes.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { commandsIn, findWrongUse, loadCommands } from '../support/command-lines.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+const commands = loadCommands()
+const topics = new Set(Object.keys(commands).map((id) => id.split(':')[0] ?? ''))
+
+/** Pages of Waypost itself and of what `init` writes. */
+const pages = globSync(['README.md', 'docs/*.md', 'templates/**/*.md'], { cwd: root })
+const scripts = globSync(
+  ['templates/**/*.{yml,service,timer,target}', 'templates/**/Dockerfile', 'templates/*/.env.example'],
+  { cwd: root },
+).concat(globSync('templates/with/*/__*/**/*.yml', { cwd: root }))
+
+test('every command in a block of a page is one that the command line takes as it stands', () => {
+  const wrong = pages.flatMap((page) =>
+    blocksIn(readFileSync(path.join(root, page), 'utf8'))
+      .flatMap(commandsIn)
+      .flatMap((words) => findWrongUse(commands, words, 'whole') ?? [])
+      .map((problem) => `${page}: ${problem}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('every command in a sentence of a page, and each of its flags, exists', () => {
+  const wrong = pages.flatMap((page) =>
+    spansIn(readFileSync(path.join(root, page), 'utf8'))
+      .flatMap(commandsIn)
+      .flatMap((words) => findWrongUse(commands, words, 'mentioned') ?? [])
+      .map((problem) => `${page}: ${problem}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('every command in a template is one that the command line takes as it stands', () => {
+  assert.ok(scripts.length > 15)
+  const wrong = scripts.flatMap((file) =>
+    commandsIn(readFileSync(path.join(root, file), 'utf8').replaceAll(/^#( |$)/gm, ''))
+      .flatMap((words) => findWrongUse(commands, words, 'whole') ?? [])
+      .map((problem) => `${file}: ${problem}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+const mistakes: Readonly<Record<string, string | undefined>> = {
+  'npx waypost deploy --yes && npx waypost sreve': 'no command "sreve"',
+  'npx waypost serve --prot 80': 'serve has no flag --prot',
+  'npx waypost migrate now': 'migrate takes no argument "now"',
+  'npx waypost event:execute --time-limit': 'event:execute --time-limit has no value',
+  'waypost user:add --scopes todo': 'user:add lacks an argument',
+  'node node_modules/waypost/bin/run.js client:add shop': 'client:add lacks --user',
+  '* * * * * cd /srv/todo && npx waypost event:execute --watch --time-limit 55s': undefined,
+  'npx waypost deploy --yes ${ACTIVE:+--against "$ACTIVE"} --message "a b"   # why': undefined,
+}
+
+test('a command that does not exist, a wrong flag and what is missing are seen', () => {
+  const found = Object.keys(mistakes).map((line) =>
+    commandsIn(line)
+      .map((words) => findWrongUse(commands, words, 'whole'))
+      .find((problem) => problem !== undefined),
+  )
+  assert.deepEqual(found, Object.values(mistakes))
+})
+
+const shells = new Set(['', 'sh', 'bash', 'text', 'crontab', 'ini'])
+
+/** Fenced blocks of what a shell, cron or systemd reads, and indented ones. */
+function blocksIn(page: string): string[] {
+  const fenced = [...page.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, language = '', text = '']) =>
+    shells.has(language) ? [text] : [],
+  )
+  const others = page.replaceAll(/^```[^]*?^```$/gm, '')
+  return [...fenced, ...[...others.matchAll(/(?:^ {4}.*\n)+/gm)].map(([text]) => text)]
+}
+
+/** Code in sentences and tables. */
+function spansIn(page: string): string[] {
+  const spans = [...page.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
+  return spans.map((text) => (isCommand(text) ? `waypost ${text}` : text))
+}
+
+/** `key:rotate` without `waypost` before it. */
+function isCommand(text: string): boolean {
+  const [topic, name] = text.split(':')
+  return name !== undefined && /^[a-z]/.test(name) && topics.has(topic ?? '')
+}
