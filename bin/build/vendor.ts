@@ -11,7 +11,27 @@ export async function writeVendor(root: string, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   await writeViewer(folder)
   const packages = bundleClientGenerator(root, folder)
-  writeLicences(root, folder, ['node_modules/@scalar/fastify-api-reference', ...packages])
+  const many = carried.flatMap((name) =>
+    bundle(root, path.join(folder, `${name}.js`), `export * from '${name}'`, keepNames),
+  )
+  for (const name of carried) useCarried(path.dirname(folder), name)
+  writeLicences(root, folder, ['node_modules/@scalar/fastify-api-reference', ...packages, ...many])
+}
+
+/** Packages of some hundred modules, which would cost every start of a server more than all that they do. */
+const carried = ['kysely', 'typebox']
+
+// Stacks go through them.
+const keepNames = ['--minify-whitespace', '--minify-syntax']
+
+/** Has compiled modules import the one file of a package instead. */
+function useCarried(dist: string, name: string): void {
+  for (const file of globSync('**/*.js', { cwd: dist, exclude: ['vendor/**'] })) {
+    const text = readFileSync(path.join(dist, file), 'utf8')
+    const to = path.posix.relative(path.posix.dirname(file), `vendor/${name}.js`)
+    const changed = text.replaceAll(` from '${name}'`, ` from '${to.startsWith('.') ? to : `./${to}`}'`)
+    if (changed !== text) writeFileSync(path.join(dist, file), changed)
+  }
 }
 
 /** The page of /docs is drawn by one script, which the package hands out by a route and in no other way. */
@@ -31,20 +51,25 @@ const commonJs =
 
 /** @returns the folders of the packages that went into it */
 function bundleClientGenerator(root: string, folder: string): string[] {
-  const metafile = path.join(folder, 'client-generator.json')
+  return bundle(root, path.join(folder, 'client-generator.js'), "export { generateSource } from 'oazapfts'")
+}
+
+/** @returns the folders of the packages that went into it */
+function bundle(root: string, file: string, input: string, more: readonly string[] = ['--minify']): string[] {
+  const metafile = `${file}.meta.json`
   const { status } = spawnSync(
     path.join(root, 'node_modules/.bin/esbuild'),
     [
       '--bundle',
-      '--minify',
+      ...more,
       '--platform=node',
       '--format=esm',
       '--log-level=error',
       `--banner:js=${commonJs}`,
       `--metafile=${metafile}`,
-      `--outfile=${path.join(folder, 'client-generator.js')}`,
+      `--outfile=${file}`,
     ],
-    { cwd: root, input: "export { generateSource } from 'oazapfts'", stdio: ['pipe', 'inherit', 'inherit'] },
+    { cwd: root, input, stdio: ['pipe', 'inherit', 'inherit'] },
   )
   if (status !== 0) process.exit(1)
   const { inputs } = JSON.parse(readFileSync(metafile, 'utf8')) as { inputs: Record<string, unknown> }

@@ -2,16 +2,16 @@
 // May import every room but project. What listens or delivers is loaded when it is called, so that administration and
 // the cron line of event:execute stay quick.
 import type { Clock } from '../kit/index.ts'
-import type { ActivateOptions, Activation } from '../release/index.ts'
+import type { RollbackSurvey } from '../release/index.ts'
 import type { DeliveringOptions } from './deliver.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Listening, ListenRequest } from './events/listen.ts'
 import type { Execution, ExecuteRequest } from './execute.ts'
 import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Host } from './host.ts'
-import type { RollbackPlan } from './releases/roll-back-host.ts'
 import type { ServeOptions, ServingServer } from './serve/serve.ts'
 import type { ServerOptions } from './server-options.ts'
+import { startLean } from './serve/start-lean.ts'
 import type { WaypostServer } from './start-server.ts'
 
 export { loadTerms, type ReleaseTerms } from './active-release.ts'
@@ -61,11 +61,9 @@ export { fileOfMigration, nameOfMigration, pendingMigrations } from './migration
 export { openHost, type OpenHostOptions } from './open-host.ts'
 export { checkIdentity, openIdentity, readBaseUrl, type Identity } from './open-identity.ts'
 export { quietLog } from './quiet-log.ts'
-export { awaitHostServers } from './releases/await-host-servers.ts'
 export { compareHostReleases, type ComparedReleases } from './releases/compare-host-releases.ts'
 export { listHostReleases, type ListedReleases, type ListedServer } from './releases/list-host-releases.ts'
 export { pruneHostReleases, type PruneHostRequest } from './releases/prune-host-releases.ts'
-export type { RollbackPlan } from './releases/roll-back-host.ts'
 export { showHostRelease, type ShownRelease } from './releases/show-host-release.ts'
 export { listServers } from './report-server.ts'
 export { readLogLevel, readPort } from './read-variables.ts'
@@ -75,16 +73,12 @@ export { catchStrayFailures } from './stray-failures.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { WaypostServer } from './start-server.ts'
 
-export async function planRollback(host: Host, beginning: string | undefined): Promise<RollbackPlan> {
-  return (await import('./releases/roll-back-host.ts')).planRollback(host, beginning)
-}
-
-export async function rollBackHost(host: Host, plan: RollbackPlan, options: ActivateOptions): Promise<Activation> {
-  return (await import('./releases/roll-back-host.ts')).rollBackHost(host, plan, options)
+export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
+  return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)
 }
 
 export async function serve(options: ServeOptions): Promise<ServingServer> {
-  return (await import('./serve/serve.ts')).serve(options)
+  return startLean(async () => (await import('./serve/serve.ts')).serve(options))
 }
 
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
