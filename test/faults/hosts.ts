@@ -14,10 +14,12 @@ export interface Hosts extends AsyncDisposable {
   /** PostgreSQL itself, whatever stands between it and the servers. */
   readonly system: System
   readonly project: TestProject
+  /** The same project in another folder. */
+  copyProject(): Promise<TestProject>
   /** Where servers and workers run: a folder without a project. */
   readonly host: TestProject
   /** Gives the sources a name that their routes tell. */
-  name(release: string): Promise<void>
+  name(release: string, project?: TestProject): Promise<void>
   /** Names, deploys by the built command line, and fails when that does. @returns what it printed as JSON */
   deploy(release: string, words?: string): Promise<DeployedJson>
   /** Starts `serve` and waits until it listens; it ends with the site, and fails it when it ends otherwise than in order. */
@@ -91,13 +93,19 @@ export async function openHosts({ url, env = {} }: HostsOptions): Promise<Hosts>
     const system = await openSystem({ url })
     closers.push(() => system.close())
     await migrateSystem(system)
-    const project = await writeProject(environment)
+    const makeProject = async () => {
+      const made = await writeProject(environment)
+      closers.push(made.remove)
+      return made
+    }
+    const project = await makeProject()
     const host = await makeHost(environment)
-    closers.push(project.remove, host.remove)
-    const name = (release: string) => project.write('src/release.ts', releaseFile(release))
+    closers.push(host.remove)
+    const name = (release: string, to = project) => to.write('src/release.ts', releaseFile(release))
     return {
       system,
       project,
+      copyProject: makeProject,
       host,
       name,
       async deploy(release, words = '') {
