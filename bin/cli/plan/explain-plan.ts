@@ -64,7 +64,8 @@ function join(remarks: readonly Remark[], { change }: Change): readonly Remark[]
   if (change !== 'added' || remarks.length < 2) return remarks
   const command = remarks.find((remark) => remark.command !== undefined)?.command
   const text = remarks.map((remark) => remark.text).join('   ')
-  return [{ text, breaking: false, ...(command === undefined ? {} : { command }) }]
+  const breaking = remarks.some((remark) => remark.breaking)
+  return [{ text, breaking, ...(command === undefined ? {} : { command }) }]
 }
 
 function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remark[] {

@@ -79,8 +79,7 @@ function compareKind(kind: Exclude<ChangeKind, 'route'>, context: EntriesContext
   const { list, compare } = comparers[kind]
   const [was, is] = [new Map(Object.entries(list(context.before))), new Map(Object.entries(list(context.after)))]
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((name): ReleaseChange[] => {
-    if (!was.has(name))
-      return [{ change: 'added', kind, name, breaking: false, details: introduce(kind, name, context) }]
+    if (!was.has(name)) return [added(kind, name, introduce(kind, name, context))]
     if (!is.has(name))
       return [removed(kind, name, kind === 'setting' ? tellSetting(name, context.before.config, {}) : [])]
     // What a schema or an event leads to may have changed although its own text did not.
@@ -89,6 +88,10 @@ function compareKind(kind: Exclude<ChangeKind, 'route'>, context: EntriesContext
     const details = compare(name, context)
     return details.length === 0 ? [] : [changed(kind, name, { details })]
   })
+}
+
+function added(kind: ChangeKind, name: string, details: readonly ChangeDetail[]): ReleaseChange {
+  return { change: 'added', kind, name, breaking: details.some((detail) => detail.breaking), details }
 }
 
 function introduce(kind: ChangeKind, name: string, { after }: EntriesContext): readonly ChangeDetail[] {

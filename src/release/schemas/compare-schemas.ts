@@ -74,11 +74,13 @@ class Running implements Comparing {
   }
 
   within(subs: readonly Placed[], sup: Placed, path: string): void {
-    const taken = declaredNames([sup])
-    for (const name of declaredNames(subs)) {
-      if (!taken.has(name)) this.note({ path: join(path, name), keyword: this.isAnswer ? 'new' : 'gone' })
-    }
     this.withinPart(subs, sup, path)
+    const name = nameOf(sup)
+    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // told of the named schema
+    const taken = declaredNames([sup])
+    for (const field of declaredNames(subs)) {
+      if (!taken.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
+    }
   }
 
   withinPart(subs: readonly Placed[], sup: Placed, path: string): void {
@@ -102,8 +104,8 @@ class Running implements Comparing {
       return
     }
     const objects = subs.filter(isPlacedObject)
-    const name = nameOfReference(sup.schema['$ref'])
-    if (name !== undefined && objects.some(({ schema }) => nameOfReference(schema['$ref']) === name)) {
+    const name = nameOf(sup)
+    if (name !== undefined && objects.some((sub) => nameOf(sub) === name)) {
       this.assumed.push(name)
     } else if (sup.schema['$ref'] !== undefined) {
       const target = followReference(sup)
@@ -144,6 +146,11 @@ class Running implements Comparing {
     this.#ids.set(schema, id)
     return id
   }
+}
+
+/** The named schema that all of a schema refers to, beside what it says itself. */
+function nameOf(placed: Placed): string | undefined {
+  return isPlacedObject(placed) ? nameOfReference(placed.schema['$ref']) : undefined
 }
 
 const checks: readonly ((check: Check) => void)[] = [

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonSchema } from '../../../src/contract/index.ts'
+import { compareManifests, type Manifest } from '../../../src/release/index.ts'
+import { makeManifest, named, object, tell } from './manifests.ts'
+
+const text: JsonSchema = { type: 'string' }
+const integer: JsonSchema = { type: 'integer' }
+const to = (name: string): JsonSchema => ({ $ref: `schema:///${name}` })
+
+test('what changes in a named schema is told once, of the schema, with whom it breaks', () => {
+  const sending = (schema: JsonSchema) => makeManifest({ request: to('Order') }, named({ Order: schema }))
+  assert.deepEqual(tell(sending(object({ a: text })), sending(object({ a: text, b: text }, ['b']))), [
+    '! schema Order "b" is new and required (POST /order)',
+  ])
+})
+
+test('what breaks who sends it breaks nobody who gets it', () => {
+  const getting = (schema: JsonSchema) => makeManifest({ responses: { 200: to('Order') } }, named({ Order: schema }))
+  assert.deepEqual(tell(getting(object({ a: text })), getting(object({ a: text, b: text }, ['b']))), [
+    'schema Order "b" is new',
+  ])
+  assert.deepEqual(tell(getting(object({ a: text })), getting(object({}))), [
+    '! schema Order "a" is gone (POST /order)',
+  ])
+})
+
+test('a schema that is reached through others breaks who refers to those', () => {
+  const listing = (schema: JsonSchema) =>
+    makeManifest(
+      { responses: { 200: to('List') } },
+      named({ List: object({ entry: { type: 'array', items: to('Order') } }), Order: schema }),
+    )
+  assert.deepEqual(tell(listing(object({ a: text })), listing(object({ a: integer }))), [
+    '! schema Order "a" is integer, was string (POST /order)',
+  ])
+})
+
+test('a schema that holds itself comes to an end', () => {
+  const tree = (schema: JsonSchema) =>
+    makeManifest(
+      { request: to('Tree') },
+      named({ Tree: object({ name: schema, children: { type: 'array', items: to('Tree') } }) }),
+    )
+  assert.deepEqual(tell(tree(text), tree(integer)), ['! schema Tree "name" is integer, was string (POST /order)'])
+  const local = (schema: JsonSchema) => makeManifest({ request: object({ name: schema, child: { $ref: '#' } }) })
+  assert.deepEqual(tell(local(text), local(integer)), [
+    '! request: "name" is integer, was string',
+    '! request: "child.name" is integer, was string',
+  ])
+})
+
+test('of a schema that nobody uses nothing breaks', () => {
+  const holding = (schema: JsonSchema) => makeManifest({}, named({ Order: schema }))
+  assert.deepEqual(tell(holding(object({ a: text })), holding(object({ a: integer }))), [
+    'schema Order "a" is integer, was string',
+  ])
+})
+
+test('a part of a schema is told of whoever refers to it', () => {
+  const pointing = (schema: JsonSchema) =>
+    makeManifest({ request: { $ref: 'schema:///Parts#/$defs/order' } }, named({ Parts: { $defs: { order: schema } } }))
+  assert.deepEqual(tell(pointing(object({ a: text })), pointing(object({ a: integer }))), [
+    '! request: "a" is integer, was string',
+    'schema Parts says the same in other words',
+  ])
+})
+
+test('a reference that leads to another schema is compared with what it led to', () => {
+  const schemas = named({ Old: object({ a: text }), Same: object({ a: text }), Other: object({ a: integer }) })
+  const sending = (name: string): Manifest => makeManifest({ request: to(name) }, schemas)
+  assert.deepEqual(tell(sending('Old'), sending('Same')), ['request: says the same in other words'])
+  assert.deepEqual(tell(sending('Old'), sending('Other')), ['! request: "a" is integer, was string'])
+})
+
+test('subscribers of an event are callers too', () => {
+  const dispatching = (event: Manifest['events'][string], schema: JsonSchema = object({ a: text })) =>
+    makeManifest({}, { schemas: { Order: schema }, events: { made: event } })
+  const ofOrder = { schema: to('Order') }
+  assert.deepEqual(tell(dispatching(ofOrder), dispatching(ofOrder, object({}))), [
+    '! schema Order "a" is gone (event made)',
+  ])
+  assert.deepEqual(tell(dispatching({ schema: object({ a: text }) }), dispatching({ schema: object({}) })), [
+    '! event made data: "a" is gone',
+  ])
+  assert.deepEqual(tell(dispatching({}), dispatching({ scopes: ['order'] })), [
+    '! event made subscribers need scope order now',
+  ])
+  assert.deepEqual(tell(dispatching({ scopes: ['order'] }), dispatching({ scopes: ['order', 'more'] })), [
+    'event made subscribers need scope more or order now, was order',
+  ])
+  assert.deepEqual(tell(dispatching({}), makeManifest({}, { schemas: { Order: object({ a: text }) } })), [
+    '! event made nobody gets it any more',
+  ])
+})
+
+test('a rate that becomes lower breaks the routes that have it', () => {
+  const limited = (limit: number) =>
+    makeManifest({ rate: 'few' }, { rates: { few: { limit, windowMs: 1000, by: 'address' } } })
+  assert.deepEqual(tell(limited(9), limited(5)), [
+    '! rate few 5 in 1 s by address, was 9 in 1 s by address (POST /order)',
+  ])
+  assert.deepEqual(tell(limited(5), limited(9)), ['rate few 9 in 1 s by address, was 5 in 1 s by address'])
+})
+
+test('settings by which calls are refused break callers', () => {
+  const set = (config: Manifest['config']) => makeManifest({}, { config })
+  assert.deepEqual(tell(set({}), set({ body_limit: '10kb', token_lifetime: '30m' })), [
+    '! setting body_limit its default → 10kb',
+    'setting token_lifetime its default → 30m',
+  ])
+  assert.deepEqual(
+    tell(set({ cors: ['https://a.example', 'https://b.example'] }), set({ cors: ['https://a.example'] })),
+    ['! setting cors ["https://a.example","https://b.example"] → ["https://a.example"]'],
+  )
+  assert.deepEqual(tell(set({ body_limit: '10kb' }), set({})), ['setting body_limit 10kb → its default'])
+})
+
+test('what a config holds is never told', () => {
+  const connecting = (password: string) =>
+    makeManifest({}, { connections: { Orders: { class: 'postgresql', config: { host: 'a', password } } } })
+  const changes = compareManifests(connecting('quiet'), connecting('otter'))
+  assert.deepEqual(changes[0]?.details, [{ text: 'config: password', breaking: false }])
+  assert.doesNotMatch(JSON.stringify(changes), /quiet|otter/)
+})
+
+test('a variable says who uses it', () => {
+  const using = makeManifest(
+    { action: { class: 'sql', config: { table: '${env.TABLE}' } } },
+    {
+      connections: { Orders: { class: 'postgresql', config: { url: 'postgresql://${env.HOST}/x' } } },
+      config: { docs: '${env.DOCS:-public}' },
+      variables: { TABLE: { optional: false }, HOST: { optional: false }, DOCS: { optional: true } },
+    },
+  )
+  assert.deepEqual(
+    tell(makeManifest({ action: { class: 'sql', config: { table: '${env.TABLE}' } } }), using).filter((line) =>
+      line.startsWith('variable'),
+    ),
+    [
+      'variable DOCS used by setting docs',
+      'variable HOST used by connection Orders',
+      'variable TABLE used by route POST /order',
+    ],
+  )
+})
