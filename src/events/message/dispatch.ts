@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
@@ -90,11 +90,30 @@ async function storeMessages(
   for (let start = 0; start < messages.length; start += rowsAtOnce) {
     const rows = messages.slice(start, start + rowsAtOnce).map(({ event, data, users }) => {
       const id = makeSortedId('msg_', Date.now()) // orders the index only; what counts is created_at
-      return sql`(${id}, ${event}, ${data}, ${users === undefined ? null : JSON.stringify(users)}, ${system.now()})`
+      return [id, event, data, users === undefined ? null : JSON.stringify(users)] as const
     })
-    // As text: the query builder would cost the action that dispatches more than the statement does.
-    await sql`insert into waypost_message (id, event, data, users, created_at) values ${sql.join(rows)}`.execute(db)
+    await db.executeQuery(rows.length === 1 ? compileOne(system, rows[0]!) : compile(system, rows))
   }
+}
+
+type Row = readonly [id: string, event: string, data: string, users: string | null]
+
+/** Texts that store one message: to build it costs the action that dispatches as much as to run it. */
+const textsForOne = new WeakMap<System, string>()
+
+function compileOne(system: System, row: Row): CompiledQuery {
+  const known = textsForOne.get(system)
+  if (known !== undefined) return CompiledQuery.raw(known, [...row])
+  const compiled = compile(system, [row])
+  if (compiled.parameters.length === row.length) textsForOne.set(system, compiled.sql) // the time is the database's
+  return compiled
+}
+
+function compile(system: System, rows: readonly Row[]): CompiledQuery {
+  const values = rows.map((row) => sql`(${sql.join([...row, system.now()])})`)
+  return sql`insert into waypost_message (id, event, data, users, created_at) values ${sql.join(values)}`.compile(
+    system.db,
+  )
 }
 
 function toJson(event: string, data: unknown): string {
