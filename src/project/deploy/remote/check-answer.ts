@@ -1,5 +1,5 @@
 import type { LiveServer } from '../../../release/index.ts'
-import type { MigrateAnswer, SurveyAnswer } from '../../../backend/index.ts'
+import type { MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
 import { errors } from './errors.ts'
 import { printable } from './printable.ts'
 
@@ -27,8 +27,23 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     isId(id) &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
-    lackingVariables.every(({ name, servers }) => typeof name === 'string' && isTexts(servers))
+    lackingVariables.every(isLacking)
   )
+}
+
+export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
+  const { id, manifest, active, lackingVariables, unknownMigrations } = answer
+  return (
+    isId(id) &&
+    isManifest(manifest) &&
+    (active === null || (isId(active.id) && (active.manifest === undefined || isManifest(active.manifest)))) &&
+    isTexts(unknownMigrations) &&
+    lackingVariables.every(isLacking)
+  )
+}
+
+function isLacking({ name, servers }: { readonly name: unknown; readonly servers: readonly unknown[] }): boolean {
+  return typeof name === 'string' && isTexts(servers)
 }
 
 export function isId(id: unknown): boolean {
