@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import {
   againstFlag,
   Flags,
@@ -12,6 +11,7 @@ import {
   formatPlanMarkdown,
   formatServing,
   isNothing,
+  nameOfUser,
   planJson,
   printDiagnostics,
   waitFlag,
@@ -135,13 +135,4 @@ export default class Deploy extends WaypostCommand {
 
 function formatTarget(target: PlannedTarget): string {
   return `  Target     ${target.address}   ${describeServers(target)}`
-}
-
-/** Who deploys. In a container the user of a pipeline may have no name. */
-function nameOfUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
 }

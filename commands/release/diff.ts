@@ -1,4 +1,4 @@
-import { Args, HostCommand, formatChanges } from '../../bin/cli/index.ts'
+import { Args, HostCommand, describeCounts, formatPlan } from '../../bin/cli/index.ts'
 
 export default class ReleaseDiff extends HostCommand {
   static override description = 'Show what differs between two releases, as the plan of a deployment does.'
@@ -19,8 +19,8 @@ export default class ReleaseDiff extends HostCommand {
       const { from, to, changes } = await compareHostReleases(host, args.from, args.to)
       this.note(`  From       ${from.slice(0, 8)}`)
       this.note(`  To         ${to.slice(0, 8)}\n`)
-      for (const line of formatChanges(changes, process.stdout)) this.print(line)
-      if (changes.length === 0) this.note('  No difference that anybody would notice.')
+      for (const line of formatPlan({ changes })) this.print(line)
+      this.note(`${changes.length === 0 ? '' : '\n'}  ${describeCounts(changes)}`)
       return { from, to, changes }
     })
   }

@@ -2,6 +2,7 @@
 // May import every other room but testing. What needs a server is loaded when it is called, so that validate stays quick.
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
+import type { Rollback, RollbackOptions } from './deploy/roll-back-target.ts'
 import type { DescribeOptions } from './describe-api.ts'
 import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
@@ -15,6 +16,7 @@ import type { OpenApi } from '../runtime/index.ts'
 
 export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 export type { DeployPlan, PlannedTarget, PlanOptions } from './deploy/make-plan.ts'
+export type { Rollback, RollbackOptions, RollbackPlan } from './deploy/roll-back-target.ts'
 export type { DescribeOptions } from './describe-api.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'
 export type { DevServer } from './dev.ts'
@@ -36,6 +38,10 @@ export { createMigration, type CreateMigrationOptions } from './create-migration
 export { initProject, type InitOptions, type InitReport } from './init/init-project.ts'
 export { listParts } from './init/parts.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
+
+export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {
+  return (await import('./deploy/roll-back-target.ts')).rollBackTarget(options)
+}
 
 export async function dev(options: DevOptions): Promise<DevServer> {
   return (await import('./dev.ts')).dev(options)

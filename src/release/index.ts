@@ -35,7 +35,7 @@ export {
   type ListedRelease,
 } from './list-releases.ts'
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
-export { findPrevious, rollBack } from './roll-back.ts'
+export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
 export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'
 export { type Actor } from './history.ts'
 export type {

@@ -2,7 +2,21 @@ import type { System } from '../store/index.ts'
 import type { Activation, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
 import { shortId } from './hash.ts'
+import type { LackingVariable } from './live-servers.ts'
+import type { Manifest } from './manifest.ts'
 import { activeParts, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'
+
+/** What stands at a System, seen from a release that somebody wants to go back to. */
+export interface RollbackSurvey {
+  readonly id: string
+  readonly manifest: Manifest
+  /** What is active; what is damaged of it keeps nobody from going back. */
+  readonly active: { readonly id: string; readonly manifest: Manifest | undefined } | undefined
+  /** Variables that the release needs and living servers lack. */
+  readonly lackingVariables: readonly LackingVariable[]
+  /** Migrations that ran since and whose code no release has any more: whether they are breaking nobody can tell. */
+  readonly unknownMigrations: readonly string[]
+}
 
 /**
  * The release that a rollback goes to by itself: the one that was active before the active one was deployed. After a

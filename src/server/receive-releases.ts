@@ -27,6 +27,8 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
     closed: isDevelopment ? 'development' : closed,
     classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
     migrate: (release) => migrateRelease({ host, plugins, release }),
+    surveyRollback: async (beginning) =>
+      (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning),
     async pendingMigrations(manifest, { mayOpen }) {
       const lookedAt = mayOpen ? undefined : await knownConnections(host, manifest)
       const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false

@@ -4,8 +4,10 @@ import { version } from '../../kit/index.ts'
 import { listLiveServers, shortId } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { findActor } from './actor.ts'
+import { assertProtocol } from './assert-protocol.ts'
 import { limitBodies, rateOf } from './limit-requests.ts'
 import { releaseLimits } from './limits.ts'
+import { mountRollback } from './mount-rollback.ts'
 import {
   ActivateBody,
   ArtifactsBody,
@@ -51,6 +53,7 @@ export function mountReleases(sources: ReleaseSources): FastifyPluginAsync {
     })
     mountLooking(app, sources, desk)
     mountDeploying(app, sources, desk)
+    mountRollback(app, { system: sources.system, desk, onRequest: admit(sources, toDeploy) })
   }
 }
 
@@ -120,8 +123,4 @@ function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: Rel
       return { id, activated }
     },
   )
-}
-
-function assertProtocol({ protocol: given }: { readonly protocol: number }): void {
-  if (given !== protocol) throw errors.WP_BACKEND_PROTOCOL({ version, own: protocol, given })
 }

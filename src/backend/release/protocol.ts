@@ -1,5 +1,12 @@
 import { Type, type Static } from 'typebox'
-import type { Activation, LackingVariable, LiveServer, StoredRelease } from '../../release/index.ts'
+import type {
+  Activation,
+  LackingVariable,
+  LiveServer,
+  Manifest,
+  RollbackSurvey,
+  StoredRelease,
+} from '../../release/index.ts'
 
 // What a deployment over HTTP says, and what a server answers. Both sides are of this file; a change that the other side
 // of an older Waypost would not understand is another protocol.
@@ -36,10 +43,31 @@ export const ActivateBody = Type.Object(
   strict,
 )
 
+export const RollbackSurveyBody = Type.Object(
+  {
+    protocol: version,
+    /** The beginning of an id; without it the release that was active before is meant. */
+    release: Type.Optional(Type.String({ pattern: '^[0-9a-f]{1,64}$' })),
+  },
+  strict,
+)
+
+export const RollbackBody = Type.Object(
+  {
+    protocol: version,
+    release: hash,
+    against: ActivateBody.properties.against,
+    message: ActivateBody.properties.message,
+  },
+  strict,
+)
+
 export type SurveyRequest = Static<typeof SurveyBody>
 export type ArtifactsRequest = Static<typeof ArtifactsBody>
 export type MigrateRequest = Static<typeof MigrateBody>
 export type ActivateRequest = Static<typeof ActivateBody>
+export type RollbackSurveyRequest = Static<typeof RollbackSurveyBody>
+export type RollbackRequest = Static<typeof RollbackBody>
 
 /** Who answers, and what it understands. */
 export interface AccessAnswer {
@@ -78,6 +106,11 @@ export interface RanMigration {
 
 export type ActivateAnswer = Activation
 
+/** What going back to a release would mean. */
+export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {
+  readonly active: { readonly id: string; readonly manifest?: Manifest | undefined } | null
+}
+
 /** Where each is asked, below the address of the server. */
 export const paths = {
   /** GET: for who may deploy. */
@@ -92,4 +125,8 @@ export const paths = {
   migrations: '/backend/release/migration',
   /** POST: stores a release and activates it. */
   releases: '/backend/release',
+  /** POST: changes nothing. */
+  rollbackSurvey: '/backend/release/rollback/survey',
+  /** POST: makes a release that is stored the active one. */
+  rollback: '/backend/release/rollback',
 } as const

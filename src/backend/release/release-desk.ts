@@ -11,12 +11,14 @@ import {
   loadForRelease,
   neededScopes,
   predictId,
+  rollBack,
   shortId,
   storeUploads,
   type Activation,
   type Artifact,
   type BuiltRelease,
   type Manifest,
+  type RollbackSurvey,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
@@ -24,7 +26,7 @@ import type { KnownActor } from './actor.ts'
 import { isStorable } from './find-implausible.ts'
 import { releaseLimits } from './limits.ts'
 import { makeManifestGate, refuseManifest } from './manifest-gate.ts'
-import type { ActivateRequest, RanMigration, SurveyAnswer } from './protocol.ts'
+import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'
 
 export interface DeskSources {
   readonly system: System
@@ -37,6 +39,8 @@ export interface DeskSources {
   pendingMigrations(manifest: Manifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
   /** Runs the migrations of a release that have not run, in order, under the lock. */
   migrate(release: BuiltRelease): Promise<readonly RanMigration[]>
+  /** What going back to a release would mean; throws what keeps anybody from it. Changes nothing. */
+  surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
 }
 
 /** The receiving side of a deployment: whoever sends is believed nothing. */
@@ -49,6 +53,9 @@ export interface ReleaseDesk {
   migrate(document: unknown): Promise<readonly RanMigration[]>
   /** @throws as `survey`, WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
   activate(request: ActivateRequest, actor: KnownActor): Promise<Activation>
+  /** @throws as `rollBack`, and what keeps anybody from going back */
+  surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
+  rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activation>
 }
 
 export function openReleaseDesk({ system, classes, ...sources }: DeskSources): ReleaseDesk {
@@ -89,6 +96,11 @@ export function openReleaseDesk({ system, classes, ...sources }: DeskSources): R
       const activation = await activateRelease(system, await load(system, manifest), { by, actor, message, against })
       await forgetUploads(system, Object.keys(manifest.artifacts))
       return activation
+    },
+    surveyRollback: (beginning) => tellingWhy(() => sources.surveyRollback(beginning)),
+    async rollBack({ release, against, message }, { by, ...actor }) {
+      const { id } = await tellingWhy(() => sources.surveyRollback(release))
+      return rollBack(system, id, { by, actor, message, against })
     },
   }
 }

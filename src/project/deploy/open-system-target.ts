@@ -7,6 +7,7 @@ import {
   loadActiveRelease,
   neededScopes,
   predictId,
+  rollBack,
   type LackingVariable,
   type Manifest,
 } from '../../release/index.ts'
@@ -17,6 +18,7 @@ import {
   openHost,
   openIdentity,
   pendingMigrations,
+  surveyRollback,
   type Host,
 } from '../../server/index.ts'
 import { storeFact } from '../../store/index.ts'
@@ -56,6 +58,8 @@ export async function openSystemTarget(options: {
       await storeFact(system, 'origin', 'production')
       return activateRelease(system, release, activation)
     },
+    surveyRollback: (beginning) => surveyRollback(host, beginning),
+    rollBack: (id, options) => rollBack(system, id, options),
     close: () => host.close(),
   }
 }

@@ -5,6 +5,7 @@ import type {
   BuiltRelease,
   LackingVariable,
   LiveServer,
+  RollbackSurvey,
   StoredRelease,
 } from '../../release/index.ts'
 import type { AppliedMigration } from '../../server/index.ts'
@@ -59,5 +60,12 @@ export interface DeployTarget {
   migrate(deployable: Deployable, told: MigrationListener): Promise<readonly AppliedMigration[]>
   /** Stores the release and makes it the active one: all or nothing. @throws WP_RELEASE_SUPERSEDED */
   activate(release: BuiltRelease, options: ActivateOptions): Promise<Activation>
+  /**
+   * What going back to a release would mean, by the beginning of its id or, without one, to the release that was active
+   * before. Throws what keeps anybody from it. Changes nothing.
+   */
+  surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
+  /** Makes a release that is stored there the active one. @throws WP_RELEASE_SUPERSEDED, and what `surveyRollback` does */
+  rollBack(id: string, options: ActivateOptions): Promise<Activation>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { findMigration, loadArtifacts, type Artifact, type Manifest, type StoredRelease } from '../../release/index.ts'
+import { findMigration, loadArtifacts, type Artifact, type Manifest, type RollbackSurvey } from '../../release/index.ts'
 import { registerArtifacts } from '../../runtime/index.ts'
 import { planMigrations } from '../../store/index.ts'
 import { loadMigration } from '../migrations/load-migration-modules.ts'
@@ -23,7 +23,7 @@ export interface MigrationsBehind {
 /** Which migrations ran that a release, to which somebody wants to go back, does not have. Runs none of them. */
 export async function findMigrationsBehind(
   options: { readonly host: Host; readonly plugins: MigrationDatabases['plugins'] },
-  { active, target }: { readonly active: StoredRelease | undefined; readonly target: Manifest },
+  { active, target }: { readonly active: RollbackSurvey['active']; readonly target: Manifest },
 ): Promise<MigrationsBehind> {
   const applied = await findAppliedSince(options, { active, target })
   if (applied.length === 0) return { breaking: [], unknown: [] }
@@ -45,11 +45,11 @@ export async function findMigrationsBehind(
 
 async function findAppliedSince(
   { host, plugins }: { readonly host: Host; readonly plugins: MigrationDatabases['plugins'] },
-  { active, target }: { readonly active: StoredRelease | undefined; readonly target: Manifest },
+  { active, target }: { readonly active: RollbackSurvey['active']; readonly target: Manifest },
 ): Promise<readonly Applied[]> {
-  const known = [...(active?.manifest.migrations ?? []), ...target.migrations]
-  const connections = { ...target.connections, ...active?.manifest.connections }
-  const names = new Set(known.map(({ connection }) => connection))
+  const known = [...(active?.manifest?.migrations ?? []), ...target.migrations]
+  const connections = { ...target.connections, ...active?.manifest?.connections }
+  const names = new Set(['System', ...known.map(({ connection }) => connection)])
   const found: Applied[] = []
   await lookAtDatabases(
     { host, plugins, release: { manifest: { connections } } },
@@ -67,13 +67,13 @@ async function findAppliedSince(
 /** The active release has nearly all of them; what it left out another one that is stored may have. */
 async function findCode(
   { system }: Host,
-  active: StoredRelease | undefined,
+  active: RollbackSurvey['active'],
   wanted: Applied,
 ): Promise<{ artifact: string; artifacts: readonly Artifact[] } | undefined> {
   const isWanted = (one: Applied) =>
     one.connection === wanted.connection && one.name === wanted.name && one.checksum === wanted.checksum
-  const own = active?.manifest.migrations.find(isWanted)
-  if (active === undefined || own === undefined) return findMigration(system, wanted)
+  const own = active?.manifest?.migrations.find(isWanted)
+  if (active?.manifest === undefined || own === undefined) return findMigration(system, wanted)
   const artifacts = await loadArtifacts(system, active, Object.keys(active.manifest.artifacts))
   return { artifact: own.artifact, artifacts }
 }
