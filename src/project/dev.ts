@@ -125,7 +125,7 @@ function describeStart(
   const urls = listeningUrls(addressOf(options), server.port)
   const done = 'refused' in first ? { applied: [], written: [] } : first.migration
   return {
-    project: project.name,
+    project: project.label,
     ...urls,
     docs: server.terms().settings.docs === 'off' ? undefined : `${urls.url}/docs`,
     target: path.relative(options.folder, host.system.target) || host.system.target,

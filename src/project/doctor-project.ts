@@ -28,10 +28,10 @@ export async function checkProject(folder: string): Promise<CheckedProject> {
     const built = await build(project)
     release = built.release
     if (release === undefined) {
-      const message = `Project ${project.name} has ${count(countErrors(built.diagnostics), 'error')}`
+      const message = `Project ${project.label} has ${count(countErrors(built.diagnostics), 'error')}`
       return { check, state: 'fail', message, next: 'See them:', command: 'waypost validate' }
     }
-    const message = `Project ${project.name}, ${count(release.manifest.routes.length, 'route')}, valid`
+    const message = `Project ${project.label}, ${count(release.manifest.routes.length, 'route')}, valid`
     return { check, state: 'ok', message }
   })
   return { isThere: true, finding, release }

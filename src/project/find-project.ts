@@ -5,13 +5,17 @@ import { errors } from './errors.ts'
 /** A developer's folder. */
 export interface Project {
   readonly root: string
+  /** What its release is called: the same wherever the folder lies. */
   readonly name: string
+  /** What it is called to people here. */
+  readonly label: string
 }
 
 /** The project in a folder. @throws WP_PROJECT_NONE */
 export function findProject(folder: string): Project {
   if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
-  return { root: folder, name: readName(folder) ?? path.basename(folder) }
+  const name = readName(folder)
+  return { root: folder, name: name ?? 'api', label: name ?? path.basename(folder) }
 }
 
 function readName(folder: string): string | undefined {

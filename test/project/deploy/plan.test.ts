@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { isWaypostError } from '../../../src/kit/index.ts'
+import { deployProject, migrateProject, planDeployment, type DeployOptions } from '../../../src/project/index.ts'
+import { openHost, type Host } from '../../../src/server/index.ts'
+import { addUser } from '../../../src/auth/index.ts'
+import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
+
+const variables = {
+  WAYPOST_SYSTEM_URL: 'sqlite:live.db',
+  WAYPOST_SECRET: 'the-secret-of-this-test-that-nobody-may-read',
+  WAYPOST_BASE_URL: 'https://api.example.com',
+}
+/** All that a plan needs. */
+const reading = { WAYPOST_SYSTEM_URL: 'sqlite:live.db' }
+
+const yml = (more = '', ping = 'public: true') =>
+  `routes: { /ping: { scopes: [ops], methods: { GET: { ${ping}, action: src/ping.ts } } } }\n${more}`
+const files: Files = { 'waypost.yml': yml(), 'src/ping.ts': actionFile('return {}') }
+const forbid = 'config: { breaking_changes: forbid }\n'
+
+let folder: string
+let host: Host
+before(async () => {
+  folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-plan-')))
+  await writeFiles(folder, files)
+  await migrateProject({ folder, variables })
+  host = await openHost({ folder, variables })
+})
+after(async () => {
+  await host.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const deploy = (options: Partial<DeployOptions> = {}) => deployProject({ folder, variables, by: 'test', ...options })
+const plan = () => planDeployment({ folder, variables: reading })
+const write = (text: string) => writeFiles(folder, { 'waypost.yml': text })
+const codeOf = (error: unknown) => (isWaypostError(error) ? error.code : String(error))
+const refusal = async (work: Promise<unknown>) => work.then(() => 'nothing', codeOf)
+
+/** All that System holds. */
+async function dump(): Promise<string> {
+  const tables = await host.system.db.introspection.getTables()
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      host.system.db
+        .selectFrom(name as never)
+        .selectAll()
+        .execute(),
+    ),
+  )
+  return JSON.stringify([tables.map(({ name }) => name), rows])
+}
+
+describe('a plan', { concurrency: 1 }, () => {
+  test('writes nothing, needs no secret, and says what a deployment would do', async () => {
+    const before = await dump()
+    const planned = await plan()
+    assert.equal(await dump(), before)
+    assert.equal(planned.active, undefined)
+    assert.deepEqual(
+      planned.changes.map(({ change, kind, name }) => `${change} ${kind} ${name}`),
+      ['added route GET /ping', 'added scope ops'],
+    )
+    const deployed = await deploy()
+    assert.equal(deployed?.id, planned.id)
+    const again = await plan()
+    assert.deepEqual([again.id, again.active?.id, again.changes], [planned.id, planned.id, []])
+  })
+
+  test('names scopes that no active user has', async () => {
+    await write(yml('', 'scopes: [ops, sales]'))
+    assert.deepEqual((await plan()).unheldScopes, ['ops', 'sales'])
+    await addUser(host.system, { name: 'ann', scopes: ['ops'] })
+    assert.deepEqual((await plan()).unheldScopes, ['sales'])
+    await host.system.db.updateTable('waypost_user').set({ status: 'disabled' }).execute()
+    assert.deepEqual((await plan()).unheldScopes, ['ops', 'sales'])
+    await write(yml())
+    assert.deepEqual((await plan()).unheldScopes, [], 'a public route needs none')
+  })
+
+  test('names the variables that living servers lack', async () => {
+    await write(yml('config: { docs: "${env.DOCS_FOR}", cors: ["${env.PAGES:-https://a.example}"] }\n'))
+    assert.deepEqual((await plan()).lackingVariables, [])
+    const { system } = host
+    const server = (id: string, set: string, age: number) =>
+      system.db
+        .insertInto('waypost_server')
+        .values((value) => ({
+          id,
+          name: `app-${id}`,
+          version: '1.0.0',
+          release_id: null,
+          state: 'serving' as const,
+          error: null,
+          variables: set,
+          started_at: value(system.now(), '-', age),
+          heartbeat_at: value(system.now(), '-', age),
+        }))
+        .execute()
+    await server('1', 'PATH PAGES', 0)
+    await server('2', 'DOCS_FOR PATH', 0)
+    await server('3', 'PATH', 60_000)
+    assert.deepEqual((await plan()).lackingVariables, [{ name: 'DOCS_FOR', servers: ['app-1'] }])
+    await system.db.deleteFrom('waypost_server').execute()
+    await write(yml())
+  })
+
+  test('names the migrations that will run, without which nothing is deployed', async () => {
+    const file = 'migrations/System/1-more.ts'
+    await writeFiles(folder, { [file]: 'export default { async up() {}, async down() {} }\n' })
+    assert.deepEqual((await plan()).pendingMigrations, ['System/1-more'])
+    const before = await dump()
+    assert.equal(await refusal(deploy()), 'WP_PROJECT_MIGRATIONS_PENDING')
+    assert.equal(await dump(), before)
+    await rm(path.join(folder, file))
+  })
+
+  test('is refused when another release is active than somebody saw', async () => {
+    const { active } = await plan()
+    await write(yml('', 'public: true, description: Says that it is there'))
+    for (const against of ['none', 'abcdef12']) {
+      assert.equal(await refusal(planDeployment({ folder, variables: reading, against })), 'WP_RELEASE_SUPERSEDED')
+      assert.equal(await refusal(deploy({ against })), 'WP_RELEASE_SUPERSEDED')
+    }
+    await planDeployment({ folder, variables: reading, against: active!.id.slice(0, 8) })
+    await write(yml())
+  })
+})
+
+describe('a change that breaks callers', { concurrency: 1 }, () => {
+  const breaking = yml('', 'public: false')
+
+  test('is deployed only with a yes', async () => {
+    await write(breaking)
+    const before = await dump()
+    assert.equal(await refusal(deploy()), 'WP_PROJECT_BREAKING')
+    let asked = 0
+    assert.equal(await deploy({ confirm: async () => ((asked += 1), false) }), undefined)
+    assert.equal(await dump(), before)
+    assert.equal((await deploy({ confirm: async () => ((asked += 1), true) }))?.activated, true)
+    assert.equal(asked, 2)
+    await write(yml())
+    assert.equal((await deploy())?.activated, true, 'nobody is asked of one that breaks nobody')
+    await write(breaking)
+    assert.equal((await deploy({ isSure: true }))?.activated, true)
+    await write(yml())
+    await deploy()
+  })
+
+  test('is not deployed where that is forbidden, but by who says so twice', async () => {
+    await write(yml(forbid))
+    await deploy()
+    for (const text of [
+      yml(forbid, 'public: false'),
+      breaking,
+      yml('config: { breaking_changes: "${env.BREAK}" }', 'public: false'),
+    ]) {
+      await write(text)
+      assert.equal((await plan()).breakingChanges, 'forbid', 'a release does not lift it for itself')
+      assert.equal(await refusal(deploy({ isSure: true })), 'WP_PROJECT_BREAKING_FORBIDDEN')
+    }
+    await write(breaking)
+    assert.equal((await deploy({ allowBreaking: true }))?.activated, true)
+    await write(yml(forbid, 'scopes: [other]'))
+    assert.equal(
+      await refusal(deploy({ isSure: true })),
+      'WP_PROJECT_BREAKING_FORBIDDEN',
+      'the release to come says it',
+    )
+  })
+})
+
+test('a release has the same id in another folder, whatever the folder is called', async () => {
+  await using folders = await twoFolders()
+  const ids = []
+  for (const one of folders.all) {
+    await migrateProject({ folder: one, variables })
+    ids.push((await planDeployment({ folder: one, variables: reading })).id)
+  }
+  assert.equal(ids[0], ids[1])
+})
+
+async function twoFolders(): Promise<{ readonly all: readonly string[] } & AsyncDisposable> {
+  const outer = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-two-')))
+  const all = [path.join(outer, 'one'), path.join(outer, 'another one/below')]
+  await writeFiles(all[0]!, files)
+  await cp(all[0]!, all[1]!, { recursive: true })
+  await writeFile(path.join(all[1]!, 'waypost.yml'), files['waypost.yml']!.replaceAll('\n', '\r\n'))
+  return { all, [Symbol.asyncDispose]: () => rm(outer, { recursive: true, force: true }) }
+}
