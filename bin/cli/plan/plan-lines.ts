@@ -6,7 +6,8 @@ import { explainPlan, type PlanLine, type PlanParts, type Remark } from './expla
 const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
 const kindWidth = 11
 const nameAt = 4 + kindWidth
-const longestName = 34
+/** So many columns of a terminal names may take; longer ones push their remark aside. */
+const nameShare = 0.3
 /** Narrower remarks stand below their name. */
 const leastRemark = 32
 /** Of what breaks nobody so many of one sort are shown. */
@@ -16,7 +17,8 @@ const mostRemarks = 8
 /** What changes, for people: a line for each thing, as wide as the terminal is. */
 export function formatPlan(parts: PlanParts, stream: NodeJS.WriteStream = process.stdout): readonly string[] {
   const lines = shorten(explainPlan(parts)).map(alignRoute)
-  const nameWidth = Math.max(0, ...lines.map(({ name }) => name.length).filter((length) => length <= longestName))
+  const longest = Math.floor(widthOf(stream) * nameShare)
+  const nameWidth = Math.max(0, ...lines.map(({ name }) => name.length).filter((length) => length <= longest))
   return lines.flatMap((line) => formatLine(line, { nameWidth, stream }))
 }
 
@@ -30,6 +32,8 @@ function formatLine({ change, kind, name, remarks }: PlanLine, { nameWidth, stre
   const head = `  ${paint(colour, sign, stream)} ${kind.padEnd(kindWidth)}${name}`
   if (remarks.length === 0) return [head]
   const column = nameAt + nameWidth + 3
+  const isShort = remarks.length === 1 && nameAt + name.length + 3 + remarks[0]!.text.length + 11 <= widthOf(stream)
+  if (name.length > nameWidth && isShort) return [`${head}   ${formatRemark(remarks[0]!, 0, stream)}`]
   const isBeside = name.length <= nameWidth && column + leastRemark <= widthOf(stream)
   const indent = isBeside ? column : nameAt + 2
   const told = remarks.map((remark) => formatRemark(remark, indent, stream))
@@ -46,7 +50,7 @@ const hardBlank = '\u00A0'
 function formatRemark({ text, breaking, command }: Remark, indent: number, stream: NodeJS.WriteStream): string {
   // A command that is copied stays on one line.
   const kept = command === undefined ? text : text.replace(command, command.replaceAll(' ', hardBlank))
-  const lines = wrap(breaking ? `${kept}   BREAKING` : kept, indent, stream).split('\n')
+  const lines = wrap(breaking ? `${kept}${hardBlank.repeat(3)}BREAKING` : kept, indent, stream).split('\n')
   const wrapped = lines.map((line) => line.trimEnd().replaceAll(hardBlank, ' ')).join('\n')
   if (breaking) return wrapped.replace(/BREAKING$/, paint('red', 'BREAKING', stream))
   return command === undefined ? wrapped : wrapped.replace(command, paint('cyan', command, stream))
