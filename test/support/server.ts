@@ -63,6 +63,8 @@ export interface TestServerOptions {
   readonly scopes?: Manifest['scopes']
   /** Where callers reach it; `issuer` by default. */
   readonly baseUrl?: string
+  /** More of the environment. */
+  readonly variables?: Readonly<Record<string, string>>
   /** Beside those that ship with Waypost. */
   readonly plugins?: readonly Plugin[]
   /** Stands between the server and PostgreSQL, to break the line for example. */
@@ -177,12 +179,17 @@ async function makeDatabase(closers: (() => Promise<unknown>)[]): Promise<string
 }
 
 function openTestHost(
-  { baseUrl = issuer }: TestServerOptions,
+  { baseUrl = issuer, variables = {} }: TestServerOptions,
   { folder, url, clock }: { folder: string; url: string; clock: Clock },
 ): Promise<Host> {
   return openHost({
     folder,
-    variables: { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: baseUrl, WAYPOST_SECRET: 'only for tests '.repeat(3) },
+    variables: {
+      ...variables,
+      WAYPOST_SYSTEM_URL: url,
+      WAYPOST_BASE_URL: baseUrl,
+      WAYPOST_SECRET: 'only for tests '.repeat(3),
+    },
     create: true,
     unmigrated: true,
     disposable: true,

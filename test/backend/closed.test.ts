@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openProjectServer } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+import { startTestServer } from '../support/server.ts'
+import { openDeployers, makeGreeting } from './deployers.ts'
+
+test('a server with WAYPOST_REMOTE_DEPLOY=off takes no deployment and shows no plan, and says so to who might', async () => {
+  const world = await openDeployers('sqlite', { variables: { WAYPOST_REMOTE_DEPLOY: 'off' } })
+  try {
+    const { manifest, artifacts } = makeGreeting('hello')
+    const bodies: Readonly<Record<string, object | undefined>> = {
+      'GET /backend/release/access': undefined,
+      'GET /backend/release/server': undefined,
+      'POST /backend/release/survey': { protocol: 1, manifest },
+      'POST /backend/release/artifact': { protocol: 1, artifacts },
+      'POST /backend/release/migration': { protocol: 1, manifest },
+      'POST /backend/release': { protocol: 1, manifest },
+    }
+    for (const [line, json] of Object.entries(bodies)) {
+      const refused = await world.deploy(line, json)
+      assert.deepEqual([refused.status, refused.body.type], [403, 'urn:waypost:errors#WP_BACKEND_DEPLOY_OFF'], line)
+      assert.equal((await world.stranger(line, json)).body.type, 'urn:waypost:errors#WP_AUTH_SCOPE', line)
+      assert.equal((await world.nobody(line, json)).status, 401, line)
+    }
+    assert.deepEqual(await world.system.db.selectFrom('waypost_upload').selectAll().execute(), [])
+    assert.deepEqual(await world.system.db.selectFrom('waypost_release').selectAll().execute(), [])
+  } finally {
+    await world.close()
+  }
+})
+
+test('a server does not start with WAYPOST_REMOTE_DEPLOY that is neither on nor off', async () => {
+  await assert.rejects(startTestServer({ kind: 'sqlite', variables: { WAYPOST_REMOTE_DEPLOY: 'no' } }), {
+    code: 'WP_SERVER_REMOTE_DEPLOY',
+    message: /"no"/,
+  })
+})
+
+test('dev takes no deployment: what stands in its folder would replace it', async () => {
+  await using server = await openProjectServer({ files: { 'waypost.yml': 'routes: {}' }, isDevelopment: true })
+  const headers = await server.authorize('ann', ['backend.read', 'backend.deploy'])
+  const { status, body } = await send(server.port, { path: '/backend/release/server', headers })
+  assert.deepEqual([status, body.type], [403, 'urn:waypost:errors#WP_BACKEND_DEVELOPMENT'])
+})
