@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { addClient, addUser } from '../../src/auth/index.ts'
 import { migrateSystem, openSystem, type System } from '../../src/store/index.ts'
+import { password } from '../auth/world.ts'
 import { baseUrl, makeHost, secret, startServe, type Serving } from '../e2e/serving.ts'
 import type { EndedCli, RunningCli } from '../support/cli.ts'
 import { linkDependencies, openProject, type TestProject } from '../support/project.ts'
+import { send, type Answer } from '../support/send.ts'
+import { basic, bearer } from '../support/server.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -24,6 +28,8 @@ export interface Hosts extends AsyncDisposable {
   deploy(release: string, words?: string): Promise<DeployedJson>
   /** Starts `serve` and waits until it listens; it ends with the site, and fails it when it ends otherwise than in order. */
   serve(env?: Variables): Promise<Serving>
+  /** Makes the user ann and a client of hers. */
+  addPeople(): Promise<People>
   /** Ends a process of which nothing is expected any more. */
   kill(process: RunningCli): Promise<EndedCli>
 }
@@ -32,6 +38,13 @@ export interface DeployedJson {
   readonly release: string
   readonly activated: boolean
   readonly servers: readonly { readonly name: string; readonly state: string }[]
+}
+
+export interface People {
+  /** Asks a server for a token of the client's, with the scopes consumer and todo. */
+  ask(port: number): Promise<Answer>
+  /** The headers of one. */
+  issue(port: number): Promise<Readonly<Record<string, string>>>
 }
 
 export interface HostsOptions {
@@ -54,6 +67,8 @@ schema:
   Any: { type: object, additionalProperties: true }
 event:
   noted: { description: Something was noted, schema: Any, scopes: [todo] }
+config:
+  delivery_allow: [127.0.0.1/32]
 `
 const actionFile = (body: string) => `import { release } from './release.ts'
 export default class Told {
@@ -118,6 +133,7 @@ export async function openHosts({ url, env = {} }: HostsOptions): Promise<Hosts>
         closers.push(() => (killed.has(serving.pid) ? serving.ended : stop(serving)))
         return serving
       },
+      addPeople: () => addPeople(system),
       kill(running) {
         killed.add(running.pid)
         process.kill(running.pid, 'SIGKILL')
@@ -139,6 +155,24 @@ async function writeProject(environment: Variables): Promise<TestProject> {
   await project.write('waypost.yml', yml)
   for (const [file, body] of Object.entries(actions)) await project.write(`src/${file}.ts`, actionFile(body))
   return project
+}
+
+async function addPeople(system: System): Promise<People> {
+  const scopes = ['consumer', 'todo']
+  await addUser(system, { name: 'ann', password, scopes })
+  const more = { grants: ['client_credentials' as const], redirectUris: [], public: false }
+  const { id, secret } = await addClient(system, { name: 'app', user: 'ann', scopes, ...more })
+  const headers = { ...basic(id, secret!), 'content-type': 'application/x-www-form-urlencoded' }
+  const ask = (port: number) =>
+    send(port, { method: 'POST', path: '/authorization/token', headers, body: 'grant_type=client_credentials' })
+  return {
+    ask,
+    async issue(port) {
+      const { body, text } = await ask(port)
+      assert.ok(body.access_token, text)
+      return bearer(body.access_token)
+    },
+  }
 }
 
 async function stop(running: RunningCli): Promise<void> {

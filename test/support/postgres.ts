@@ -20,7 +20,14 @@ export interface TestPostgres {
 /** A server that no other test uses. */
 export interface OwnPostgres extends TestPostgres {
   /** Stops it at once, as a crash would, and starts it again at the same port; what was committed is there. */
-  crash(): Promise<void>
+  crash(options?: Outage): Promise<void>
+}
+
+export interface Outage {
+  /** Of PostgreSQL: it is killed at once by SIGQUIT, by default; with SIGINT it takes leave of its clients. */
+  readonly signal?: 'SIGQUIT' | 'SIGINT'
+  /** Runs before it is started again. */
+  whileAway?(): Promise<void>
 }
 
 const user = 'postgres'
@@ -81,13 +88,14 @@ async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
   const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
   return {
     ...databases,
-    async crash() {
+    async crash({ signal = 'SIGQUIT', whileAway } = {}) {
       holdOn()
       const { process: child } = server as unknown as { process: ChildProcess }
       const ended = once(child, 'exit')
-      child.kill('SIGQUIT')
+      child.kill(signal)
       await ended
       forget()
+      await whileAway?.()
       await server.start()
       forget = await stopAfterDeath(folder)
       holdOn = letGo(server)
