@@ -4,6 +4,9 @@ import { errors } from './errors.ts'
 import { printable } from './printable.ts'
 import { sendToServer, type ServerAnswer, type ServerRequest } from './send.ts'
 
+/** An activation waits for others, and for the migrations of others. */
+export const activateTimeoutMs = 120_000
+
 /** The deployment endpoints of a server. */
 export interface ReleaseClient {
   get<Answer>(path: string): Promise<Answer>

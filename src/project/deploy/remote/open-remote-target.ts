@@ -5,9 +5,6 @@ import type {
   ArtifactsRequest,
   MigrateAnswer,
   MigrateRequest,
-  RollbackRequest,
-  RollbackSurveyAnswer,
-  RollbackSurveyRequest,
   ServersAnswer,
   SurveyAnswer,
   SurveyRequest,
@@ -15,27 +12,19 @@ import type {
 import { isWaypostError, type Variables } from '../../../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../../../release/index.ts'
 import type { DeployTarget, Upload } from '../target.ts'
-import {
-  assertAnswer,
-  isId,
-  isMigrated,
-  isRollbackSurvey,
-  isServers,
-  isSurvey,
-  printableServer,
-} from './check-answer.ts'
-import { makeReleaseClient } from './client.ts'
+import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer } from './check-answer.ts'
+import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { printable } from './printable.ts'
 import { parseServerUrl } from './server-url.ts'
 import { groupUploads } from './group-uploads.ts'
+import { rollbackOver } from './rollback-over.ts'
 
 export interface RemoteTargetOptions {
   readonly url: string
   readonly variables: Variables
 }
 
-const activateTimeoutMs = 120_000
 /** A migration may rewrite a large table. */
 const migrateTimeoutMs = 3_600_000
 const uploadsAtOnce = 3
@@ -100,22 +89,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const answer = await orAgain(activate, () => uploadAll(release))
       return assertAnswer(own, answer, ({ id }: ActivateAnswer) => isId(id))
     },
-    async surveyRollback(beginning) {
-      const request: RollbackSurveyRequest = { protocol, ...(beginning === undefined ? {} : { release: beginning }) }
-      const answer = await client.post<RollbackSurveyAnswer>(paths.rollbackSurvey, request)
-      const { active, ...survey } = assertAnswer(own, answer, isRollbackSurvey)
-      return { ...survey, active: active === null ? undefined : { id: active.id, manifest: active.manifest } }
-    },
-    async rollBack(id, { message, against }) {
-      const request: RollbackRequest = {
-        protocol,
-        release: id,
-        ...(message === undefined ? {} : { message: printable(message, 500) }),
-        ...(against === undefined ? {} : { against }),
-      }
-      const roll = () => client.post<ActivateAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
-      return assertAnswer(own, await roll(), (answer: ActivateAnswer) => isId(answer.id))
-    },
+    ...rollbackOver({ client, own, paths }),
     close: () => access.close(),
   }
 }

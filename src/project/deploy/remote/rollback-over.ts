@@ -1,0 +1,40 @@
+import type {
+  ActivateAnswer,
+  releasePaths,
+  RollbackRequest,
+  RollbackSurveyAnswer,
+  RollbackSurveyRequest,
+} from '../../../backend/index.ts'
+import type { DeployTarget } from '../target.ts'
+import { assertAnswer, isId, isRollbackSurvey } from './check-answer.ts'
+import { activateTimeoutMs, type ReleaseClient } from './client.ts'
+import { printable } from './printable.ts'
+
+interface Line {
+  readonly client: ReleaseClient
+  readonly own: { readonly server: string; readonly protocol: number }
+  readonly paths: typeof releasePaths
+}
+
+/** Going back to a release that a running server has: it looks itself whether that can be done, each time. */
+export function rollbackOver({ client, own, paths }: Line): Pick<DeployTarget, 'surveyRollback' | 'rollBack'> {
+  const { protocol } = own
+  return {
+    async surveyRollback(beginning) {
+      const request: RollbackSurveyRequest = { protocol, ...(beginning === undefined ? {} : { release: beginning }) }
+      const answer = await client.post<RollbackSurveyAnswer>(paths.rollbackSurvey, request)
+      const { active, ...survey } = assertAnswer(own, answer, isRollbackSurvey)
+      return { ...survey, active: active === null ? undefined : { id: active.id, manifest: active.manifest } }
+    },
+    async rollBack(id, { message, against }) {
+      const request: RollbackRequest = {
+        protocol,
+        release: id,
+        ...(message === undefined ? {} : { message: printable(message, 500) }),
+        ...(against === undefined ? {} : { against }),
+      }
+      const answer = await client.post<ActivateAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
+      return assertAnswer(own, answer, (activation: ActivateAnswer) => isId(activation.id))
+    },
+  }
+}

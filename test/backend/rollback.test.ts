@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { activateRelease, listReleases, loadActiveId } from '../../src/release/index.ts'
+import { systemKinds } from '../support/server.ts'
+import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
+
+const survey = 'POST /backend/release/rollback/survey'
+const rollback = 'POST /backend/release/rollback'
+const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
+
+for (const kind of systemKinds) {
+  describe(`going back over HTTP on ${kind}`, () => {
+    let world: Deployers
+    let ids: string[]
+    before(async () => {
+      world = await openDeployers(kind)
+      ids = []
+      for (const name of ['one', 'two', 'three']) {
+        ids.push((await activateRelease(world.system, makeGreeting(name), { by: 'ann' })).id)
+      }
+    })
+    after(() => world.close())
+
+    test('is for who may deploy, a look at it too', async () => {
+      for (const line of [survey, rollback]) {
+        assert.equal((await world.nobody(line, {})).status, 401)
+        for (const call of [world.stranger, world.plan]) {
+          const refused = await call(line, {})
+          assert.deepEqual([refused.status, codeOf(refused)], [403, 'WP_AUTH_SCOPE'], line)
+        }
+      }
+    })
+
+    test('tells what it would mean, and changes nothing', async () => {
+      const [one, two, three] = ids
+      const { status, body } = await world.deploy(survey, { protocol: 1 })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual([body.id, body.active.id, body.unknownMigrations, body.lackingVariables], [two, three, [], []])
+      assert.deepEqual(body.manifest.name, makeGreeting('two').manifest.name)
+      assert.equal((await world.deploy(survey, { protocol: 1, release: one!.slice(0, 12) })).body.id, one)
+      const unknown = await world.deploy(survey, { protocol: 1, release: '00000000' })
+      assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'WP_RELEASE_UNKNOWN'])
+      assert.equal(await loadActiveId(world.system), three)
+    })
+
+    test('makes the release the active one, and knows who did', async () => {
+      const [one, two, three] = ids
+      const late = await world.deploy(rollback, { protocol: 1, release: two, against: one })
+      assert.deepEqual([late.status, codeOf(late)], [409, 'WP_RELEASE_SUPERSEDED'])
+      const done = await world.deploy(rollback, { protocol: 1, release: two, against: three, message: 'Slow' })
+      assert.deepEqual([done.status, done.body], [200, { id: two, activated: true }])
+      const [first] = await listReleases(world.system, 1)
+      assert.deepEqual(
+        [first?.id, first?.kind, first?.activatedBy, first?.message],
+        [two, 'rollback', 'bo (pipeline)', 'Slow'],
+      )
+      const again = await world.deploy(rollback, { protocol: 1, release: two })
+      assert.deepEqual([again.status, again.body], [200, { id: two, activated: false }])
+    })
+
+    test('refuses what is none of its words, and a release that cannot be gone back to', async () => {
+      for (const body of [
+        { protocol: 1 },
+        { protocol: 1, release: ids[0]!.slice(0, 8) },
+        { protocol: 1, release: `${ids[0]}%` },
+        { protocol: 1, release: ids[0], by: 'root' },
+        { protocol: 1, release: ids[0], message: 'a\u202Eb' },
+        { protocol: 2, release: ids[0] },
+      ]) {
+        assert.equal((await world.deploy(rollback, body)).status, 400, JSON.stringify(body))
+      }
+      const row = { id: 's', name: 'app-1', version: '0.0.1', state: 'serving' as const, started_at: 1 }
+      const servers = world.system.db.insertInto('waypost_server')
+      await servers.values({ ...row, heartbeat_at: Date.now() }).execute()
+      const refused = await world.deploy(rollback, { protocol: 1, release: ids[0] })
+      assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_RELEASE_SERVERS_OLDER'])
+      await world.system.db.deleteFrom('waypost_server').execute()
+      assert.equal(await loadActiveId(world.system), ids[1])
+    })
+  })
+}
