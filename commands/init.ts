@@ -21,7 +21,6 @@ export default class Init extends WaypostCommand {
     }),
     with: listFlag({
       description: 'What surrounds it, also of a project that is there: docker, github, gitlab, kubernetes, systemd',
-      default: [],
     }),
     force: Flags.boolean({ description: 'Write the files that are missing into a folder that is not empty' }),
     install: Flags.boolean({ description: 'Install the dependencies with npm', default: true, allowNo: true }),
@@ -32,8 +31,8 @@ export default class Init extends WaypostCommand {
     const { args, flags } = await this.parse(Init)
     const folder = path.resolve(args.dir)
     const { initProject, listParts } = await import('../src/project/index.ts')
-    this.#assertParts(flags.with, await listParts())
-    const { template, with: parts, force, install } = flags
+    const { template, with: parts = [], force, install } = flags
+    this.#assertParts(parts, await listParts())
     const report = await initProject({ folder, template, parts, force, install })
     const name = path.relative('.', folder) || '.'
     this.print()
