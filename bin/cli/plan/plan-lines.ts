@@ -27,12 +27,16 @@ interface Layout {
   readonly stream: NodeJS.WriteStream
 }
 
-function formatLine({ change, kind, name, remarks }: PlanLine, { nameWidth, stream }: Layout): readonly string[] {
+function formatLine(
+  { change, kind, name, breaking, remarks }: PlanLine,
+  { nameWidth, stream }: Layout,
+): readonly string[] {
   const [sign, colour] = change === undefined ? [' ', 'dim' as const] : signs[change]
   const head = `  ${paint(colour, sign, stream)} ${kind.padEnd(kindWidth)}${name}`
   if (remarks.length === 0) return [head]
   const column = nameAt + nameWidth + 3
-  const isShort = remarks.length === 1 && nameAt + name.length + 3 + remarks[0]!.text.length + 11 <= widthOf(stream)
+  const isShort =
+    remarks.length === 1 && nameAt + name.length + 3 + remarks[0]!.text.length + (breaking ? 11 : 0) <= widthOf(stream)
   if (name.length > nameWidth && isShort) return [`${head}   ${formatRemark(remarks[0]!, 0, stream)}`]
   const isBeside = name.length <= nameWidth && column + leastRemark <= widthOf(stream)
   const indent = isBeside ? column : nameAt + 2
@@ -48,8 +52,9 @@ function formatLine({ change, kind, name, remarks }: PlanLine, { nameWidth, stre
 const hardBlank = '\u00A0'
 
 function formatRemark({ text, breaking, command }: Remark, indent: number, stream: NodeJS.WriteStream): string {
-  // A command that is copied stays on one line.
-  const kept = command === undefined ? text : text.replace(command, command.replaceAll(' ', hardBlank))
+  // A command that is copied stays on one line, and so does the name of a route.
+  const routes = text.replaceAll(/\b([A-Z]{3,6}) (?=\/)/g, `$1${hardBlank}`)
+  const kept = command === undefined ? routes : routes.replace(command, command.replaceAll(' ', hardBlank))
   const lines = wrap(breaking ? `${kept}${hardBlank.repeat(3)}BREAKING` : kept, indent, stream).split('\n')
   const wrapped = lines.map((line) => line.trimEnd().replaceAll(hardBlank, ' ')).join('\n')
   if (breaking) return wrapped.replace(/BREAKING$/, paint('red', 'BREAKING', stream))
