@@ -32,8 +32,11 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   if (named === undefined && !options.create && !existsSync(url.slice('sqlite:'.length))) {
     throw errors.WP_SERVER_NO_SYSTEM({ file: embeddedFile })
   }
+  const directUrl = variable(variables, 'WAYPOST_SYSTEM_DIRECT_URL')
   const system = await openSystem({
-    url,
+    // Who migrates goes round a pooler altogether.
+    url: (options.unmigrated && url.startsWith('postgres') ? directUrl : undefined) ?? url,
+    directUrl,
     create: options.create ?? false,
     disposable: options.disposable ?? false,
     ...(options.clock === undefined ? {} : { clock: options.clock }),

@@ -27,6 +27,8 @@ export interface System {
 export interface OpenSystemOptions {
   /** `sqlite:FILE` or `postgresql://…`. */
   readonly url: string
+  /** PostgreSQL without the pooler that `url` leads to: for LISTEN and for the lock of migrations. */
+  readonly directUrl?: string | undefined
   /** Make the SQLite file where there is none. */
   readonly create?: boolean
   /** Connections at most to PostgreSQL for actions and endpoints. */
@@ -71,9 +73,10 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
 }
 
 async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
-  const database = openPostgres({ url: options.url, max: options.poolSize ?? 10, applicationName: 'waypost' })
+  const { url, directUrl, poolSize = 10 } = options
+  const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost' })
   const guard = openPostgres({
-    url: options.url,
+    url,
     max: 2,
     applicationName: 'waypost guard',
     queryTimeoutMs: guardTimeoutMs, // over a line that is half open it would wait for as long as TCP tries
@@ -92,7 +95,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   }
   return {
     kind: 'postgresql',
-    target: redactUrl(options.url),
+    target: redactUrl(url),
     db,
     guardDb,
     database,

@@ -1,6 +1,7 @@
 import { PostgresDialect, type Dialect, type PostgresPool } from 'kysely'
 import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
 import { errors } from './errors.ts'
+import { LineWatch } from './line-watch.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
@@ -10,12 +11,16 @@ export { redactUrl }
 
 export interface OpenPostgresOptions {
   readonly url: string
+  /** The same database without a pooler between, for clients outside the pool: what is listened for, locks. */
+  readonly directUrl?: string | undefined
   /** Connections at most; 10 by default. */
   readonly max?: number
   /** What `pg_stat_activity` shows. */
   readonly applicationName?: string
   /** How long a statement may go unanswered until its connection is given up; without it, as long as it takes. */
   readonly queryTimeoutMs?: number
+  /** How long a statement goes unanswered until it is found out whether its line is dead; 10 s by default. */
+  readonly lateMs?: number
 }
 
 /** A pool of connections to one PostgreSQL database. */
@@ -36,22 +41,31 @@ export interface PostgresDatabase {
 }
 
 const connectLimitMs = 5000
+/** Linux waits for two hours before it asks whether the other side of a line is there, if it is not told otherwise. */
+const keepAliveMs = 10_000
 const closeLimitMs = 5000
 
 /** Opens a pool; the first connection is made by the first query. @throws WP_STORE_URL_INVALID */
 export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const { url, max = 10, applicationName = 'waypost', queryTimeoutMs } = options
-  const target = parsePostgresUrl(url)
-  if (target === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
+  const target = parseTarget(url)
+  const direct = options.directUrl === undefined ? target : parseTarget(options.directUrl)
   const config: ClientConfig = {
     connectionString: url,
     application_name: applicationName,
     types: postgresTypes(),
     connectionTimeoutMillis: connectLimitMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+  }
+  const directConfig = { ...config, connectionString: options.directUrl ?? url }
+  const lines = new LineWatch({ lateMs: options.lateMs ?? 10_000, openClient: () => openClient(config, target) })
+  const meet = async (client: ClientBase) => {
+    await setUp(client)
+    if (queryTimeoutMs === undefined) await lines.meet(client) // or it is given up sooner anyway
   }
   // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
-  const pool = new Pool({ ...config, max, onConnect: setUp, query_timeout: queryTimeoutMs })
+  const pool = new Pool({ ...config, max, onConnect: meet, query_timeout: queryTimeoutMs })
   // A connection that is dropped while it is idle or checked out emits an error, which without a listener ends the
   // process. The pool throws such a connection away, and the query in flight fails, without help.
   pool.on('error', ignore)
@@ -60,8 +74,8 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     kind: 'postgresql',
     target,
     pool,
-    dialect: () => new PostgresDialect({ pool: borrow(pool, target), cursor: BoundCursor }),
-    openClient: () => openClient(config, target),
+    dialect: () => new PostgresDialect({ pool: borrow({ pool, target, lines }), cursor: BoundCursor }),
+    openClient: () => openClient(directConfig, direct),
     close: async () => {
       if (pool.ending) return
       const late = Promise.withResolvers<void>()
@@ -70,6 +84,12 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
       clearTimeout(timer)
     },
   }
+}
+
+function parseTarget(url: string): PostgresTarget {
+  const target = parsePostgresUrl(url)
+  if (target === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
+  return target
 }
 
 async function openClient(config: ClientConfig, target: PostgresTarget): Promise<Client> {
@@ -86,13 +106,13 @@ async function openClient(config: ClientConfig, target: PostgresTarget): Promise
 }
 
 /** The pool as Kysely uses it: it may not end it, and learns which server a connection was lost to. */
-function borrow(pool: Pool, target: PostgresTarget): PostgresPool {
+function borrow({ pool, target, lines }: { pool: Pool; target: PostgresTarget; lines: LineWatch }): PostgresPool {
   const explain = (error: unknown) => explainQueryError(error, target)
   return {
     options: pool.options,
     async connect() {
       try {
-        return new BoundClient(await pool.connect(), explain)
+        return new BoundClient(await pool.connect(), { explain, lines })
       } catch (error) {
         throw explainConnectError(error, target, connectLimitMs)
       }
