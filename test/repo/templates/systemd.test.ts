@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { assertCommand, parts, readPart } from './part.ts'
@@ -43,6 +46,27 @@ describe('the units for systemd', () => {
     for (const file of globSync('*.timer', { cwd: path.join(parts, folder) })) {
       assert.ok(existsSync(path.join(parts, folder, file.replace('.timer', '.service'))))
       assert.deepEqual([valuesOf(file, 'OnCalendar'), valuesOf(file, 'AccuracySec')], [['minutely'], ['1s']])
+    }
+  })
+
+  const analyzer = /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' }).stdout ?? '')
+  const skip = Number(analyzer?.[1] ?? 0) < 250 && 'systemd-analyze of systemd 250 or newer is not on this machine'
+
+  it('are units to systemd, without a warning', { skip }, async () => {
+    const copy = await mkdtemp(path.join(tmpdir(), 'waypost-units-'))
+    try {
+      await cp(path.join(parts, folder), copy, { recursive: true })
+      const units = (await readdir(copy)).filter((file) => file.startsWith('waypost'))
+      for (const file of units) {
+        const text = await readFile(path.join(copy, file), 'utf8')
+        await writeFile(path.join(copy, file), text.replace('/usr/bin/node', process.execPath)) // it has to be there
+      }
+      const words = ['verify', ...units.map((file) => `./${file.replace('@.', '@1.')}`)]
+      const { stdout, stderr } = spawnSync('systemd-analyze', words, { cwd: copy, encoding: 'utf8' })
+      const own = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('waypost')) // not of the machine's units
+      assert.deepEqual(own, [])
+    } finally {
+      await rm(copy, { recursive: true, force: true })
     }
   })
 })
