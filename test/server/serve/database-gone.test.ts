@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { issueHostToken, ensureTestUser } from '../../../src/server/index.ts'
+import { actionFile } from '../../support/project-server.ts'
+import { startOwnPostgres, type OwnPostgres } from '../../support/postgres.ts'
+import { send } from '../../support/send.ts'
+import { openServeSite, until } from './site.ts'
+
+let postgres: OwnPostgres
+before(async () => {
+  postgres = await startOwnPostgres()
+})
+after(() => postgres.stop())
+
+const files = {
+  'waypost.yml': `routes:
+  /still: { methods: { GET: { public: true, response: { type: object }, action: src/still.ts } } }
+  /now: { methods: { GET: { public: true, response: { type: object }, action: src/now.ts } } }
+  /own: { scopes: [own], methods: { GET: { response: { type: object }, action: src/still.ts } } }
+`,
+  'src/still.ts': actionFile('return {}'),
+  'src/now.ts': actionFile(
+    `await context.connection('System').selectFrom('waypost_user').select('id').execute(); return {}`,
+  ),
+}
+
+test('while PostgreSQL is away routes that need none answer, the rest says when to come again; then all is as before', async () => {
+  await using site = await openServeSite(await postgres.createDatabase())
+  await site.deploy(files)
+  const server = await site.start()
+  await ensureTestUser(server, 'ann', ['own'])
+  const { access_token: token } = await issueHostToken(site.host, { user: 'ann', scopes: ['own'], expires: undefined })
+  const own = { path: '/own', headers: { authorization: `Bearer ${token}` } }
+  assert.equal((await send(server.port, own)).status, 200)
+  assert.equal((await send(server.port, { path: '/now' })).status, 200)
+
+  const failures: string[] = []
+  let isOver = false
+  const asking = (async () => {
+    while (!isOver) {
+      const { status } = await send(server.port, { path: '/still' })
+      if (status !== 200) failures.push(String(status))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })()
+  const seen = { now: false, own: false }
+  const back = postgres.crash()
+  const watching = (async () => {
+    while (!isOver) {
+      for (const [name, request] of Object.entries({ now: { path: '/now' }, own })) {
+        const { status, headers } = await send(server.port, request)
+        if (status === 200) continue
+        assert.equal(status, 503, name)
+        assert.match(headers['retry-after'] ?? '', /^\d+$/)
+        seen[name as 'now' | 'own'] = true
+      }
+    }
+  })()
+  await back
+  await until(async () => (await send(server.port, { path: '/now' })).status === 200, 'the pool')
+  await until(async () => (await send(server.port, own)).status === 200, 'the guard')
+  await until(async () => (await send(server.port, { path: '/health/ready' })).status === 200, 'readiness')
+  isOver = true
+  await Promise.all([asking, watching])
+  assert.deepEqual(failures, [])
+  assert.ok(seen.now, 'it was away')
+
+  await site.deploy({ ...files, 'src/still.ts': actionFile('return { more: true }') })
+  const say = () => server.logs.filter(({ msg }) => msg === 'serving a release').length
+  await until(() => say() === 2, 'the next release')
+  const lines = server.logs.filter(({ level, msg }) => level >= 40 && /feed/.test(msg))
+  assert.ok(lines.length <= 3, 'one line for each break of the feed')
+})
