@@ -14,6 +14,9 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
       const detail = (message.detail ?? {}) as Partial<Refused>
       if (detail.file !== undefined) return describeRefused(message, place, detail.file)
       const name = /^Could not resolve "(.+)"$/s.exec(message.text)?.[1]
+      const other = /^No loader is configured for .* files: (.+)$/s.exec(message.text)?.[1]
+      if (other !== undefined)
+        return makeDiagnostic('WP_BUILD_FILE_KIND', place, { parameters: { name: markedIn(place) ?? other } })
       if (name === undefined) return makeDiagnostic('WP_BUILD_SOURCE', place, { parameters: { text: message.text } })
       const hint = await makeImportHint(root, place.file, name)
       return makeDiagnostic('WP_BUILD_IMPORT_MISSING', place, { parameters: { name }, hint })
@@ -24,10 +27,13 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
 function describeRefused({ text: reason, location }: Message, place: Place, file: string): Diagnostic {
   if (location === null)
     return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters: { name: file, reason } })
-  const { start, end } = place.range
-  const marked = place.source?.slice(start.column - 1, end.column - 1)
-  const name = marked?.replace(/^(['"`])(.*)\1$/, '$2') ?? file
+  const name = markedIn(place) ?? file
   return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason } })
+}
+
+/** What stands at a place, without its quotes. */
+function markedIn({ source, range: { start, end } }: Place): string | undefined {
+  return source?.slice(start.column - 1, end.column - 1).replace(/^(['"`])(.*)\1$/, '$2')
 }
 
 /** What esbuild finds doubtful in the project's own files; nobody here can mend a package. */

@@ -96,7 +96,16 @@ function describe(file: string, problem: Problem): Diagnostic {
   if (problem === 'no-class')
     return makeDiagnostic('WP_BUILD_ACTION_NO_CLASS', makePlace(file, 1), { parameters: { file } })
   const place = placeOf(problem.stack) ?? makePlace(file, 1)
-  return makeDiagnostic('WP_BUILD_ACTION_LOAD', place, { parameters: { file, reason: problem.reason } })
+  const hint = looksForFiles(problem.reason) ? withoutFiles : undefined
+  return makeDiagnostic('WP_BUILD_ACTION_LOAD', place, { parameters: { file, reason: problem.reason }, hint })
+}
+
+const withoutFiles =
+  'A release is code alone, with no files beside it: import what it needs from a .ts, .json or .txt file, and use packages that read none of their own'
+
+/** Code that asks where it lies, to read what lies there. */
+function looksForFiles(reason: string): boolean {
+  return /__(?:dir|file)name|must be of scheme file|import\.meta\.(?:dir|file)name|Cannot find module/.test(reason)
 }
 
 /** The first place of a stack that is a file of the project. */

@@ -37,6 +37,11 @@ export const errors = defineErrors({
     message: '"{name}" needs the native add-on "{addon}", which cannot be part of a release',
     hint: 'Use a package without native code',
   },
+  WP_BUILD_FILE_KIND: {
+    ...user,
+    message: '"{name}" is a file that cannot be part of a release',
+    hint: 'Only code, JSON and .txt files can be imported: keep other content in one of those',
+  },
   WP_BUILD_MIGRATION_NO_EXPORT: {
     ...user,
     message: 'The migration {file} has no default export',

@@ -76,6 +76,22 @@ test('a name that waypost does not export, and an import by a name made at run t
   assert.match(b!, /^src\/b\.ts:1:1 src\/b\.ts does not load: The code of a release imports "kysely" when it runs/)
 })
 
+test('a package that reads files beside it is told of at its import, with what to do', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('x', `import x from 'prebuilt'`),
+    'node_modules/prebuilt/index.js': 'module.exports = require(__dirname + "/prebuilds/x.node")\n',
+  })
+  const { release } = await buildRelease({
+    root: project.root,
+    name: 's',
+    version: '1',
+    definition: defineActions('src/a.ts'),
+  })
+  const [problem] = await checkModules(release!, { loader: loader.artifactLoader })
+  assert.match(problem!.message, /src\/a\.ts does not load: .*__dirname/)
+  assert.match(problem!.hint!, /no files beside it/)
+})
+
 test('a module that waits for ever or ends the process is named', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('1', 'await new Promise(() => {})'),

@@ -203,6 +203,22 @@ test('a native add-on is named with the import of the project that brought it in
   ])
 })
 
+test('a file that is no code is named with its import', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('page', `import page from './page.html'`),
+    'src/page.html': '<p>',
+    'src/b.ts': actionReturning('text', `import text from './text.txt'`),
+    'src/text.txt': 'content',
+    'src/c.ts': actionReturning('run()', `import run from 'engine'`),
+    'node_modules/engine/index.js': 'module.exports = require("./engine.wasm")\n',
+    'node_modules/engine/engine.wasm': 'x',
+  })
+  assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'))).map(show), [
+    `node_modules/engine/index.js:1:26 <"./engine.wasm"> | "./engine.wasm" is a file that cannot be part of a release | Only code, JSON and .txt files can be imported: keep other content in one of those | WP_BUILD_FILE_KIND`,
+    `src/a.ts:1:18 <'./page.html'> | "./page.html" is a file that cannot be part of a release | Only code, JSON and .txt files can be imported: keep other content in one of those | WP_BUILD_FILE_KIND`,
+  ])
+})
+
 test('a pipe among the sources is refused and not waited for', async () => {
   await using project = await makeProject({
     'waypost.yml': '',
