@@ -27,6 +27,7 @@ describe('the example for Kubernetes', () => {
       'Deployment server',
       'Job deploy-',
       'Job migrate-',
+      'NetworkPolicy server',
       'PodDisruptionBudget server',
       'Service server',
     ])
@@ -77,6 +78,23 @@ describe('the example for Kubernetes', () => {
     const budget = objects.find(({ kind }) => kind === 'PodDisruptionBudget')!
     assert.deepEqual(budget.spec.selector?.matchLabels, labels)
   })
+
+  it('lets nobody but what scrapes metrics reach the port without tokens', () => {
+    const { podSelector, ingress } = objects.find(({ kind }) => kind === 'NetworkPolicy')!.spec
+    assert.deepEqual(podSelector?.matchLabels, server.spec.template!.metadata!.labels)
+    assert.deepEqual(
+      ingress?.map(({ ports: [port], from }) => [port!.port, from === undefined]),
+      [
+        ['http', true],
+        ['ops', false],
+      ],
+    )
+    const service = objects.find(({ kind }) => kind === 'Service')!
+    assert.deepEqual(
+      service.spec.ports?.map(({ targetPort }) => targetPort),
+      ['http'],
+    )
+  })
 })
 
 interface KubernetesObject {
@@ -90,6 +108,9 @@ interface KubernetesSpec {
   readonly schedule?: string
   readonly selector?: { readonly matchLabels?: object }
   readonly template?: { readonly metadata?: { readonly labels: object }; readonly spec: Pod }
+  readonly ports?: readonly { readonly targetPort: string }[]
+  readonly podSelector?: { readonly matchLabels: object }
+  readonly ingress?: readonly { readonly ports: readonly { readonly port: string }[]; readonly from?: object }[]
   readonly jobTemplate?: { readonly spec: KubernetesSpec }
 }
 
