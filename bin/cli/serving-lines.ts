@@ -19,31 +19,35 @@ export interface Served {
 
 const head = '  Serving    '
 const between = '   '
+const hardBlank = '\u00A0'
 
 /** What came of a release on the servers, and what to do where one does not serve it. */
-export function formatServing(served: Served): string[] {
+export function formatServing(served: Served, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
   if (servers.length === 0) return [`${head}no server runs yet; waypost serve starts one`]
-  const lines = fill(servers.map((server) => describe(server, served)))
+  const lines = fill(
+    servers.map((server) => describe(server, served)),
+    stream,
+  )
   const behind = servers.filter(({ state }) => state !== 'serving')
   if (behind.length === 0) return lines
   const count = servers.length - behind.length
   const still = behind.map(
     ({ name, release: old }) => `${printable(name)} still serves ${old === null ? 'none' : short(old)}`,
   )
-  const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 ? 'serves' : 'serve'} ${short(release)}`
-  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2)}`, ...nextSteps(served, behind)]
+  const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${short(release)}`
+  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2, stream)}`, ...nextSteps(served, { behind, stream })]
 }
 
 /** As many on a line as there is place for. */
-function fill(words: readonly string[]): string[] {
+function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
   const lines: string[] = []
   for (const word of words) {
     const longer = lines.length === 0 ? undefined : `${lines.at(-1)}${between}${word}`
-    if (longer !== undefined && !wrap(longer, head.length).includes('\n')) lines[lines.length - 1] = longer
+    if (longer !== undefined && !wrap(longer, head.length, stream).includes('\n')) lines[lines.length - 1] = longer
     else lines.push(word)
   }
-  return lines.map((line, index) => `${index === 0 ? head : ' '.repeat(head.length)}${wrap(line, head.length)}`)
+  return lines.map((line, index) => `${index === 0 ? head : ' '.repeat(head.length)}${wrap(line, head.length, stream)}`)
 }
 
 function describe({ name, state, ms, error }: ServerOutcome, { waitMs }: Served): string {
@@ -54,7 +58,7 @@ function describe({ name, state, ms, error }: ServerOutcome, { waitMs }: Served)
 
 function nextSteps(
   { before, lacking = [], targetFlags = [], waitMs }: Served,
-  behind: readonly ServerOutcome[],
+  { behind, stream }: { readonly behind: readonly ServerOutcome[]; readonly stream: NodeJS.WriteStream },
 ): string[] {
   if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
   const missing = lacking.flatMap(({ name, servers }) => {
@@ -62,9 +66,12 @@ function nextSteps(
     return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
   })
   const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
-  if (before === undefined) return [`  ${wrap(`${first}.`, 2)}`]
+  if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
   const command = ['waypost release:rollback', short(before), ...targetFlags].join(' ')
-  return [`  ${wrap(`${first}; or: ${command}`, 2).replace(command, paint('cyan', command))}`]
+  // A command that is copied stays on one line.
+  const kept = command.replaceAll(' ', hardBlank)
+  const text = wrap(`${first}; or: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
+  return [`  ${text.replace(command, paint('cyan', command, stream))}`]
 }
 
 function short(id: string): string {

@@ -3,7 +3,7 @@ import type { ListedActivation, ShownRelease } from '../../src/server/index.ts'
 
 type Manifest = ShownRelease['manifest']
 
-const indent = 13
+const indent = 15
 
 export default class ReleaseShow extends HostCommand {
   static override description = 'Show what a release holds, and when it was active.'

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatServing, type Served } from '../../bin/cli/index.ts'
+
+const terminal = { columns: 80, isTTY: false } as NodeJS.WriteStream
+const [next, old] = ['9b07d3c5'.padEnd(64, '0'), '4f1c9a2e'.padEnd(64, '0')]
+type Outcome = Served['servers'][number]
+const serving = (name: string, ms = 300): Outcome => ({ name, state: 'serving', release: next, error: null, ms })
+const failed: Outcome = {
+  name: 'app-3',
+  state: 'failed',
+  release: old,
+  error: 'The variable ORDERS_URL is not set, which the release 9b07d3c5 needs',
+  ms: 400,
+}
+const format = (servers: readonly Outcome[], more: Partial<Served> = {}) =>
+  formatServing({ release: next, before: old, servers, waitMs: 30_000, ...more }, terminal)
+
+test('servers that serve a release stand beside one another, as many as there is place for', () => {
+  assert.deepEqual(format([serving('app-1'), serving('app-2', 1450)]), ['  Serving    app-1 0.3 s   app-2 1.4 s'])
+  const many = Array.from({ length: 9 }, (_, index) => serving(`app-${index + 1}`))
+  assert.deepEqual(format(many), [
+    '  Serving    app-1 0.3 s   app-2 0.3 s   app-3 0.3 s   app-4 0.3 s   app-5 0.3 s',
+    '             app-6 0.3 s   app-7 0.3 s   app-8 0.3 s   app-9 0.3 s',
+  ])
+})
+
+test('one that fails is named with its cause, what it still serves, and what to do', () => {
+  const lacking = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
+  const lines = format([serving('app-1'), serving('app-2', 400), failed], { lacking })
+  assert.deepEqual(lines, [
+    '  Serving    app-1 0.3 s   app-2 0.4 s',
+    '             app-3 failed: The variable ORDERS_URL is not set, which the release\n             9b07d3c5 needs',
+    '  2 of 3 servers serve 9b07d3c5; app-3 still serves 4f1c9a2e.',
+    '  Set ORDERS_URL on app-3, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
+  ])
+})
+
+test('the way back names the target again, on a line that can be copied', () => {
+  const targetFlags = ['--url', 'https://api.example.com']
+  const [last] = format([failed], { targetFlags }).slice(-1)
+  assert.equal(
+    last,
+    '  It is tried again by itself; or:\n  waypost release:rollback 4f1c9a2e --url https://api.example.com',
+  )
+})
+
+test('where nothing was active before there is no way back', () => {
+  assert.deepEqual(format([{ ...failed, release: null, error: 'Broken' }], { before: undefined }), [
+    '  Serving    app-3 failed: Broken',
+    '  0 of 1 server serves 9b07d3c5; app-3 still serves none.',
+    '  It is tried again by itself.',
+  ])
+})
+
+test('one that is late is no failure where nobody waited', () => {
+  const late: Outcome = { ...failed, state: 'late', error: null }
+  assert.deepEqual(format([serving('app-1'), late], { waitMs: 0 }), [
+    '  Serving    app-1 0.3 s   app-3 not yet',
+    '  1 of 2 servers serves 9b07d3c5; app-3 still serves 4f1c9a2e.',
+  ])
+  assert.match(format([late]).join('\n'), /app-3 not within 30 s/)
+})
+
+test('without any server it says so', () => {
+  assert.deepEqual(format([]), ['  Serving    no server runs yet; waypost serve starts one'])
+})
+
+test('what a server says of itself cannot move what stands around it', () => {
+  const text = format([{ ...failed, name: 'a\u001B[2Jb', error: 'x\ny\u202Ez' }]).join('\n')
+  assert.doesNotMatch(text, /[\p{Cf}\p{Bidi_Control}]|x\ny/u)
+  assert.ok(!text.includes('\u001B'))
+})

@@ -1,0 +1,144 @@
+// An operator looks at releases, goes back and prunes, beside a server that runs.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { makeSystem, type NewSystem } from './new-system.ts'
+import { assertCalm, startServe, type Serving } from './serving.ts'
+
+interface ListedJson {
+  readonly releases: readonly { release: string; active: boolean; kind: string; by: string; message: string | null }[]
+  readonly servers: readonly { release: string; state: string; error: string | null; heartbeat_age_ms: number }[]
+}
+
+describe('releases at the command line', { concurrency: 1 }, () => {
+  const closers: (() => Promise<unknown>)[] = []
+  let system: NewSystem
+  let project: TestProject
+  let serving: Serving
+  const ids: string[] = []
+
+  before(async () => {
+    system = await makeSystem('postgresql')
+    closers.push(system.close)
+    serving = await startServe(system.folder)
+    closers.push(() => serving.stop())
+    project = await makeProject(system.variables)
+    closers.push(project.remove)
+  })
+  after(async () => {
+    for (const close of closers.toReversed()) await close()
+  })
+
+  const pageSize = async () => (await send(serving.port, { path: '/todo' })).body?.itemsPerPage as number | undefined
+  const deploy = async (words: string) => {
+    const { code, stdout, stderr } = await project.run(`deploy --yes --json ${words}`)
+    assert.equal(code, 0, stdout + stderr)
+    ids.push((JSON.parse(stdout) as { release: string }).release)
+  }
+  const list = async () => JSON.parse(await system.folder.ok('release:list --json')) as ListedJson
+
+  it('says what to do while there is none', async () => {
+    const { code, stdout, stderr } = await system.folder.run('release:list')
+    assert.deepEqual([code, stdout.includes('SERVER')], [0, true])
+    assert.match(stderr, /Nothing was deployed yet: waypost deploy/)
+    const refused = await system.folder.run('release:rollback --yes')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /There is no release to go back to: none is active/)
+  })
+
+  it('lists releases, the newest first, and what the server makes of them', async () => {
+    await deploy('--migrate --message First')
+    await project.edit('src/todo/collection.ts', 'const itemsPerPage = 16', 'const itemsPerPage = 7')
+    await deploy('--message Smaller')
+    assert.equal(await pageSize(), 7)
+    const { releases, servers } = await list()
+    assert.deepEqual(
+      releases.map(({ release, active, kind, message }) => [release, active, kind, message]),
+      [
+        [ids[1], true, 'deploy', 'Smaller'],
+        [ids[0], false, 'deploy', 'First'],
+      ],
+    )
+    assert.deepEqual([servers.length, servers[0]?.release, servers[0]?.state], [1, ids[1], 'serving'])
+    const text = await system.folder.ok('release:list')
+    assert.match(text, new RegExp(`^RELEASE .*\n${ids[1]!.slice(0, 8)}  active  .* Smaller\n`))
+    assert.ok(text.split('\n').every((line) => line.length <= 80))
+  })
+
+  it('shows one of them by the beginning of its id, and what differs between two', async () => {
+    const [one, two] = ids as [string, string]
+    const text = await system.folder.ok(`release:show ${one.slice(0, 9)}`)
+    assertCalm(text)
+    assert.match(text, new RegExp(`^ {2}Release {6}${one}\n`))
+    for (const part of [/Route +POST +\/todo +scope todo/, /Migrations +System\/20261120-create-app-todo/, /KB\n$/]) {
+      assert.match(text, part)
+    }
+    const shown = JSON.parse(await system.folder.ok(`release:show ${two} --json`)) as {
+      routes: unknown[]
+      message: string
+    }
+    assert.deepEqual([shown.routes.length, shown.message], [5, 'Smaller'])
+    const difference = await system.folder.ok(`release:diff ${one.slice(0, 8)}`)
+    assert.match(difference, /^ {2}~ route +GET +\/todo +code of src\/todo\/collection\.ts\n$/)
+    assert.equal(difference, await system.folder.ok(`release:diff ${one} ${two}`))
+    const unknown = await system.folder.run('release:show ffffffff0')
+    assert.deepEqual([unknown.code, /There is no release "ffffffff0"/.test(unknown.stderr)], [1, true])
+  })
+
+  it('goes back with a yes, waits for the server, and then has nothing further to go back to', async () => {
+    const refused = await system.folder.run('release:rollback')
+    assert.deepEqual([refused.code, await pageSize()], [2, 7])
+    assert.match(refused.stderr, /--yes/)
+
+    const { code, stdout, stderr } = await system.folder.run(['release:rollback', '--yes', '-m', 'Too small'])
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^ {2}Target +postgresql:.* {3}1 server, waypost /)
+    assert.match(stdout, new RegExp(`^ {2}Activated {2}${ids[0]!.slice(0, 8)}\n {2}Serving {4}\\S+ \\d+\\.\\d s\n$`))
+    assert.equal(await pageSize(), 16)
+    const [first] = (await list()).releases
+    assert.deepEqual([first?.release, first?.kind, first?.message], [ids[0], 'rollback', 'Too small'])
+    const again = await system.folder.run('release:rollback --yes')
+    assert.deepEqual([again.code, /none was active before/.test(again.stderr)], [1, true])
+  })
+
+  it('fails where a server does not come up, names it and its cause, and going back mends it', async () => {
+    const text = await project.read('waypost.yml')
+    await project.write(
+      'waypost.yml',
+      `${text}connection: { Notes: { class: sqlite, config: { file: '\${env.NOTES}' } } }\n`,
+    )
+    const { code, stdout } = await project.run('deploy --yes')
+    assert.equal(code, 1)
+    assert.match(stdout, /failed: The variable NOTES is not set/)
+    assert.match(stdout, new RegExp(`0 of 1 server serves \\w{8}; \\S+ still serves ${ids[0]!.slice(0, 8)}`))
+    const [, command] = /Set NOTES on .*or:\s+waypost (release:rollback \w+)/s.exec(stdout) ?? []
+    const listed = await system.folder.ok('release:list')
+    assert.match(listed, /failed +\S+ does not serve \w{8}: The variable NOTES/)
+    assert.equal(await pageSize(), 16)
+    const back = JSON.parse(await system.folder.ok(`${command} --yes --json`)) as {
+      release: string
+      activated: boolean
+      servers: readonly { state: string; error: string | null }[]
+    }
+    assert.deepEqual([back.release, back.activated], [ids[0], true])
+    assert.deepEqual(
+      back.servers.map(({ state, error }) => [state, error]),
+      [['serving', null]],
+    )
+    assert.equal((await list()).servers[0]?.error, null)
+  })
+
+  it('prunes with a yes what nobody goes back to', async () => {
+    const dry = await system.folder.run('release:prune --keep 0 --dry-run')
+    assert.match(dry.stdout, /^ {2}Would go {3}2 releases, \d+ artifacts?; 1 release kept\n$/)
+    const { code, stdout, stderr } = await system.folder.run('release:prune --keep 0 --yes')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^ {2}Pruned {5}2 releases, \d+ artifacts?\n$/)
+    assert.deepEqual(
+      (await list()).releases.map(({ release }) => release),
+      [ids[0]],
+    )
+    assert.equal(await system.folder.ok('release:prune'), '  Nothing to prune: 1 release kept.\n')
+  })
+})
