@@ -5,8 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { makeLock } from '../../src/store/sql/lock.ts'
-import type { PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
+import { openPostgres, type PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
 import type { SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
 import { describeEachDatabase } from './each-database.ts'
 
@@ -81,5 +83,26 @@ describeEachDatabase('the lock', ({ kind, open }) => {
     })
     await assert.rejects(failed, { message: 'no' })
     assert.equal(await withLock('one', async () => 1, { limitMs: 100 }), 1)
+  })
+
+  if (kind !== 'postgresql') return
+  test('holds back no index that is built concurrently, and outlasts limits on idle transactions', async () => {
+    const { database, db } = await open()
+    const { options } = (database as PostgresDatabase).pool as { options: { connectionString: string } }
+    const url = Object.assign(new URL(options.connectionString), {
+      search: `?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=50')}`,
+    })
+    const impatient = openPostgres({ url: url.href })
+    try {
+      await sql`create table indexed (a integer)`.execute(db)
+      await makeLock(impatient)('test', async () => {
+        await sql`create index concurrently indexed_a on indexed (a)`.execute(db)
+        await pause(200)
+        const second = makeLock(database)('test', async () => {}, { limitMs: 0 })
+        await assert.rejects(second, { code: 'WP_STORE_LOCKED' })
+      })
+    } finally {
+      await impatient.close()
+    }
   })
 })

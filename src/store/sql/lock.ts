@@ -25,7 +25,7 @@ export type WithLock = <Value>(name: string, work: () => Promise<Value>, options
 /** Tries to take the lock: the way to give it back, or undefined when another holds it. */
 type TryLock = () => Promise<(() => Promise<void>) | undefined>
 
-/** Makes the lock of a database; on PostgreSQL it needs one connection outside a transaction-mode pooler. */
+/** Makes the lock of a database. */
 export function makeLock(database: SqliteDatabase | PostgresDatabase): WithLock {
   return async (name, work, options = {}) => {
     const release =
@@ -69,7 +69,14 @@ function openLockFile(file: string): DatabaseSync {
   }
 }
 
-/** Asked for again and again: a statement that waits for an advisory lock would hold back every concurrent index build. */
+/** By name, since older PostgreSQLs do not know each of them. */
+const withoutLimits = `select set_config(name, '0', true) from pg_settings
+  where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`
+
+/**
+ * Held by a transaction, not by the session: a pooler in transaction mode would give the session to somebody else, and
+ * with it the lock. Asked for again and again, since a statement that waits would hold back every concurrent index build.
+ */
 async function lockAdvisory(
   database: PostgresDatabase,
   name: string,
@@ -77,9 +84,18 @@ async function lockAdvisory(
 ): Promise<() => Promise<void>> {
   const client = await database.openClient()
   const key = createHash('sha256').update(`waypost ${name}`).digest().readBigInt64BE().toString()
+  const release = async () => {
+    await client.query('rollback').catch(() => undefined) // without its connection there is no lock either
+    await client.end()
+  }
   const tryLock = async () => {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1::bigint) as locked', [key])
-    return rows[0]?.locked === true ? () => client.end() : undefined
+    await client.query('begin')
+    await client.query(withoutLimits)
+    // Without parameters: a statement that has some keeps its snapshot until the next one, which would hold back builds too.
+    const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_xact_lock('${key}') as locked`)
+    if (rows[0]?.locked === true) return release
+    await client.query('rollback')
+    return undefined
   }
   return waitFor(tryLock, { ...options, name, database: database.target.database }).catch(async (error: unknown) => {
     await client.end()
