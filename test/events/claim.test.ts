@@ -169,6 +169,23 @@ onEachDatabase('a claim', (world) => {
     assert.ok(rows.every((row) => row.claim_id === null))
   })
 
+  test('that was on its way when the signal aborts is given back, and nothing is posted under it', async () => {
+    const receiver = await prepare(world(), 204)
+    const stop = new AbortController()
+    const db = world().system.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (result.rows[0]?.['claimedAt'] !== undefined) stop.abort()
+        return result
+      },
+    })
+    const system: World['system'] = { ...world().system, db, transaction: (work) => db.transaction().execute(work) }
+    assert.deepEqual(await world().execute({ system, signal: stop.signal }), nothing)
+    assert.equal(receiver.received.length, 0)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'pending', lost: 0, claim_id: null }])
+    assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, delivered: 1 })
+  })
+
   test('asks again who may receive it', async () => {
     const receiver = await world().openReceiver()
     const { db } = world().system
@@ -233,6 +250,8 @@ onEachDatabase('a claim', (world) => {
     assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', lost: 0 }])
   })
 })
+
+const nothing = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
 
 async function prepare(world: World, answer: Answer) {
   const receiver = await world.openReceiver(answer)

@@ -58,6 +58,7 @@ export class Run {
   readonly #pace: Pace
   /** What was claimed and has not ended. */
   #claimed = 0
+  readonly #beginNoMore = () => this.#places.close()
   #nextMessages = -Infinity
   #onEnd = () => {}
 
@@ -71,6 +72,8 @@ export class Run {
     this.#recorder = makeRecorder(options)
     this.#mender = makeMender(options.system, options.clock)
     this.#counter = makeAttemptCounter(options.system)
+    // At once, whatever a look at the database is waiting for.
+    options.signal?.addEventListener('abort', this.#beginNoMore, { once: true })
   }
 
   /**
@@ -150,7 +153,8 @@ export class Run {
 
   /** Gives back what was not begun, and waits for what is under way. */
   async end(): Promise<void> {
-    this.#places.close()
+    this.#options.signal?.removeEventListener('abort', this.#beginNoMore)
+    this.#beginNoMore()
     await Promise.all(this.#attempts)
     await this.#counter.close()
   }
