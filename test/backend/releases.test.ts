@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
 import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
@@ -190,6 +192,36 @@ for (const kind of systemKinds) {
         415,
         'WP_RUNTIME_BODY_TYPE',
       ])
+    })
+
+    test('reads four bodies at once and asks others to wait; whoever has gone is not waited for', async () => {
+      const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
+      const begin = () => {
+        const headers = { ...bearer(token), 'content-type': 'application/json' }
+        const unfinished = request(`${world.url}/backend/release/artifact`, { method: 'POST', headers })
+        unfinished.on('error', () => undefined)
+        unfinished.write('{"protocol": 1,')
+        return unfinished
+      }
+      const built = body(makeGreeting('busy'))
+      for (let round = 0; round < 3; round += 1) {
+        const unfinished: ReturnType<typeof begin>[] = []
+        let answer = await world.plan(survey, built)
+        await timeUntil(async () => {
+          unfinished.push(begin()) // those beyond the fourth are sent away
+          await pause(50)
+          answer = await world.plan(survey, built)
+          return answer.status === 503
+        }, 20_000)
+        assert.equal(codeOf(answer), 'WP_BACKEND_BUSY')
+        assert.equal(answer.headers.get('retry-after'), '1')
+        for (const one of unfinished) one.destroy()
+        await timeUntil(async () => {
+          await pause(50)
+          return (await world.plan(survey, built)).status === 200
+        }, 20_000)
+        world.clock.forward(60_000)
+      }
     })
 
     test('counts how often somebody asks, and says when to come again', async () => {

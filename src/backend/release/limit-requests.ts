@@ -24,8 +24,9 @@ export function rateOf(group: string, limit: number): FastifyContextConfig {
 export function limitBodies(app: FastifyInstance, most: number): void {
   let count = 0
   app.addHook('preParsing', async (request, reply) => {
-    if (request.method !== 'POST') return
-    if (count >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 2 })
+    // Whoever has gone already is not told of again.
+    if (request.method !== 'POST' || reply.raw.closed || request.raw.socket.destroyed) return
+    if (count >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
     count += 1
     reply.raw.once('close', () => (count -= 1))
   })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { WaypostError } from '../../../kit/index.ts'
 import type { Access } from './credentials.ts'
 import { errors } from './errors.ts'
@@ -23,7 +24,7 @@ export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient 
   const { server, access } = options
   const ask = async <Answer>(request: Omit<ServerRequest, 'server' | 'headers'>): Promise<Answer> => {
     const headers = { authorization: `Bearer ${access.token}` }
-    const answer = await sendToServer({ ...request, server, headers })
+    const answer = await sendPatiently({ ...request, server, headers })
     const isFine = answer.status >= 200 && answer.status < 300
     if (isFine && typeof answer.body === 'object' && answer.body !== null) return answer.body as Answer
     throw refuse(options, request.path, answer)
@@ -32,6 +33,20 @@ export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient 
     get: (path) => ask({ path, method: 'GET' }),
     post: (path, json, { timeoutMs } = {}) =>
       ask({ path, method: 'POST', json, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+  }
+}
+
+const mostTries = 10
+const longestPauseSeconds = 10
+
+/** A server that reads other uploads has looked at nothing yet: it is asked again for a while. */
+async function sendPatiently(request: ServerRequest): Promise<ServerAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await sendToServer(request)
+    const seconds = Number(answer.headers.get('retry-after')) || 1
+    const isBusy = answer.status === 503 && readProblem(answer).code === 'WP_BACKEND_BUSY'
+    if (!isBusy || tries === mostTries || seconds > longestPauseSeconds) return answer
+    await pause(seconds * 1000)
   }
 }
 

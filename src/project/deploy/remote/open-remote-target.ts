@@ -105,10 +105,19 @@ async function orAgain<Answer>(work: () => Promise<Answer>, upload: () => Promis
   }
 }
 
+/** Works on some items at once. Once one fails no other is begun, and what is under way is waited for. */
 async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const waiting = items.values()
+  let hasFailed = false
   const worker = async () => {
-    for (const item of waiting) await work(item)
+    for (const item of waiting) {
+      if (hasFailed) return
+      await work(item).catch((error: unknown) => {
+        hasFailed = true
+        throw error
+      })
+    }
   }
-  await Promise.all(Array.from({ length: uploadsAtOnce }, worker))
+  const ended = await Promise.allSettled(Array.from({ length: uploadsAtOnce }, worker))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }

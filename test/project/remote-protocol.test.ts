@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { sha256 } from '../../src/kit/index.ts'
+import { joinPlugins } from '../../src/plugin/index.ts'
+import { openRemoteTarget } from '../../src/project/deploy/remote/open-remote-target.ts'
+import type { DeployTarget } from '../../src/project/deploy/target.ts'
+import { loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
+import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
+import { systemKinds } from '../support/server.ts'
+
+interface Line extends AsyncDisposable {
+  readonly url: string
+  /** Bytes of bodies that went to the server, by path. */
+  readonly sent: Map<string, number>
+  /** Breaks the line in the middle of the body that comes next to a path. */
+  breakAt(path: string): void
+}
+
+/** What stands between a pipeline and a server. */
+async function openLine(to: string): Promise<Line> {
+  const sent = new Map<string, number>()
+  let broken: string | undefined
+  const proxy = createServer((incoming, outgoing) => {
+    const path = incoming.url!
+    const isBroken = path === broken
+    const { method, headers } = incoming
+    const onward = request(new URL(path, to), { method: method!, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(outgoing)
+    })
+    onward.on('error', () => incoming.socket.destroy())
+    incoming.on('data', (part: Buffer) => {
+      sent.set(path, (sent.get(path) ?? 0) + part.length)
+      onward.write(isBroken ? part.subarray(0, part.length / 2) : part)
+      if (!isBroken) return
+      broken = undefined
+      setImmediate(() => onward.destroy())
+    })
+    incoming.on('end', () => isBroken || onward.end())
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    sent,
+    breakAt: (path) => (broken = path),
+    async [Symbol.asyncDispose]() {
+      proxy.closeAllConnections()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
+}
+
+/** A release of a greeting, and of artifacts that only make it large: their texts cannot be compressed. */
+function makeLarge(greeting: string, names: readonly string[]): BuiltRelease {
+  const { manifest, artifacts } = makeGreeting(greeting)
+  const ballast = names.map((name) => {
+    const content = `// ${Array.from({ length: 3000 }, (_, index) => sha256(`${name} ${index}`)).join('')}\n`
+    return { hash: sha256(content), content }
+  })
+  const all = [...artifacts, ...ballast]
+  const sizes = Object.fromEntries(all.map(({ hash, content }) => [hash, Buffer.byteLength(content)]))
+  return { manifest: { ...manifest, artifacts: sizes }, artifacts: all }
+}
+
+for (const kind of systemKinds) {
+  describe(`a deployment over the line, on ${kind}`, () => {
+    let world: Deployers
+    let line: Line
+    let target: DeployTarget
+    before(async () => {
+      world = await openDeployers(kind)
+      line = await openLine(world.url)
+      const { id, secret } = world.deployClient
+      const variables = { WAYPOST_CLIENT_ID: id, WAYPOST_CLIENT_SECRET: secret }
+      target = await openRemoteTarget({ url: line.url, variables })
+    })
+    after(async () => {
+      await target.close()
+      await line[Symbol.asyncDispose]()
+      await world.close()
+    })
+
+    const survey = (release: BuiltRelease) => target.survey({ release, plugins: joinPlugins([]) })
+    const artifactPath = '/backend/release/artifact'
+    const uploads = async () =>
+      (await world.system.db.selectFrom('waypost_upload').select('hash').execute()).map(({ hash }) => hash)
+
+    test('is done step by step, with what the server knows', async () => {
+      await target.assertDeployable()
+      assert.deepEqual(await target.listServers(), [])
+      const release = makeLarge('one', ['a', 'b', 'c'])
+      const { id, active, missingArtifacts } = await survey(release)
+      assert.deepEqual([active, missingArtifacts.length], [undefined, 4])
+      const upload = await target.upload(release, missingArtifacts)
+      assert.equal(upload?.artifacts, 4)
+      assert.ok(line.sent.get(artifactPath)! > 3 * 90_000)
+      const activation = await target.activate(release, { by: 'ignored', message: 'One', against: 'none' })
+      assert.deepEqual(activation, { id, activated: true })
+      assert.deepEqual((await survey(release)).active?.manifest, release.manifest)
+      assert.equal((await survey(release)).active?.activatedBy, 'bo (pipeline)')
+    })
+
+    test('sends only what the server does not have, and nothing where it has all', async () => {
+      line.sent.clear()
+      const release = makeLarge('two', ['a', 'b', 'c'])
+      const { missingArtifacts } = await survey(release)
+      assert.deepEqual(missingArtifacts, [release.artifacts[0]!.hash])
+      assert.deepEqual((await target.upload(release, missingArtifacts))?.artifacts, 1)
+      assert.ok(line.sent.get(artifactPath)! < 1000, 'the large ones are there already')
+      line.sent.delete(artifactPath)
+      assert.equal(await target.upload(release, (await survey(release)).missingArtifacts), undefined)
+      assert.equal((await target.activate(release, { by: 'me' })).activated, true)
+      assert.equal(line.sent.has(artifactPath), false)
+    })
+
+    test('that breaks off leaves what was active, and goes on where it was', async () => {
+      const { id } = (await loadActiveRelease(world.system))!
+      const release = makeLarge('three', ['d', 'e', 'f', 'g', 'h', 'i', 'j', 'k'])
+      const { missingArtifacts } = await survey(release)
+      line.breakAt(artifactPath)
+      await assert.rejects(target.upload(release, missingArtifacts), { code: 'WP_PROJECT_REMOTE_UNREACHABLE' })
+      assert.equal((await loadActiveRelease(world.system))?.id, id)
+      const left = (await survey(release)).missingArtifacts
+      assert.ok(left.length > 0)
+      await target.upload(release, left)
+      assert.deepEqual((await survey(release)).missingArtifacts, [])
+
+      line.breakAt('/backend/release')
+      await assert.rejects(target.activate(release, { by: 'me', against: id }), {
+        code: 'WP_PROJECT_REMOTE_UNREACHABLE',
+      })
+      assert.equal((await loadActiveRelease(world.system))?.id, id)
+      assert.equal((await uploads()).length, 9)
+      assert.equal((await target.activate(release, { by: 'me', against: id })).activated, true)
+      assert.deepEqual(await uploads(), [])
+    })
+
+    test('sends again what was pruned between the look and the activation', async () => {
+      const release = makeLarge('four', ['l'])
+      await target.upload(release, (await survey(release)).missingArtifacts)
+      await world.system.db.deleteFrom('waypost_upload').execute()
+      assert.equal((await target.activate(release, { by: 'me' })).activated, true)
+    })
+
+    test('is refused in the words of the server when another release was activated meanwhile', async () => {
+      const release = makeGreeting('five')
+      await target.upload(release, (await survey(release)).missingArtifacts)
+      await assert.rejects(target.activate(release, { by: 'me', against: 'ffff' }), {
+        code: 'WP_RELEASE_SUPERSEDED',
+        hint: /deploy again/,
+      })
+    })
+  })
+}
