@@ -32,6 +32,13 @@ export function refreshEnvironment(variables: Variables, folder: string): string
   return changed
 }
 
+/** Sets variables in the environment of this process, for libraries that read it themselves. */
+export function passOn(variables: Variables, prefix: string): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (name.startsWith(prefix) && value !== undefined) process.env[name] = value
+  }
+}
+
 const maxBytes = 1024 * 1024
 
 function readEnvFile(file: string): Record<string, string | undefined> {

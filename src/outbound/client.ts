@@ -20,6 +20,12 @@ export interface Outbound {
   close(): Promise<void>
 }
 
+/** Posts within a span. What it calls posts, with more headers. */
+export type TracePost = (
+  post: { readonly host: string; readonly event: string | undefined },
+  send: (headers: Readonly<Record<string, string>>) => Promise<PostResult>,
+) => Promise<PostResult>
+
 export interface OutboundOptions {
   /** Ranges that are opened beside the public ones; asked for with each connection, since a release may change them. */
   allow(): readonly string[]
@@ -28,6 +34,7 @@ export interface OutboundOptions {
   readonly clock?: Clock
   /** How names become addresses: `dns.lookup` by default. */
   readonly lookup?: Lookup
+  readonly tracePost?: TracePost | undefined
 }
 
 /** Connections that are kept for a while: very many endpoints must not use up what a process may have open. */
@@ -56,7 +63,12 @@ export function openOutbound(options: OutboundOptions): Outbound {
   })
   return {
     async post(post) {
-      const result = await postOnce({ agent, clock, reset: connections > mostKept }, post)
+      const send = (more?: Post['headers']) => {
+        const headers = more === undefined ? post.headers : { ...post.headers, ...more }
+        return postOnce({ agent, clock, reset: connections > mostKept }, { ...post, headers })
+      }
+      const about = { host: hostOf(post.url), event: post.headers['waypost-event'] }
+      const result = await (options.tracePost === undefined ? send() : options.tracePost(about, send))
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),

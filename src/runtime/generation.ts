@@ -18,6 +18,8 @@ import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 
+import type { Tracing } from './tracing.ts'
+
 export type { Answered } from './report-answers.ts'
 
 /** Endpoints that are mounted into each generation. */
@@ -49,6 +51,8 @@ export interface GenerationOptions {
   readonly trustedProxies: readonly string[]
   /** Allows pages from any port of this machine: in `dev`. */
   readonly corsLoopback: boolean
+  /** Spans of what it does, where they are collected. */
+  readonly tracing?: Tracing | undefined
   /** Called after each request. */
   onAnswered?(answered: Answered): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
@@ -78,6 +82,8 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   speakProblems(app, { onServerError })
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
   beginRequests(app, options)
+  const { tracing } = options
+  if (tracing !== undefined) nameSpans(app, tracing)
   await allowOrigins(app, options)
   await app.register(rateLimit, { global: false, store: options.rateCounters })
   await app.register(async (endpoints) => {
@@ -87,16 +93,30 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   })
   const running = new RunningActions()
   const routes =
-    options.routes && mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page }, running)
+    options.routes &&
+    mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page, tracing }, running)
   await app.ready()
   return {
     routes,
-    handle: app.routing.bind(app),
+    handle: tracing === undefined ? app.routing.bind(app) : traced(app, tracing),
     async close() {
       await running.idle(longestActionMs)
       await app.close()
     },
   }
+}
+
+function traced(app: FastifyInstance, tracing: Tracing): Generation['handle'] {
+  return (request, response) => tracing.request(request, response, () => app.routing(request, response))
+}
+
+/** Only the router knows the route; a path that has none names nothing, or callers would name spans. */
+function nameSpans(app: FastifyInstance, tracing: Tracing): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions
+    if (url !== undefined && url !== '*') tracing.found(request.method, url)
+    done()
+  })
 }
 
 /** How long an action whose caller has gone keeps what it uses. */

@@ -9,12 +9,14 @@ import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
 import { makeSender, type SendSources } from './send-result.ts'
+import type { Tracing } from './tracing.ts'
 
 export interface Mounting {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
   readonly action: Action
   readonly running: RunningActions
+  readonly tracing?: Tracing | undefined
 }
 
 /** Handles the requests of one method: throws what is wrong with a request, and sends everything else. */
@@ -58,7 +60,12 @@ interface Ending {
 }
 
 /** Counts each run of an action until it ends, and tells how it did. */
-function makeRunner({ action, running }: Mounting) {
+function makeRunner({ action, method, running, tracing }: Mounting) {
+  const name = 'file' in method.action ? method.action.file : method.action.class
+  const handle: Action['handle'] =
+    tracing === undefined
+      ? (request, context) => action.handle(request, context)
+      : (request, context) => tracing.action(name, () => action.handle(request, context))
   return (request: Given[0], context: Given[1], { succeed, fail }: Ending): void => {
     const ended = (result: unknown) => {
       running.end()
@@ -72,7 +79,7 @@ function makeRunner({ action, running }: Mounting) {
     let result: unknown
     let isLater: boolean
     try {
-      result = action.handle(request, context)
+      result = handle(request, context)
       isLater = isThenable(result)
     } catch (error) {
       return failed(error)

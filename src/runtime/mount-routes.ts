@@ -10,6 +10,7 @@ import { makeHandler, type Handler, type Mounting } from './make-handler.ts'
 import { pathOf, refuseMethod } from './problem.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
+import type { Tracing } from './tracing.ts'
 import type { WriteSources } from './write-result.ts'
 
 export interface RouteSources extends ContextSources, WriteSources {
@@ -18,7 +19,7 @@ export interface RouteSources extends ContextSources, WriteSources {
   actionFor(method: ManifestMethod): Action
 }
 
-type MountSources = RouteSources & SendSources
+type MountSources = RouteSources & SendSources & { readonly tracing?: Tracing | undefined }
 
 /** The routes of a generation, which can be brought up to date while it serves. */
 export interface MountedRoutes {
@@ -46,7 +47,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
   const makeSlot = (current: MountSources, mounting: Omit<Mounting, 'running'>): Slot => ({
     method: mounting.method,
     action: mounting.action,
-    handle: makeHandler(current, { ...mounting, running }),
+    handle: makeHandler(current, { ...mounting, running, tracing: sources.tracing }),
   })
   const slots = methodsOf(manifest).map(({ route, method }) =>
     makeSlot(sources, { route, method, action: sources.actionFor(method) }),

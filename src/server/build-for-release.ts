@@ -104,6 +104,7 @@ function commonOf(shared: Shared) {
     rateCounters: shared.rateCounters,
     corsLoopback: options.isDevelopment,
     trustedProxies: shared.trustedProxies,
+    tracing: options.tracing,
     ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
   }

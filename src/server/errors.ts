@@ -37,6 +37,12 @@ export const errors = defineErrors({
     message: '{name} is "{value}", which is no port',
     hint: 'Use a number from 0 to 65535.',
   },
+  WP_SERVER_TRACING_PACKAGES: {
+    kind: 'user',
+    status: 500,
+    message: 'OpenTelemetry is asked for by its variables, and its packages are not installed beside waypost',
+    hint: 'Install them: npm install @opentelemetry/api @opentelemetry/sdk-node; or set OTEL_SDK_DISABLED=true.',
+  },
   WP_SERVER_DURATION: {
     kind: 'user',
     status: 500,

@@ -10,6 +10,7 @@ import type { Host } from './host.ts'
 import { openExecuteNote } from './note-execute.ts'
 import { openIdentity } from './open-identity.ts'
 import { openPruner } from './open-pruner.ts'
+import { openTracing } from './tracing/open-tracing.ts'
 
 export interface ExecuteRequest {
   /** Stops claiming; what is under way is finished. */
@@ -54,6 +55,7 @@ type Terms = Awaited<ReturnType<typeof followTerms>>
 async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promise<Execution> {
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
+  const tracing = await openTracing(host.variables)
   const note = openExecuteNote(host)
   const pruner = openPruner(host, {
     settings: terms.settings,
@@ -64,7 +66,12 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
     pruner.touch()
     return terms.refresh()
   }
-  const outbound = openOutbound({ clock, allow: () => terms.settings().delivery_allow, loopback: isDevelopment })
+  const outbound = openOutbound({
+    clock,
+    allow: () => terms.settings().delivery_allow,
+    loopback: isDevelopment,
+    tracePost: tracing?.post,
+  })
   try {
     const options = { ...terms, ...given(request), refresh, system, secrets, outbound, clock, userAgent }
     const summary = await executeEvents(options)
@@ -72,6 +79,7 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
   } finally {
     await Promise.all([note.close(), pruner.close()])
     await outbound.close()
+    await tracing?.close()
   }
 }
 

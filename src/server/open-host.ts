@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock, variable, type Clock, type Variables } from '../kit/index.ts'
 import type { ImportLimits } from '../runtime/index.ts'
-import { assertSystemMigrated, openSystem } from '../store/index.ts'
+import { assertSystemMigrated, openSystem, type OpenSystemOptions } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 
@@ -15,6 +15,7 @@ export interface OpenHostOptions {
   readonly create?: boolean
   /** Leave out the check that Waypost's own tables are the ones that this version knows. */
   readonly unmigrated?: boolean
+  readonly onStatement?: OpenSystemOptions['onStatement']
   /** Give up durability for speed, in a test. */
   readonly disposable?: boolean
 }
@@ -39,6 +40,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
     directUrl,
     create: options.create ?? false,
     disposable: options.disposable ?? false,
+    onStatement: options.onStatement,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   })
   try {

@@ -3,6 +3,7 @@ import type { Address, Answered, Logger, Pressure } from '../runtime/index.ts'
 import type { CronjobReport } from './cron/run-slot.ts'
 import type { Host } from './host.ts'
 import type { Identity } from './open-identity.ts'
+import type { ServerTracing } from './tracing/make-tracing.ts'
 
 export interface ServerOptions {
   readonly host: Host
@@ -10,6 +11,8 @@ export interface ServerOptions {
   readonly address: Address
   /** While it is high, requests are refused; without it never. */
   readonly pressure?: Pressure | undefined
+  /** Spans of what it does, where they are collected. */
+  readonly tracing?: ServerTracing | undefined
   /** How long requests in flight are waited for at the end; 10 s by default. */
   readonly stopLimitMs?: number | undefined
   readonly logger: Logger

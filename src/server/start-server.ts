@@ -62,6 +62,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       allow: () => terms.settings.delivery_allow,
       loopback: identity.isDevelopment,
       clock: host.clock,
+      tracePost: options.tracing?.post,
     })
     closers.push(() => outbound.close())
     const readiness = makeReadiness(host.system, feed)
@@ -77,7 +78,6 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     const listener = await openListener({ ...options.address, pressure: options.pressure, generation })
     const cronjobs = serveCronjobs(shared)
     closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
-
     return {
       host,
       feed,

@@ -1,4 +1,4 @@
-import { Kysely, sql, type RawBuilder, type Transaction } from 'kysely'
+import { Kysely, sql, type KyselyConfig, type RawBuilder, type Transaction } from 'kysely'
 import type { Clock } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import { openPostgres, redactUrl, type PostgresDatabase } from './sql/postgres-dialect.ts'
@@ -33,11 +33,21 @@ export interface OpenSystemOptions {
   readonly create?: boolean
   /** Connections at most to PostgreSQL for actions and endpoints. */
   readonly poolSize?: number
+  /** Told of each statement that has ended. */
+  readonly onStatement?: TraceStatement | undefined
   /** Stands for the database's clock in tests. */
   readonly clock?: Clock
   /** Give up durability for speed: a test's database that nobody needs after a crash. */
   readonly disposable?: boolean
 }
+
+/** Hears of a statement: its text, which holds no values, and how long it took. */
+export type TraceStatement = (statement: {
+  readonly system: SystemKind
+  readonly text: string
+  readonly ms: number
+  readonly error: unknown
+}) => void
 
 const guardTimeoutMs = 3000
 
@@ -55,7 +65,7 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
     create: options.create ?? false,
     synchronous: options.disposable ? 'OFF' : 'FULL',
   })
-  const db = new Kysely<SystemTables>({ dialect: database.dialect() })
+  const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...logTo(options, 'sqlite') })
   return {
     kind: 'sqlite',
     target: file,
@@ -81,8 +91,9 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     applicationName: 'waypost guard',
     queryTimeoutMs: guardTimeoutMs, // over a line that is half open it would wait for as long as TCP tries
   })
-  const db = new Kysely<SystemTables>({ dialect: database.dialect() })
-  const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect() })
+  const log = logTo(options, 'postgresql')
+  const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...log })
+  const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect(), ...log })
   const close = async () => {
     await Promise.all([db.destroy(), guardDb.destroy()])
     await Promise.all([database.close(), guard.close()])
@@ -105,6 +116,15 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
         : fixed(options.clock),
     transaction: (work) => db.transaction().execute(work),
     close,
+  }
+}
+
+function logTo({ onStatement }: OpenSystemOptions, system: SystemKind): Pick<KyselyConfig, 'log'> {
+  if (onStatement === undefined) return {}
+  return {
+    log({ query, queryDurationMillis: ms, ...ended }) {
+      onStatement({ system, text: query.sql, ms, error: 'error' in ended ? ended.error : undefined })
+    },
   }
 }
 

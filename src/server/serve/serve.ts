@@ -17,6 +17,8 @@ import { readOpsAddress, readPressureLimit, readStopping } from '../read-host-se
 import { readLogLevel, readPort } from '../read-variables.ts'
 import { reportServer, type ServerReport } from '../report-server.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
+import type { ServerTracing } from '../tracing/make-tracing.ts'
+import { openTracing } from '../tracing/open-tracing.ts'
 import { closeInTime } from './close-in-time.ts'
 import { Follower } from './follow-activations.ts'
 import { keepPruning } from './keep-pruning.ts'
@@ -68,14 +70,16 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port, reusePort: options.reusePort ?? false }
   const opsAddress = readOpsAddress(variables, options.opsPort)
   const stopping = readStopping(variables)
-  const logger = options.logger ?? openLog(variables)
+  const tracing = await openTracing(variables)
+  const logger = options.logger ?? openLog(variables, tracing)
   const closers: (() => Promise<unknown>)[] = []
   const close = () => {
     const steps = closers.splice(0).toReversed()
     return closeInTime(steps, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
   }
   try {
-    const host = await openHost(options)
+    closers.push(async () => tracing?.close())
+    const host = await openHost({ ...options, onStatement: tracing?.statement })
     closers.push(() => host.close())
     const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
     closers.push(stopAfterStrays(logger))
@@ -90,6 +94,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
       isDevelopment: false,
       address,
       pressure,
+      tracing,
       stopLimitMs: stopping.limitMs,
       ...(options.cron ? { cron: {} } : {}),
     })
@@ -146,8 +151,9 @@ async function beServer({ options, server, identity, logger, closers }: Being): 
   return report
 }
 
-function openLog(variables: Variables): Logger {
-  return makeLogger(readLogLevel(variables, 'info'), { secrets: [variable(variables, 'WAYPOST_SECRET')] })
+function openLog(variables: Variables, tracing: ServerTracing | undefined): Logger {
+  const secrets = [variable(variables, 'WAYPOST_SECRET')]
+  return makeLogger(readLogLevel(variables, 'info'), { secrets, fields: tracing?.ids })
 }
 
 function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | undefined {

@@ -35,9 +35,9 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
   assert.equal((await send(server.port, { path: '/now' })).status, 200)
 
   const failures: string[] = []
-  let isOver = false
+  const over = new AbortController()
   const asking = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { status } = await send(server.port, { path: '/still' })
       if (status !== 200) failures.push(String(status))
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -46,7 +46,7 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
   const seen = { now: false, own: false }
   const back = postgres.crash()
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const [name, request] of Object.entries({ now: { path: '/now' }, own })) {
         const { status, headers } = await send(server.port, request)
         if (status === 200) continue
@@ -60,7 +60,7 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
   await until(async () => (await send(server.port, { path: '/now' })).status === 200, 'the pool')
   await until(async () => (await send(server.port, own)).status === 200, 'the guard')
   await until(async () => (await send(server.port, { path: '/health/ready' })).status === 200, 'readiness')
-  isOver = true
+  over.abort()
   await Promise.all([asking, watching])
   assert.deepEqual(failures, [])
   assert.ok(seen.now, 'it was away')
