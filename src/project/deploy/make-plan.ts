@@ -2,7 +2,7 @@ import type { Diagnostic, Variables } from '../../kit/index.ts'
 import { assertActive, compareManifests, type LiveServer, type ReleaseChange } from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
 import { breakingPolicy } from './breaking-policy.ts'
-import { assertLoads, buildDeployable } from './build-deployable.ts'
+import { buildDeployable } from './build-deployable.ts'
 import { openTarget } from './open-target.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
 
@@ -62,8 +62,8 @@ export async function withPlan<Value>(
     const deployable = await buildDeployable(project, report)
     const survey = await target.survey(deployable)
     if (survey.id !== survey.active?.id) assertActive(survey.active, options.against)
-    // What is active already was loaded before it became so.
-    if (survey.id !== survey.active?.id) await assertLoads(deployable, report)
+    // What is active already was loaded before it became so, and the loader takes its time to be loaded itself.
+    if (survey.id !== survey.active?.id) await (await import('./assert-loads.ts')).assertLoads(deployable, report)
     return await work({ target, deployable, plan: describe(survey, { deployable, planned, options }) })
   } finally {
     await target.close()
