@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { buildDeployable } from '../../src/project/deploy/build-deployable.ts'
+import { findProject } from '../../src/project/find-project.ts'
+import { loadActiveRelease, loadArtifacts } from '../../src/release/index.ts'
+import { makesTable, openDeployWorld, projectOf, type DeployWorld } from '../server/releases/world.ts'
+import { describeEachSystem, writeFiles } from '../support/project-server.ts'
+import type { Order } from './mortal-migration.ts'
+
+/** More points than a migration and an activation have; on PostgreSQL those of the activation are looked at elsewhere. */
+const limits = { sqlite: 40, postgresql: 8 }
+
+describeEachSystem('a deployment with a migration that is killed', ({ kind, newSystem }) => {
+  const limit = limits[kind]
+  test('leaves the old or the new release with all that it needs, at whatever point, and can be done again', async (t) => {
+    await using world = await openDeployWorld(await newSystem())
+    await world.deploy({ [yml]: projectOf(1), [fileOf(0)]: makesTable(tableOf(0)) })
+    let deaths = 0
+    let next = startMortal(world)
+    try {
+      for (let point = 1; point <= limit; point++) {
+        const child = await next
+        next = startMortal(world) // meanwhile
+        if (await survives(world, child, point)) break
+        deaths = point
+      }
+    } finally {
+      await end(await next)
+    }
+    t.diagnostic(`it was killed at ${deaths} points`)
+    if (kind === 'sqlite') assert.ok(deaths >= 10 && deaths < limit, `it died at ${deaths} points`)
+    else assert.equal(deaths, limit)
+  })
+})
+
+const yml = 'waypost.yml'
+const tableOf = (point: number) => `made_${String(point).padStart(2, '0')}`
+const nameOf = (point: number) => `${String(point).padStart(2, '0')}-make`
+const fileOf = (point: number) => `migrations/System/${nameOf(point)}.ts`
+
+/** One deployment that ends at a point. @returns whether it came to its end */
+async function survives(world: DeployWorld, child: ChildProcess, point: number): Promise<boolean> {
+  const before = await world.activeId()
+  await writeFiles(world.folder, { [yml]: projectOf(point + 1), [fileOf(point)]: makesTable(tableOf(point)) })
+  const { release } = await buildDeployable(findProject(world.folder), () => undefined)
+  const ended = once(child, 'exit')
+  child.send({ release, dieAt: point } satisfies Order)
+  const [code] = (await ended) as [number | null]
+  const active = (await loadActiveRelease(world.host.system))!
+  const isNew = active.id !== before
+  const hasRun = await hasMigrated(world, point)
+  assert.equal((await world.tables()).includes(tableOf(point)), hasRun, `point ${point}: its table and its row`)
+  assert.ok(hasRun || !isNew, `point ${point}: what is active has its migrations`)
+  const hashes = Object.keys(active.manifest.artifacts)
+  assert.equal((await loadArtifacts(world.host.system, active, hashes)).length, hashes.length)
+  const again = await world.deploy({})
+  assert.deepEqual([again.migrated.length, again.activated], [hasRun ? 0 : 1, !isNew], `point ${point}, again`)
+  return code === 0
+}
+
+async function hasMigrated({ host }: DeployWorld, point: number): Promise<boolean> {
+  const row = sql`select 1 from waypost_migration where name = ${nameOf(point)}`
+  return (await row.execute(host.system.db)).rows.length === 1
+}
+
+async function startMortal({ folder, variables }: DeployWorld): Promise<ChildProcess> {
+  const child = fork(path.join(import.meta.dirname, 'mortal-migration.ts'), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ready = once(child, 'message')
+  child.send({ folder, variables } satisfies Order)
+  await ready
+  return child
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
