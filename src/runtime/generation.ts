@@ -8,12 +8,12 @@ import Fastify, {
   type FastifyPluginAsync,
   type FastifyRequest,
 } from 'fastify'
-import { makeId } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
 import type { RateCounters } from './rate-counters.ts'
 import { reportAnswers, StreamLog, type Answered } from './report-answers.ts'
+import { makeRequestIds } from './request-ids.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -65,7 +65,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const app = Fastify({
     logController: new StreamLog(onServerError),
     bodyLimit: options.bodyLimit,
-    genReqId: makeRequestIds(),
+    genReqId: makeRequestIds(options.trustedProxies),
     serverFactory: (handler) => neverListening(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
@@ -125,21 +125,6 @@ const longestActionMs = 5000
 /** Fastify wants a server of its own; this one only carries its handler. */
 function neverListening(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
   return createServer(handler)
-}
-
-const idDigits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-
-/** Ids that a person can read aloud, and that no other process gives. All but their last digit is written once for 36. */
-function makeRequestIds(): () => string {
-  const prefix = makeId('', 5)
-  let count = 0
-  let start = prefix
-  return () => {
-    const digit = count % idDigits.length
-    if (digit === 0 && count > 0) start = prefix + (count / idDigits.length).toString(36).toUpperCase()
-    count += 1
-    return start + idDigits[digit]
-  }
 }
 
 /**

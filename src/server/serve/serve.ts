@@ -23,6 +23,7 @@ import { closeInTime } from './close-in-time.ts'
 import { Follower } from './follow-activations.ts'
 import { keepPruning } from './keep-pruning.ts'
 import { logDeliveries } from './log-deliveries.ts'
+import { logRequests } from './log-requests.ts'
 import { stopAfterStrays } from './stop-after-strays.ts'
 import { warnUndelivered } from './warn-undelivered.ts'
 
@@ -97,6 +98,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
       tracing,
       stopLimitMs: stopping.limitMs,
       ...(options.cron ? { cron: {} } : {}),
+      ...logRequests(logger),
     })
     closers.push(() => server.close())
     if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openListener, watchPressure, type Generation } from '../../src/runtime/index.ts'
+import { send } from '../support/send.ts'
+
+const generation: Generation = {
+  routes: undefined,
+  handle: (_request, response) => void response.end('answered'),
+  close: async () => undefined,
+}
+
+test('under pressure requests are told to come again, questions about health are answered', async () => {
+  let isHigh = false
+  const pressure = { isHigh: () => isHigh, delayMs: () => 0, stop: () => undefined }
+  const listener = await openListener({ host: '127.0.0.1', port: 0, generation, pressure })
+  try {
+    assert.equal((await send(listener.port, { path: '/todo' })).text, 'answered')
+    isHigh = true
+    const { status, headers, body } = await send(listener.port, { path: '/todo' })
+    assert.equal(status, 503)
+    assert.equal(headers['retry-after'], '1')
+    assert.equal(body.type, 'urn:waypost:errors#WP_RUNTIME_PRESSURE')
+    assert.equal((await send(listener.port, { path: '/health/live' })).text, 'answered')
+    assert.equal((await send(listener.port, { path: '/health/ready' })).text, 'answered')
+    isHigh = false
+    assert.equal((await send(listener.port, { path: '/todo' })).text, 'answered')
+  } finally {
+    await listener.close(0)
+  }
+})
+
+test('an event loop that is late all the time is pressure; it is over when the loop is in time again', async () => {
+  const changes: boolean[] = []
+  const pressure = watchPressure({ delayMs: 40, onChange: (isHigh) => changes.push(isHigh) })
+  try {
+    while (!pressure.isHigh()) {
+      const end = performance.now() + 120
+      while (performance.now() < end); // work that nobody may interrupt
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.ok(pressure.delayMs() > 40)
+    while (pressure.isHigh()) await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.deepEqual(changes.slice(0, 2), [true, false])
+  } finally {
+    pressure.stop()
+  }
+})
