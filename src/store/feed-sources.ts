@@ -94,8 +94,10 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
   async function connect(): Promise<Client> {
     const client = await database.openClient()
     try {
-      client.on('notification', wake)
-      await client.query(limited('listen waypost_feed'))
+      if (await hasSession(client)) {
+        client.on('notification', wake)
+        await client.query(limited('listen waypost_feed'))
+      }
       return client
     } catch (error) {
       await endClient(client)
@@ -124,6 +126,15 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
       await current?.then(endClient, () => undefined)
     },
   }
+}
+
+/**
+ * Whether the session is the client's own. A pooler gives out numbers of its own; in transaction mode it would leave what
+ * is listened for to whoever gets the session next, and drops connections on which something comes that nobody asked for.
+ */
+async function hasSession(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>(limited('select pg_backend_pid() as pid'))
+  return rows[0]?.pid === (client as { processID?: number }).processID
 }
 
 function limited(text: string): QueryConfig {
