@@ -52,6 +52,8 @@ export interface HostsOptions {
   readonly url: string
   /** Beside what every process needs, or in its place. */
   readonly env?: Variables
+  /** Leave the database as it is. */
+  readonly isEmpty?: boolean
 }
 
 const stopLimitMs = 30_000
@@ -91,7 +93,7 @@ if (process.env.STAYS_BEFORE === release) await new Promise((resolve) => setTime
 `
 
 /** Migrates the database; nothing is deployed yet. */
-export async function openHosts({ url, env = {} }: HostsOptions): Promise<Hosts> {
+export async function openHosts({ url, env = {}, isEmpty = false }: HostsOptions): Promise<Hosts> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const step of closers.splice(0).toReversed()) await step()
@@ -107,7 +109,7 @@ export async function openHosts({ url, env = {} }: HostsOptions): Promise<Hosts>
   try {
     const system = await openSystem({ url })
     closers.push(() => system.close())
-    await migrateSystem(system)
+    if (!isEmpty) await migrateSystem(system)
     const makeProject = async () => {
       const made = await writeProject(environment)
       closers.push(made.remove)

@@ -1,0 +1,86 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/** PgBouncer in transaction mode before a PostgreSQL. */
+export interface PgBouncer {
+  /** The address of a database through it. */
+  through(url: string): string
+  /** What it logged. */
+  readonly log: () => string
+  stop(): Promise<void>
+}
+
+const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)
+
+/** Why nothing can be tried through PgBouncer on this machine, for `skip`; false where it can. */
+export const lacksPgBouncer: string | false =
+  program === undefined ? 'needs PgBouncer: apt-get install pgbouncer' : false
+
+const nobody = 65534
+
+/** Starts it before the server of an address, with few connections to it, so that clients have to share them. */
+export async function startPgBouncer(target: string): Promise<PgBouncer> {
+  const { hostname, port: targetPort, username, password } = new URL(target)
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-pgbouncer-'))
+  const port = await findPort()
+  const file = path.join(folder, 'pgbouncer.ini')
+  const login = `user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}`
+  const lines = [
+    '[databases]',
+    `* = host=${hostname} port=${targetPort} ${login}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 6',
+    'max_client_conn = 500',
+    'log_connections = 0',
+    'log_disconnections = 0',
+  ]
+  await writeFile(file, lines.join('\n'), { mode: 0o600 })
+  const isRoot = process.getuid?.() === 0 // it refuses to run as root
+  if (isRoot) for (const one of [folder, file]) await chown(one, nobody, nobody)
+  await chmod(folder, 0o700)
+  const child = spawn(program!, [file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(isRoot ? { uid: nobody, gid: nobody } : {}),
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = once(child, 'exit')
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (log += text))
+  }
+  const isUp = async () => {
+    while (!log.includes('process up')) await once(child.stderr, 'data')
+  }
+  const failed = ended.then(() => Promise.reject(new Error(`PgBouncer did not start\n${log}`)))
+  await Promise.race([isUp(), failed])
+  failed.catch(() => undefined) // it is stopped later
+  return {
+    through: (url) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
+    log: () => log,
+    async stop() {
+      process.off('exit', kill)
+      kill()
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
