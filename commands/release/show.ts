@@ -102,6 +102,8 @@ function toJson({ id, projectHash, backendHash, message, createdBy, createdAt, a
       kind: one.kind,
       activated: timeOf(one.activatedAt),
       by: one.activatedBy,
+      user_id: one.actor.userId ?? null,
+      client_id: one.actor.clientId ?? null,
       message: one.message ?? null,
     })),
     routes: manifest.routes.flatMap(({ path, methods }) =>

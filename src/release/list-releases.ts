@@ -1,6 +1,7 @@
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { shortId } from './hash.ts'
+import type { Actor } from './history.ts'
 
 /** A release that System has, and when it was made the active one last. */
 export interface ListedRelease {
@@ -51,6 +52,8 @@ export interface ListedActivation {
   readonly kind: 'deploy' | 'rollback'
   readonly activatedAt: number
   readonly activatedBy: string
+  /** Whose token it was, and its client, where it came over HTTP. */
+  readonly actor: Partial<Actor>
   readonly message: string | undefined
 }
 
@@ -62,7 +65,7 @@ export async function listActivations(
 ): Promise<readonly ListedActivation[]> {
   const rows = await db
     .selectFrom('waypost_activation')
-    .select(['kind', 'activated_at', 'activated_by', 'message'])
+    .select(['kind', 'activated_at', 'activated_by', 'user_id', 'client_id', 'message'])
     .where('release_id', '=', id)
     .orderBy('number', 'desc')
     .limit(limit)
@@ -71,6 +74,7 @@ export async function listActivations(
     kind: row.kind,
     activatedAt: row.activated_at,
     activatedBy: row.activated_by,
+    actor: row.user_id === null || row.client_id === null ? {} : { userId: row.user_id, clientId: row.client_id },
     message: row.message ?? undefined,
   }))
 }
