@@ -1,10 +1,12 @@
 // Measures what Waypost promises and prints each figure beside its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all of them, which takes about three minutes. With --assert it exits 1 when a goal is not met.
+import { measureDeploy } from './deploy.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
 import { measureLogins } from './logins.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
+import { measureServe } from './serve.ts'
 import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
 import { measureValidate } from './validate.ts'
@@ -14,10 +16,12 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   load: measureUnderLoad,
   leaks: measureLeaks,
   validate: measureValidate,
+  deploy: measureDeploy,
   routes: measureRoutes,
   tokens: measureTokens,
   logins: measureLogins,
   events: measureEvents,
+  serve: measureServe,
 }
 /** Only when they are named. */
 const byHand: typeof parts = { million: measureMillion }
