@@ -4,7 +4,7 @@ import type { Capacity } from '../queue/capacity.ts'
 import { claimDeliveries } from '../queue/claim.ts'
 import type { ExecuteOptions } from './execute-options.ts'
 import { fanOutChunk } from '../message/fan-out.ts'
-import { limitsOf, Run, type Summary } from './run.ts'
+import { Run, type Summary } from './run.ts'
 import { findWork } from '../queue/work.ts'
 
 const idleMs = 250
@@ -34,7 +34,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
     errorsInARow = 0
     if (found === 'work') {
       patience = mostPatience
-      await run.waitForRoom(limitOf(options))
+      await run.underWay.waitForRoom()
       continue
     }
     const isOthers = found === 'contended' && patience-- > 0
@@ -105,18 +105,16 @@ async function startDue(
   return { taken: taken.size, started: deliveries.length }
 }
 
-function capacityOf(options: ExecuteOptions, run: Run): Capacity {
+function capacityOf({ catalog, settings, concurrency }: ExecuteOptions, run: Run): Capacity {
+  const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
+  const limits = { total: concurrency ?? total, perEndpoint }
+  run.underWay.setLimits(limits)
   return {
-    catalog: options.catalog(),
-    settings: options.settings(),
-    free: run.free(limitOf(options)),
+    catalog: catalog(),
+    settings: settings(),
+    free: run.free(),
     isDueFirst: !run.isTimeForMessages(),
-    underWay: new Map(run.underWay),
-    countHosts: () => run.hosts.count(limitsOf(options.settings(), limitOf(options))),
+    underWay: new Map(run.underWay.byEndpoint),
+    countHosts: () => run.underWay.hosts.count(limits),
   }
-}
-
-/** POSTs at once at most. */
-function limitOf({ concurrency, settings }: ExecuteOptions): number {
-  return concurrency ?? settings().delivery_concurrency
 }
