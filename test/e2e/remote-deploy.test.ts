@@ -60,7 +60,7 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
 
     const { code, stdout, stderr } = await deploy(deployer, ' --migrate')
     assert.equal(code, 0, stdout + stderr)
-    assert.match(stderr, new RegExp(`^ {2}Target {5}${url}\n`))
+    assert.match(stderr, new RegExp(`^ {2}Target {5}${url} {3}1 server, waypost `))
     assert.match(
       stdout,
       /^ {2}Uploaded {3}(\d+) of \1 artifacts, \d+ KB\n {2}Migrated {3}System\/20261120-create-app-todo /,
@@ -88,6 +88,23 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
       .select('activated_by')
       .executeTakeFirstOrThrow()
     assert.equal(by, 'ci (pipeline)')
+    const shown = JSON.parse(await system.folder.ok(`release:show ${release} --json`))
+    assert.equal(shown.activations[0].client_id, deployer['WAYPOST_CLIENT_ID'])
+  })
+
+  it('shows a plan to who may read, and changes nothing', async () => {
+    const before = await system.host.system.db.selectFrom('waypost_upload').selectAll().execute()
+    await project.edit('resources/routes/todo/collection.yml', 'public: true', 'public: false')
+    const plan = await project.run(`deploy --plan --detailed-exitcode --url ${url}`, { env: planner })
+    assert.equal(plan.code, 3, plan.stderr)
+    assert.match(plan.stdout + plan.stderr, /GET {2}\/todo .*BREAKING/)
+    assert.match(plan.stdout + plan.stderr, new RegExp(`--url ${url} --against [0-9a-f]{8}`))
+    assertCalm(plan.stdout + plan.stderr)
+    assert.deepEqual(await system.host.system.db.selectFrom('waypost_upload').selectAll().execute(), before)
+    assert.equal((await list()).status, 200)
+    await project.edit('resources/routes/todo/collection.yml', 'public: false', 'public: true')
+    const nothing = await project.run(`deploy --plan --detailed-exitcode --url ${url}`, { env: planner })
+    assert.equal(nothing.code, 0, nothing.stdout + nothing.stderr)
   })
 
   it('says what is wrong with credentials and addresses, and what to do', async () => {
