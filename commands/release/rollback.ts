@@ -76,7 +76,7 @@ export default class ReleaseRollback extends WaypostCommand {
     return confirm('  Go back to it?')
   }
 
-  #show({ id, active, unknownMigrations, ...parts }: RollbackPlan): void {
+  #show({ id, active, unknownMigrations, unreachable, ...parts }: RollbackPlan): void {
     this.note(`  Active     ${active === undefined ? 'nothing' : active.id.slice(0, 8)}`)
     this.note(`  Back to    ${id.slice(0, 8)}\n`)
     for (const line of formatPlan(parts, process.stderr)) this.note(line)
@@ -86,6 +86,10 @@ export default class ReleaseRollback extends WaypostCommand {
     for (const name of unknownMigrations) {
       const text = `${printable(name)} ran, and no release has its code any more: see that ${id.slice(0, 8)} works with it.`
       this.note(`  ${wrap(text, 2, process.stderr)}`)
+    }
+    if (unreachable.length > 0) {
+      const names = unreachable.map(printable).join(', ')
+      this.note(`  ${wrap(`${names} cannot be reached: nobody looked which migrations ran there.`, 2, process.stderr)}`)
     }
     this.note()
   }

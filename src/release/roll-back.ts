@@ -16,6 +16,8 @@ export interface RollbackSurvey {
   readonly lackingVariables: readonly LackingVariable[]
   /** Migrations that ran since and whose code no release has any more: whether they are breaking nobody can tell. */
   readonly unknownMigrations: readonly string[]
+  /** Connections that could not be opened, to see which migrations ran on them. */
+  readonly unreachable: readonly string[]
 }
 
 /**

@@ -35,7 +35,7 @@ for (const kind of systemKinds) {
       const [one, two, three] = ids
       const { status, body } = await world.deploy(survey, { protocol: 1 })
       assert.equal(status, 200, JSON.stringify(body))
-      assert.deepEqual([body.id, body.active.id, body.unknownMigrations, body.lackingVariables], [two, three, [], []])
+      assert.deepEqual([body.id, body.active.id, body.unknownMigrations, body.unreachable], [two, three, [], []])
       assert.deepEqual(body.manifest.name, makeGreeting('two').manifest.name)
       assert.equal((await world.deploy(survey, { protocol: 1, release: one!.slice(0, 12) })).body.id, one)
       const unknown = await world.deploy(survey, { protocol: 1, release: '00000000' })

@@ -1,3 +1,4 @@
+import { isWaypostError } from '../../kit/index.ts'
 import { findMigration, loadArtifacts, type Artifact, type Manifest, type RollbackSurvey } from '../../release/index.ts'
 import { registerArtifacts } from '../../runtime/index.ts'
 import { planMigrations } from '../../store/index.ts'
@@ -12,56 +13,79 @@ interface Applied {
   readonly checksum: string
 }
 
-/** What ran on the databases and a release does not know. */
-export interface MigrationsBehind {
-  /** Those that are marked `breaking: true`, as `Connection/name`. */
-  readonly breaking: readonly string[]
-  /** Those of which no release that is stored has the code: nobody can tell. */
-  readonly unknown: readonly string[]
+interface Going {
+  readonly active: RollbackSurvey['active']
+  readonly target: Manifest
 }
 
-/** Which migrations ran that a release, to which somebody wants to go back, does not have. Runs none of them. */
+/** What a release, to which somebody wants to go back, and the databases make of one another. */
+export interface MigrationsBehind {
+  /** Those of the release that have not run, as `Connection/name`. */
+  readonly pending: readonly string[]
+  /** Those that ran, that the release does not have, and that are marked `breaking: true`. */
+  readonly breaking: readonly string[]
+  /** Those of which no release that is stored has the code: nobody can tell how they are marked. */
+  readonly unknown: readonly string[]
+  /** Connections that cannot be opened: all that the active release has of them counts as having run. */
+  readonly unreachable: readonly string[]
+}
+
+/** Compares the migrations of a release with what ran. Runs none of them. */
 export async function findMigrationsBehind(
-  options: { readonly host: Host; readonly plugins: MigrationDatabases['plugins'] },
-  { active, target }: { readonly active: RollbackSurvey['active']; readonly target: Manifest },
+  options: Pick<MigrationDatabases, 'plugins'> & { readonly host: Host },
+  going: Going,
 ): Promise<MigrationsBehind> {
-  const applied = await findAppliedSince(options, { active, target })
-  if (applied.length === 0) return { breaking: [], unknown: [] }
+  const { since, ...looked } = await lookAtEach(options, going)
   const breaking: string[] = []
   const unknown: string[] = []
-  for (const one of applied) {
-    const code = await findCode(options.host, active, one)
-    if (code === undefined) {
-      unknown.push(nameOfMigration(one))
-      continue
-    }
-    registerArtifacts(code.artifacts)
-    const file = fileOfMigration(one.connection, one.name)
-    const migration = await loadMigration(file, code.artifact, options.host.imports)
-    if (migration.breaking === true) breaking.push(nameOfMigration(one))
+  for (const one of since) {
+    const isBreaking = await readMark(options.host, going.active, one)
+    if (isBreaking === undefined) unknown.push(nameOfMigration(one))
+    else if (isBreaking) breaking.push(nameOfMigration(one))
   }
-  return { breaking, unknown }
+  return { ...looked, breaking, unknown }
 }
 
-async function findAppliedSince(
-  { host, plugins }: { readonly host: Host; readonly plugins: MigrationDatabases['plugins'] },
-  { active, target }: { readonly active: RollbackSurvey['active']; readonly target: Manifest },
-): Promise<readonly Applied[]> {
+/** Each connection by itself: whoever goes back may do so because one of them is down. */
+async function lookAtEach(
+  { host, plugins }: Pick<MigrationDatabases, 'plugins'> & { readonly host: Host },
+  going: Going,
+) {
+  const { active, target } = going
   const known = [...(active?.manifest?.migrations ?? []), ...target.migrations]
-  const connections = { ...target.connections, ...active?.manifest?.connections }
-  const names = new Set(['System', ...known.map(({ connection }) => connection)])
-  const found: Applied[] = []
-  await lookAtDatabases(
-    { host, plugins, release: { manifest: { connections } } },
-    [...names],
-    async (name, database) => {
-      const own = target.migrations.filter(({ connection }) => connection === name)
-      const plan = await planMigrations(database?.db, own)
-      const unknown = plan.applied.filter((row) => plan.unknown.includes(row.name))
-      found.push(...unknown.map((row) => ({ connection: name, name: row.name, checksum: row.checksum })))
-    },
-  )
+  const manifest = { connections: { ...active?.manifest?.connections, ...target.connections } }
+  const found = { pending: [] as string[], since: [] as Applied[], unreachable: [] as string[] }
+  for (const connection of new Set(['System', ...known.map((one) => one.connection)])) {
+    const own = target.migrations.filter((one) => one.connection === connection)
+    try {
+      await lookAtDatabases({ host, plugins, release: { manifest } }, [connection], async (_name, database) => {
+        const plan = await planMigrations(database?.db, own)
+        const unknown = plan.applied.filter((row) => plan.unknown.includes(row.name))
+        found.pending.push(...plan.pending.map(nameOfMigration))
+        found.since.push(...unknown.map(({ name, checksum }) => ({ connection, name, checksum })))
+      })
+    } catch (error) {
+      if (connection === 'System') throw error
+      const names = new Set(own.map(({ name }) => name))
+      found.unreachable.push(connection)
+      found.since.push(...known.filter((one) => one.connection === connection && !names.has(one.name)))
+    }
+  }
   return found
+}
+
+/** Whether it is marked `breaking: true`; undefined where its code is gone or does not load. */
+async function readMark(host: Host, active: RollbackSurvey['active'], one: Applied): Promise<boolean | undefined> {
+  const code = await findCode(host, active, one)
+  if (code === undefined) return undefined
+  registerArtifacts(code.artifacts)
+  try {
+    const file = fileOfMigration(one.connection, one.name)
+    return (await loadMigration(file, code.artifact, host.imports)).breaking === true
+  } catch (error) {
+    if (isWaypostError(error)) return undefined
+    throw error
+  }
 }
 
 /** The active release has nearly all of them; what it left out another one that is stored may have. */

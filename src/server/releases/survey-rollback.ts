@@ -16,7 +16,6 @@ import {
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Host } from '../host.ts'
-import { nameOfMigration, surveyMigrations } from '../migrations/survey-migrations.ts'
 import { findMigrationsBehind } from './find-breaking-migrations.ts'
 
 /**
@@ -31,18 +30,17 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   const id = beginning === undefined ? await findPrevious(system) : await findRelease(system, beginning)
   const active = await loadActive(system)
   const manifest = await loadManifest(system, id)
-  const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [] }
+  const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [], unreachable: [] }
   if (active?.id === id) return survey
   await loadArtifacts(system, { id }, Object.keys(manifest.artifacts))
   await assertServersKnow(system, survey)
   const plugins = await loadPlugins(host.folder)
-  const { pending } = await surveyMigrations({ host, plugins, release: { manifest } })
-  const names = pending.map(nameOfMigration).join(', ')
-  if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names })
-  const { breaking, unknown } = await findMigrationsBehind({ host, plugins }, { active, target: manifest })
+  const found = await findMigrationsBehind({ host, plugins }, { active, target: manifest })
+  const { pending, breaking, unknown: unknownMigrations, unreachable } = found
+  if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })
   if (breaking.length > 0) throw errors.WP_RELEASE_BREAKING({ id: shortId(id), names: breaking.join(', ') })
   const lackingVariables = await findLackingVariables(system, namesOfNeeded(manifest))
-  return { ...survey, lackingVariables, unknownMigrations: unknown }
+  return { ...survey, lackingVariables, unknownMigrations, unreachable }
 }
 
 async function loadActive(system: System): Promise<RollbackSurvey['active']> {

@@ -74,6 +74,19 @@ describeEachSystem('going back', ({ newSystem }) => {
     await assert.rejects(back(one), { code: 'WP_RELEASE_BREAKING', message: /Notes\/1-note/ })
   })
 
+  test('goes on where a connection cannot be opened, and counts what it should have as done', async () => {
+    const away = 'connection: { Away: { class: sqlite, config: { file: "${env.AWAY}" } } }\n'
+    const variables = { ...world.variables, AWAY: 'away.db' }
+    const one = await deploy({ [yml]: projectOf(1, away) }, { variables })
+    const two = await deploy({ 'migrations/Away/1-note.ts': makesTable('note') }, { variables })
+    assert.deepEqual((await surveyRollback({ ...world.host, variables }, one)).unreachable, [])
+    assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is not known here')
+    await deploy({ 'migrations/Away/2-more.ts': makesTable('more', breaking) }, { variables })
+    const refused = { code: 'WP_RELEASE_BREAKING', message: /Away\/2-more/ }
+    await assert.rejects(surveyRollback(world.host, two), refused)
+    await assert.rejects(surveyRollback({ ...world.host, variables }, two), refused)
+  })
+
   test('to what needs a migration that was taken back is refused', async () => {
     const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
     await deploy({ [yml]: projectOf(2), [first]: undefined })

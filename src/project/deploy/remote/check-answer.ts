@@ -32,12 +32,12 @@ export function isSurvey(answer: SurveyAnswer): boolean {
 }
 
 export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
-  const { id, manifest, active, lackingVariables, unknownMigrations } = answer
+  const { id, manifest, active, lackingVariables, unknownMigrations, unreachable } = answer
   return (
     isId(id) &&
     isManifest(manifest) &&
     (active === null || (isId(active.id) && (active.manifest === undefined || isManifest(active.manifest)))) &&
-    isTexts(unknownMigrations) &&
+    [unknownMigrations, unreachable].every(isTexts) &&
     lackingVariables.every(isLacking)
   )
 }
