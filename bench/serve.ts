@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { makeHost, secret } from '../test/e2e/serving.ts'
+import type { RunningCli } from '../test/support/cli.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { openProject, type TestProject } from '../test/support/project.ts'
+import { send } from '../test/support/send.ts'
+import { atLeast, atMost, beside, type Figure } from './goal.ts'
+import { makeBigProject, makeDemo, type BenchProject } from './projects.ts'
+import { median } from './statistics.ts'
+import { ask, openLoad } from './turns.ts'
+
+const starts = 7
+const idleMs = 3000
+const loadMs = 4000
+
+/** What `serve` takes to start and to wait, and what a second process on its port adds. */
+export async function measureServe(): Promise<Figure[]> {
+  await using site = await openSite()
+  const demo = await site.deploy(await makeDemo())
+  const demoStarts = await startOften(demo)
+  const two = await measureTwo(demo)
+  const big = await site.deploy(await makeBigProject())
+  const bigStarts = await startOften(big)
+  return [
+    atMost('cold start of serve to ready, the demo', { value: median(demoStarts.map(({ s }) => s)), unit: 's' }, 0.7),
+    atMost('memory with nothing to do', { value: median(demoStarts.map(({ mb }) => mb)), unit: 'MB' }, 140),
+    atMost('cold start, 1,000 routes', { value: median(bigStarts.map(({ s }) => s)), unit: 's' }, 2),
+    beside('  memory with nothing to do', { value: median(bigStarts.map(({ mb }) => mb)), unit: 'MB' }),
+    ...two,
+  ]
+}
+
+/** PostgreSQL, and a folder of a server for each project. */
+async function openSite() {
+  const stack = new AsyncDisposableStack()
+  const postgres = await startPostgres()
+  stack.defer(() => postgres.stop())
+  return {
+    async deploy(project: BenchProject): Promise<TestProject> {
+      stack.use(project)
+      const env = {
+        WAYPOST_SYSTEM_URL: await postgres.createDatabase(),
+        WAYPOST_SECRET: secret,
+        WAYPOST_BASE_URL: 'http://api.example.com',
+        HOST: '127.0.0.1',
+        LOG_LEVEL: 'warn',
+      }
+      const sources = openProject(project.folder, env, async () => undefined)
+      await sources.ok('migrate')
+      await sources.ok('deploy --yes')
+      const host = await makeHost(env)
+      stack.defer(host.remove)
+      return host
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+/** Seconds until each of some starts was ready, from the shell, and the memory that it holds then. */
+async function startOften(host: TestProject): Promise<{ s: number; mb: number }[]> {
+  const figures: { s: number; mb: number }[] = []
+  for (let time = 0; time < starts; time++) {
+    const began = performance.now()
+    const { running } = await serve(host)
+    const s = (performance.now() - began) / 1000
+    await new Promise((resolve) => setTimeout(resolve, idleMs))
+    figures.push({ s, mb: readMemory(running.pid) })
+    await running.stop()
+  }
+  return figures.slice(1) // files are read and code is compiled once
+}
+
+async function serve(host: TestProject, words = '--port 0'): Promise<{ running: RunningCli; port: number }> {
+  const running = host.start(`serve ${words}`)
+  const [, text] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, 60_000)
+  const port = Number(text)
+  while ((await send(port, { path: '/health/ready' })).status !== 200);
+  return { running, port }
+}
+
+/** Two processes on one port beside one, under the load of two processes. */
+async function measureTwo(host: TestProject): Promise<Figure[]> {
+  const loads = [openLoad(), openLoad()]
+  const one = await serve(host, '--port 0 --reuse-port')
+  const order = { port: one.port, request: { method: 'GET', path: '/health/live' }, ms: loadMs, connections: 32 }
+  const run = async (servers: readonly RunningCli[]) => {
+    const pids = [servers.map(({ pid }) => pid), loads.map(({ pid }) => pid!)] as const
+    const before = pids.map(readCpu)
+    const reports = (await Promise.all(loads.map((load) => ask(load, order)))) as { answered: number }[]
+    const [served, loaded] = pids.map((some, index) => (readCpu(some) - before[index]!) / (loadMs / 1000))
+    return {
+      rate: reports.reduce((sum, { answered }) => sum + answered, 0) / (loadMs / 1000),
+      served: served!,
+      loaded: loaded!,
+    }
+  }
+  await run([one.running]) // compiled code first
+  const alone = await run([one.running])
+  const other = await serve(host, `--port ${one.port} --reuse-port`)
+  await run([one.running, other.running])
+  const both = await run([one.running, other.running])
+  for (const load of loads) load.kill()
+  await Promise.all([one.running.stop(), other.running.stop()])
+  const ratio = both.rate / alone.rate
+  const what = 'two processes on one port, times one'
+  const cores = availableParallelism()
+  const isLimited = both.served + both.loaded > cores * 0.9
+  const use = ({ served, loaded }: typeof both) => `${served.toFixed(1)} + ${loaded.toFixed(1)}`
+  return [
+    isLimited && ratio < 1.6
+      ? beside(`${what}: the load generator is the limit`, { value: ratio, unit: '' })
+      : atLeast(what, { value: ratio, unit: '' }, 1.6),
+    beside('  requests/s', `${alone.rate.toFixed(0)} and ${both.rate.toFixed(0)}`),
+    beside(`  processors of servers + load, of ${cores}`, `${use(alone)} and ${use(both)}`),
+  ]
+}
+
+function readMemory(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+}
+
+const ticksPerSecond = 100
+
+/** Seconds of processor that processes have had. */
+function readCpu(pids: readonly number[]): number {
+  const ticks = pids.map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    return Number(fields[11]) + Number(fields[12])
+  })
+  return ticks.reduce((sum, one) => sum + one, 0) / ticksPerSecond
+}
