@@ -1,7 +1,5 @@
 // backend: the endpoints below /backend, by which a server is administered over HTTP: deployments.
 // May import kit, store, auth, events, release, definition, build and connection.
-export { errors as backendErrors } from './errors.ts'
-export { releaseLimits } from './release/limits.ts'
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
 export {
   paths as releasePaths,

@@ -11,7 +11,6 @@ import { mountRollback } from './mount-rollback.ts'
 import {
   ActivateBody,
   ArtifactsBody,
-  MigrateBody,
   paths,
   protocol,
   SurveyBody,
@@ -98,7 +97,7 @@ function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: Rel
       return { stored: body.artifacts.length }
     },
   )
-  const migrate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: MigrateBody } }
+  const migrate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: SurveyBody } }
   app.post<{ Body: MigrateRequest }>(
     paths.migrations,
     { onRequest, config: rateOf('activate', 60), ...migrate },

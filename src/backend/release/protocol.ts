@@ -29,8 +29,6 @@ export const ArtifactsBody = Type.Object(
   strict,
 )
 
-export const MigrateBody = SurveyBody
-
 export const ActivateBody = Type.Object(
   {
     protocol: version,
@@ -64,7 +62,7 @@ export const RollbackBody = Type.Object(
 
 export type SurveyRequest = Static<typeof SurveyBody>
 export type ArtifactsRequest = Static<typeof ArtifactsBody>
-export type MigrateRequest = Static<typeof MigrateBody>
+export type MigrateRequest = SurveyRequest
 export type ActivateRequest = Static<typeof ActivateBody>
 export type RollbackSurveyRequest = Static<typeof RollbackSurveyBody>
 export type RollbackRequest = Static<typeof RollbackBody>
