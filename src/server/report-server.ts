@@ -27,10 +27,16 @@ export interface ServerReport {
   stop(): Promise<void>
 }
 
+export interface ReportOptions {
+  readonly everyMs?: number
+  /** Reads what is set now: a variable may be set since, and counts from the next release on. */
+  readonly readVariables?: (() => Variables) | undefined
+}
+
 export async function reportServer(
   { system, variables }: Host,
   { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
-  { everyMs = heartbeatMs }: { everyMs?: number } = {},
+  { everyMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
   let known: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
@@ -39,16 +45,23 @@ export async function reportServer(
     release_id: null,
     wanted_id: null,
   }
+  let names = nameVariables(variables)
+  const nameAgain = () => {
+    try {
+      names = nameVariables(readVariables())
+    } catch {} // what cannot be read is said when a release needs it
+    return names
+  }
   const insert = () => {
     const times = { started_at: system.now(), heartbeat_at: system.now(), state_at: system.now() }
-    const has = { variables: nameVariables(variables), secret_ids: secrets.keyIds.join(' ') }
+    const has = { variables: names, secret_ids: secrets.keyIds.join(' ') }
     const row = { id, name: hostname(), version, issuer, ...has, ...known, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
   // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
   const update = async (more: object = {}) => {
     const own = system.db.updateTable('waypost_server').where('id', '=', id)
-    const set = own.set({ ...known, ...more, heartbeat_at: system.now() })
+    const set = own.set({ ...known, ...more, variables: nameAgain(), heartbeat_at: system.now() })
     const { numUpdatedRows } = await set.executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n && !isStopped) await insert()
   }
@@ -66,9 +79,7 @@ export async function reportServer(
         release_id: release ?? known.release_id,
         wanted_id: wanted ?? release ?? known.wanted_id,
       }
-      await update(
-        isDeepStrictEqual(before, known) ? {} : { state_at: system.now(), variables: nameVariables(variables) },
-      )
+      await update(isDeepStrictEqual(before, known) ? {} : { state_at: system.now() })
     },
     async stop() {
       isStopped = true

@@ -55,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   }
   try {
     const feed = await startFeed(host.system, {
-      onError: (error) => options.logger.warn({ err: error }, 'the change feed cannot be read'),
+      onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'the change feed cannot be read'),
     })
     closers.push(() => feed.close())
     const outbound = openOutbound({

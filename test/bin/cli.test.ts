@@ -181,6 +181,11 @@ test('a second SIGINT ends a command that does not end', async () => {
   assert.deepEqual(await stopAfterStart(['wait', '--stubborn'], 'SIGINT', 2), { code: 130, output: 'waiting\n' })
 })
 
+test('of SIGTERM one that comes a second later ends it too', async () => {
+  const { code } = await stopAfterStart(['wait', '--stubborn'], 'SIGTERM', 8)
+  assert.equal(code, 143)
+})
+
 async function stopAfterStart(
   words: string[],
   signal: NodeJS.Signals,

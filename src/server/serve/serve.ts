@@ -43,6 +43,8 @@ export interface ServeOptions {
   readonly warnMs?: number
   /** Where it logs; stdout by default. */
   readonly logger?: Logger
+  /** Reads the variables as they are now, so that a plan knows what is set by then. */
+  readVariables?(): Variables
   /** Brings the variables up to date before a release is brought up: what it lacked may be set since. */
   refresh?(): void
 }
@@ -137,7 +139,7 @@ async function beServer({ options, server, identity, logger, closers }: Being): 
   const { host } = server
   const letGo = server.hold(true) // or a route would be 404 until the release has come up
   await storeFact(host.system, 'origin', 'production')
-  const report = await reportServer(host, identity)
+  const report = await reportServer(host, identity, { readVariables: options.readVariables })
   closers.push(() => report.stop())
   const { refresh, retryMs = 1000 } = options
   const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })

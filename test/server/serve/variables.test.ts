@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reportServer } from '../../../src/server/report-server.ts'
+import { openServeSite, until } from './site.ts'
+
+test('the row of a server names what is set there by now, no value and nothing of Waypost', async () => {
+  await using site = await openServeSite()
+  let now: Record<string, string> = { WAYPOST_SECRET: 'hidden value', ORDERS_URL: 'hidden value', EMPTY: '' }
+  const identity = { secrets: { keyIds: [] }, issuer: 'https://api.example.com' }
+  const host = { ...site.host, variables: { ...now } }
+  const report = await reportServer(host, identity, { everyMs: 20, readVariables: () => now })
+  const row = () => site.host.system.db.selectFrom('waypost_server').selectAll().executeTakeFirstOrThrow()
+  assert.equal((await row()).variables, 'ORDERS_URL')
+  now = { ...now, LIMIT: 'hidden value' }
+  await until(async () => (await row()).variables === 'LIMIT ORDERS_URL', 'the new name')
+  assert.doesNotMatch(JSON.stringify(await row()), /hidden value/)
+  await report.stop()
+})
