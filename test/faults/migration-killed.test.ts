@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { buildDeployable } from '../../src/project/deploy/build-deployable.ts'
+import { startBuild } from '../../src/project/deploy/start-build.ts'
 import { findProject } from '../../src/project/find-project.ts'
 import { loadActiveRelease, loadArtifacts } from '../../src/release/index.ts'
 import { makesTable, openDeployWorld, projectOf, type DeployWorld } from '../server/releases/world.ts'
@@ -46,7 +46,9 @@ const fileOf = (point: number) => `migrations/System/${nameOf(point)}.ts`
 async function survives(world: DeployWorld, child: ChildProcess, point: number): Promise<boolean> {
   const before = await world.activeId()
   await writeFiles(world.folder, { [yml]: projectOf(point + 1), [fileOf(point)]: makesTable(tableOf(point)) })
-  const { release } = await buildDeployable(findProject(world.folder), () => undefined)
+  const build = await startBuild(findProject(world.folder))
+  const { release } = await build.finish(() => undefined)
+  await build.close()
   const ended = once(child, 'exit')
   child.send({ release, dieAt: point } satisfies Order)
   const [code] = (await ended) as [number | null]

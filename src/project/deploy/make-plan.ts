@@ -2,8 +2,8 @@ import type { Diagnostic, Variables } from '../../kit/index.ts'
 import { assertActive, compareManifests, type LiveServer, type ReleaseChange } from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
 import { breakingPolicy } from './breaking-policy.ts'
-import { buildDeployable } from './build-deployable.ts'
-import { openTarget } from './open-target.ts'
+import { assertTarget } from './assert-target.ts'
+import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
 
 export interface PlanOptions {
@@ -52,22 +52,39 @@ export async function withPlan<Value>(
   work: (planning: Planning) => Promise<Value>,
 ): Promise<Value> {
   const project = findProject(options.folder)
-  const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
-  // The target before the build: a pipeline that reaches nothing should not wait for a build to hear of it.
-  const target = await openTarget(options)
+  assertTarget(options)
+  const build = await startBuild(project)
   try {
-    if (options.isDeployment === true) await target.assertDeployable()
-    const planned = { address: target.address, flags: target.flags, servers: await target.listServers() }
-    options.onTarget?.(planned)
-    const deployable = await buildDeployable(project, report)
-    const survey = await target.survey(deployable)
-    if (survey.id !== survey.active?.id) assertActive(survey.active, options.against)
-    // What is active already was loaded before it became so, and the loader takes its time to be loaded itself.
-    if (survey.id !== survey.active?.id) await (await import('./assert-loads.ts')).assertLoads(deployable, report)
-    return await work({ target, deployable, plan: describe(survey, { deployable, planned, options }) })
+    // What speaks to the target is loaded while the bundler works. A pipeline that reaches nothing hears of it before it
+    // hears of anything that is wrong with its sources.
+    const target = await (await import('./open-target.ts')).openTarget(options)
+    try {
+      return await work(await makePlan(target, build, options))
+    } finally {
+      await target.close()
+    }
   } finally {
-    await target.close()
+    await build.close()
   }
+}
+
+async function makePlan(
+  target: DeployTarget,
+  build: StartedBuild,
+  options: PlanOptions & { readonly isDeployment?: boolean },
+): Promise<Planning> {
+  const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
+  if (options.isDeployment === true) await target.assertDeployable()
+  const planned = { address: target.address, flags: target.flags, servers: await target.listServers() }
+  options.onTarget?.(planned)
+  const deployable = await build.finish(report)
+  const survey = await target.survey(deployable)
+  if (survey.id !== survey.active?.id) {
+    assertActive(survey.active, options.against)
+    // What is active already was loaded before it became so, and the loader takes its time to be loaded itself.
+    await (await import('./assert-loads.ts')).assertLoads(deployable, report)
+  }
+  return { target, deployable, plan: describe(survey, { deployable, planned, options }) }
 }
 
 interface About {

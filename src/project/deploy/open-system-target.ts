@@ -1,5 +1,5 @@
 import { findUnheldScopes } from '../../auth/index.ts'
-import { isWaypostError, variable, type Variables } from '../../kit/index.ts'
+import { variable, type Variables } from '../../kit/index.ts'
 import {
   activateRelease,
   findLackingVariables,
@@ -22,18 +22,14 @@ import {
   type Host,
 } from '../../server/index.ts'
 import { storeFact } from '../../store/index.ts'
-import { errors } from '../errors.ts'
 import type { DeployTarget } from './target.ts'
 
-/** Opens the System that the environment names, to deploy to it directly. @throws WP_PROJECT_NO_TARGET, and as `openHost` */
+/** Opens the System that the environment names, to deploy to it directly. @throws as `openHost` */
 export async function openSystemTarget(options: {
   readonly folder: string
   readonly variables: Variables
 }): Promise<DeployTarget> {
-  const host = await openHost(options).catch((error: unknown) => {
-    if (!isWaypostError(error) || error.code !== 'WP_SERVER_NO_SYSTEM') throw error
-    throw errors.WP_PROJECT_NO_TARGET({}, { cause: error })
-  })
+  const host = await openHost(options)
   const { system } = host
   return {
     address: system.target,

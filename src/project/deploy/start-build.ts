@@ -1,0 +1,31 @@
+import { checkSources, openBuilder } from '../../build/index.ts'
+import { version, type Diagnostic } from '../../kit/index.ts'
+import type { Project } from '../find-project.ts'
+import { assertBuilt, loadProject } from '../load-project.ts'
+import type { Deployable } from './target.ts'
+
+/** A build that goes on while something else is done. */
+export interface StartedBuild {
+  /** Waits for it. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+  finish(report: (diagnostics: readonly Diagnostic[]) => void): Promise<Deployable>
+  close(): Promise<void>
+}
+
+/** Reads a project, and starts to bundle it. Writes nothing into it. */
+export async function startBuild(project: Project): Promise<StartedBuild> {
+  const loaded = await loadProject(project)
+  const { definition, partial, plugins } = loaded
+  const builder = openBuilder({ ...project, version })
+  const building = definition === undefined ? undefined : builder.build(definition)
+  building?.catch(() => undefined) // told of by who waits for it
+  return {
+    async finish(report) {
+      const found = definition === undefined && partial !== undefined ? await checkSources(project.root, partial) : []
+      const { release, diagnostics = found } = (await building) ?? {}
+      const all = [...loaded.diagnostics, ...diagnostics]
+      const built = { ...loaded, diagnostics: all, typesWritten: false, ...(release === undefined ? {} : { release }) }
+      return { release: assertBuilt(built, report), plugins }
+    },
+    close: () => builder.close(),
+  }
+}
