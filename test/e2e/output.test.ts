@@ -20,6 +20,7 @@ describe('each command', { concurrency: 2 }, () => {
   const commands = [
     ...'init validate dev migrate deploy serve user:add client:add token:issue token:revoke'.split(' '),
     ...'event:execute event:list event:deliveries event:replay event:listen'.split(' '),
+    ...'release:list release:show release:diff release:rollback release:prune'.split(' '),
   ]
   for (const command of commands) {
     it(`${command} --help leads with examples and fits into 80 columns`, async () => {
@@ -46,7 +47,23 @@ describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, 
       ['client_id', 'grants', 'redirect_uris', 'scopes'],
     ],
     ['token:issue --user ann --expires 1h --json', ['access_token', 'expires_in', 'jti', 'scope']],
-    ['deploy --yes --json', ['activated', 'changes', 'release', 'servers']],
+    [
+      'deploy --yes --json',
+      [
+        'activated',
+        'active',
+        'breaking',
+        'breaking_changes',
+        'changes',
+        'lacking_variables',
+        'migrated',
+        'pending_migrations',
+        'release',
+        'servers',
+        'target',
+        'unheld_scopes',
+      ],
+    ],
     ['event:execute --json', ['attempted', 'dead', 'delivered', 'retrying']],
     ['token:revoke --user ann --json', ['revoked', 'sessions']],
   ]
@@ -93,23 +110,23 @@ describe('for people', { concurrency: 1 }, () => {
     await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 60')
     await project.edit('resources/routes/todo/entity.yml', '  DELETE:', '  PATCH:')
     const { stdout, stderr } = await text('deploy --yes')
-    assert.match(stdout, /^ {2}Activated {2}[0-9a-f]{8}\n$/)
-    assert.deepEqual(
-      stderr
-        .replaceAll(/[0-9a-f]{8}/g, 'RELEASE1')
-        .split('\n')
-        .slice(1),
-      [
-        `  Active     RELEASE1   by ${spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim()}`,
-        '  Project    RELEASE1',
-        '',
-        '  - route      DELETE /todo/:todo_id',
-        '  + route      PATCH /todo/:todo_id',
-        '  ~ schema     Todo-Input',
-        '',
-        '',
-      ],
-    )
+    assert.match(stdout, /^ {2}Activated {2}[0-9a-f]{8}\n {2}Serving {4}no server runs yet.*\n$/)
+    const user = spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim()
+    const lines = stderr
+      .replaceAll(/\b[0-9a-f]{8}\b/g, 'RELEASE1')
+      .replace(/\d+ s ago/, '5 s ago')
+      .split('\n')
+    assert.deepEqual(lines.slice(1, 4), [`  Active     RELEASE1   5 s ago, by ${user}`, '  Project    RELEASE1', ''])
+    for (const change of [
+      /^ {2}- route +DELETE \/todo\/:todo_id +callers get 404 {3}BREAKING$/,
+      /^ {2}\+ route +PATCH \/todo\/:todo_id +private, scope todo/,
+      /^ {2}~ schema +Todo-Input +"title" maxLength 60, was 64/,
+    ]) {
+      assert.ok(
+        lines.some((line) => change.test(line)),
+        `${change}\n${stderr}`,
+      )
+    }
   })
 
   it('validate says where, what, and what to do', async () => {
