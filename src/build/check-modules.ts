@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Diagnostic } from '../kit/index.ts'
+import { readEnvironment, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { BuiltRelease, Manifest, ManifestAction } from '../release/index.ts'
 import type { LoadReport, LoadRequest, Problem } from './check-modules-child.ts'
 import { makeDiagnostic, makePlace, sortDiagnostics, type Place } from './make-diagnostic.ts'
@@ -68,10 +68,16 @@ function openChild(): ChildProcess {
   // No project folder and no options of this process: neither is there on a server. What modules print is not our result.
   return fork(fileURLToPath(entry), [], {
     cwd: tmpdir(),
+    env: environmentOfModules(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
+}
+
+/** Who builds a release may hold the keys of its target: Waypost's own variables are none of its modules' business. */
+function environmentOfModules(): Variables {
+  return Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_')))
 }
 
 /** Waits for the end of the child, at most `timeoutMs`, and says how it ended. */

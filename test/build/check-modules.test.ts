@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildRelease, checkModules } from '../../src/build/index.ts'
+import { passOn } from '../../src/kit/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
 import type { ArtifactLoader } from '../../src/build/check-modules-child.ts'
 import * as loader from '../../src/runtime/load-artifacts.ts'
@@ -43,6 +44,16 @@ test('a module that throws is named, with the place in the project where it thre
     'src/b.ts:1:1 src/b.ts does not load: text WP_BUILD_ACTION_LOAD',
     `src/lib/read.ts:3:18 src/a.ts does not load: Expected property name or '}' in JSON at position 1 (line 1 column 2) WP_BUILD_ACTION_LOAD`,
   ])
+})
+
+test("a module finds the project's variables, and none of Waypost's own", async () => {
+  passOn({ CHECKED_KEY: 'there' }, 'CHECKED_')
+  passOn({ WAYPOST_CHECKED_KEY: 'hidden' }, 'WAYPOST_')
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('1', 'throw `${process.env.CHECKED_KEY} ${process.env.WAYPOST_CHECKED_KEY}`'),
+  })
+  const [problem] = await check(project.root, defineActions('src/a.ts'))
+  assert.match(problem ?? '', /does not load: there undefined /)
 })
 
 test('a default export that is no class with a handle is named', async () => {
