@@ -25,11 +25,11 @@ export interface Hosts extends AsyncDisposable {
   /** Gives the sources a name that their routes tell. */
   name(release: string, project?: TestProject): Promise<void>
   /** Names, deploys by the built command line, and fails when that does. @returns what it printed as JSON */
-  deploy(release: string, words?: string): Promise<DeployedJson>
+  deploy(release: string, words?: string, env?: Variables): Promise<DeployedJson>
   /** Starts `serve` and waits until it listens; it ends with the site, and fails it when it ends otherwise than in order. */
   serve(env?: Variables): Promise<Serving>
-  /** Makes the user ann and a client of hers. */
-  addPeople(): Promise<People>
+  /** Makes the user ann and a client of hers. @param scopes consumer and todo by default */
+  addPeople(scopes?: readonly string[]): Promise<People>
   /** Ends a process of which nothing is expected any more. */
   kill(process: RunningCli): Promise<EndedCli>
 }
@@ -41,7 +41,9 @@ export interface DeployedJson {
 }
 
 export interface People {
-  /** Asks a server for a token of the client's, with the scopes consumer and todo. */
+  /** The client, for commands. */
+  readonly variables: Variables
+  /** Asks a server for a token of the client's. */
   ask(port: number): Promise<Answer>
   /** The headers of one. */
   issue(port: number): Promise<Readonly<Record<string, string>>>
@@ -125,9 +127,9 @@ export async function openHosts({ url, env = {}, isEmpty = false }: HostsOptions
       copyProject: makeProject,
       host,
       name,
-      async deploy(release, words = '') {
+      async deploy(release, words = '', env = {}) {
         await name(release)
-        const printed = await project.ok(`deploy --yes --json ${words}`.trim())
+        const printed = await project.ok(`deploy --yes --json ${words}`.trim(), { env })
         return JSON.parse(printed) as DeployedJson
       },
       async serve(more = {}) {
@@ -135,7 +137,7 @@ export async function openHosts({ url, env = {}, isEmpty = false }: HostsOptions
         closers.push(() => (killed.has(serving.pid) ? serving.ended : stop(serving)))
         return serving
       },
-      addPeople: () => addPeople(system),
+      addPeople: (scopes = ['consumer', 'todo']) => addPeople(system, scopes),
       kill(running) {
         killed.add(running.pid)
         process.kill(running.pid, 'SIGKILL')
@@ -159,8 +161,7 @@ async function writeProject(environment: Variables): Promise<TestProject> {
   return project
 }
 
-async function addPeople(system: System): Promise<People> {
-  const scopes = ['consumer', 'todo']
+async function addPeople(system: System, scopes: readonly string[]): Promise<People> {
   await addUser(system, { name: 'ann', password, scopes })
   const more = { grants: ['client_credentials' as const], redirectUris: [], public: false }
   const { id, secret } = await addClient(system, { name: 'app', user: 'ann', scopes, ...more })
@@ -168,6 +169,7 @@ async function addPeople(system: System): Promise<People> {
   const ask = (port: number) =>
     send(port, { method: 'POST', path: '/authorization/token', headers, body: 'grant_type=client_credentials' })
   return {
+    variables: { WAYPOST_CLIENT_ID: id, WAYPOST_CLIENT_SECRET: secret! },
     ask,
     async issue(port) {
       const { body, text } = await ask(port)

@@ -2,6 +2,8 @@ import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { send, type Answer, type Sent } from '../support/send.ts'
 
+const pauseMs = 5
+
 /** One request of a lane; times are of this process's monotonic clock. */
 export interface Asked {
   readonly began: number
@@ -12,15 +14,16 @@ export interface Asked {
   readonly failure: string | undefined
 }
 
-/** Asks a server the same thing again and again, one after the other, over one connection that stays. */
+/** Asks a server the same thing again and again, one after the other: as fast as it answers, and no faster. */
 export interface Lane {
   /** Every request so far. */
   readonly asked: readonly Asked[]
   stop(): Promise<readonly Asked[]>
 }
 
-export function openLane(port: number, sent: Omit<Sent, 'agent'>, pauseMs = 5): Lane {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+/** @param keepAlive over one connection that stays, as by default, or over a new one each time */
+export function openLane(port: number, sent: Omit<Sent, 'agent'>, keepAlive = true): Lane {
+  const agent = new Agent({ keepAlive, maxSockets: 1 })
   const asked: Asked[] = []
   const stopping = new AbortController()
   async function ask(): Promise<void> {
