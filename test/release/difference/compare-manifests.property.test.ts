@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { JsonSchema } from '../../../src/contract/index.ts'
+import { compareManifests, type Manifest } from '../../../src/release/index.ts'
+import { anySchema, editedSchema } from '../schemas/sample-schemas.ts'
+import { anyValue, makeCheck, makeDeclaredCheck } from '../schemas/values.ts'
+import { makeManifest } from './manifests.ts'
+
+const runs = 150
+
+/** Two schemas that refer to one another below their fields. */
+const around = (a: JsonSchema, b: JsonSchema): Record<string, JsonSchema> => ({
+  A: { type: 'object', properties: { a, b: { $ref: 'schema:///B' } } },
+  B: { type: ['object', 'null'], properties: { c: b, a: { $ref: 'schema:///A' } } },
+})
+
+test('a manifest does not differ from itself', () => {
+  fc.assert(
+    fc.property(anySchema, anySchema, anySchema, (schema, a, b) => {
+      const manifest = makeManifest(
+        { request: schema, query: schema, responses: { 200: schema } },
+        { schemas: around(a, b), events: { made: { schema } } },
+      )
+      assert.deepEqual(compareManifests(manifest, structuredClone(manifest)), [])
+    }),
+    { numRuns: runs },
+  )
+})
+
+for (const way of ['request', 'response'] as const) {
+  test(`what breaks nobody by its ${way} takes what was said, through every reference`, () => {
+    const seen = { harmless: 0, values: 0 }
+    const place = (schema: JsonSchema, schemas: Record<string, JsonSchema>): Manifest =>
+      makeManifest(way === 'request' ? { request: schema } : { responses: { 200: schema } }, { schemas })
+    fc.assert(
+      fc.property(
+        editedSchema,
+        editedSchema,
+        editedSchema,
+        fc.array(anyValue, { minLength: 60, maxLength: 60 }),
+        ([before, after], [a, otherA], [b, otherB], values) => {
+          const [old, now] = [around(a, b), around(otherA, otherB)]
+          const changes = compareManifests(place(before, old), place(after, now))
+          if (changes.some(({ breaking }) => breaking)) return
+          seen.harmless += 1
+          const [sent, taken] =
+            way === 'request'
+              ? [
+                  { schema: before, named: old },
+                  { schema: after, named: now },
+                ]
+              : [
+                  { schema: after, named: now },
+                  { schema: before, named: old },
+                ]
+          const fits = makeDeclaredCheck(sent.schema, sent.named)
+          const isTaken = makeCheck(taken.schema, taken.named)
+          for (const value of values.filter((one) => fits(one))) {
+            seen.values += 1
+            assert.ok(isTaken(value), JSON.stringify(value))
+          }
+        },
+      ),
+      { numRuns: runs },
+    )
+    assert.ok(seen.harmless > runs / 20 && seen.values > runs / 4, `too few to say anything: ${JSON.stringify(seen)}`)
+  })
+}
