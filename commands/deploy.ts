@@ -24,7 +24,7 @@ const exitChanges = 3
 
 export default class Deploy extends WaypostCommand {
   static override description =
-    'Build the project and make it what System serves: all or nothing. A change that breaks callers needs a yes: on a terminal by hand, elsewhere by --yes.'
+    'Build the project and make it what System serves: all or nothing.\nA change that breaks callers needs a yes: on a terminal by hand, elsewhere by --yes.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --plan',
     '<%= config.bin %> <%= command.id %> --migrate --yes --message "Add content"',

@@ -31,8 +31,8 @@ function formatLine(
   { change, kind, name, breaking, remarks }: PlanLine,
   { nameWidth, stream }: Layout,
 ): readonly string[] {
-  const [sign, colour] = change === undefined ? [' ', 'dim' as const] : signs[change]
-  const head = `  ${paint(colour, sign, stream)} ${kind.padEnd(kindWidth)}${name}`
+  const sign = change === undefined ? ' ' : paint(signs[change][1], signs[change][0], stream)
+  const head = `  ${sign} ${kind.padEnd(kindWidth)}${name}`
   if (remarks.length === 0) return [head]
   const column = nameAt + nameWidth + 3
   const isShort =

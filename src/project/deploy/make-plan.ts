@@ -98,7 +98,7 @@ function describe(survey: TargetSurvey, { deployable, planned, options }: About)
   return {
     ...survey,
     target: planned,
-    changes: compareManifests(before, after),
+    changes: survey.id === survey.active?.id ? [] : compareManifests(before, after),
     breakingChanges: breakingPolicy([before, after], options.variables),
   }
 }
