@@ -35,11 +35,9 @@ for (const way of ['request', 'response'] as const) {
       makeManifest(way === 'request' ? { request: schema } : { responses: { 200: schema } }, { schemas })
     fc.assert(
       fc.property(
-        editedSchema,
-        editedSchema,
-        editedSchema,
+        fc.tuple(editedSchema, editedSchema, editedSchema),
         fc.array(anyValue, { minLength: 60, maxLength: 60 }),
-        ([before, after], [a, otherA], [b, otherB], values) => {
+        ([[before, after], [a, otherA], [b, otherB]], values) => {
           const [old, now] = [around(a, b), around(otherA, otherB)]
           const changes = compareManifests(place(before, old), place(after, now))
           if (changes.some(({ breaking }) => breaking)) return
