@@ -7,7 +7,7 @@ import { composeValue } from './compose-value.ts'
 import type { Definition } from './definition.ts'
 import { makeLoading, makeSourceCache, maxValues as limit } from './loading.ts'
 import { makeDefinition } from './make-definition.ts'
-import { makeReport } from './report.ts'
+import { makeReport, type Report } from './report.ts'
 
 export interface CheckValueOptions {
   /** Files of actions that count as there: nothing is looked for on the disk. */
@@ -31,7 +31,7 @@ export interface ValueProblem extends Pick<Diagnostic, 'code' | 'message' | 'hin
  * than its reader takes.
  */
 export async function checkDefinitionValue(value: unknown, options: CheckValueOptions): Promise<CheckedValue> {
-  const report = makeReport()
+  const report = withoutWarnings(makeReport())
   const inside = [...options.files].filter((file) => !path.posix.normalize(file).startsWith('..'))
   const texts = new Map(inside.map((file) => [file, '']))
   const loading = makeLoading({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
@@ -41,9 +41,18 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   await checkClassConfigs(making, options.classes)
   const problems = report
     .diagnostics([])
-    .filter(({ severity }) => severity === 'error')
     .map(({ code, message, hint, range }) => ({ code, message, hint, pointer: pointerAt(range.start.column) }))
   return { definition, problems: problems as ValueProblem[] }
+}
+
+/** Warnings are for who writes a project: what is included often would have each as often, and more than there may be. */
+function withoutWarnings(report: Report): Report {
+  return {
+    ...report,
+    add(problem) {
+      if (problem.severity !== 'warning') report.add(problem)
+    },
+  }
 }
 
 /** What stands below a file is never there. */

@@ -7,7 +7,7 @@ export const releaseLimits = {
   /** All artifacts of a release together. */
   releaseBytes: 64 * mb,
   /** The manifest, as JSON. */
-  manifestBytes: 16 * mb,
+  manifestBytes: 8 * mb,
   /** One upload, as JSON and unpacked: an artifact whose text is full of escapes still fits. */
   uploadBytes: 40 * mb,
   /** Everything that was uploaded and is in no release yet. */
