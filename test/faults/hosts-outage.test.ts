@@ -25,15 +25,15 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
     receiver = await openReceiver()
     hosts = await openHosts({ url: await postgres.createDatabase() })
     await hosts.deploy('zero')
-    servers = await Promise.all([hosts.serve(), hosts.serve(), hosts.serve()])
     worker = hosts.host.start('event:execute --watch')
+    await until('the worker works', async () => (await loadFacts(hosts.system)).last_execute !== undefined, limitMs)
+    servers = await Promise.all([hosts.serve(), hosts.serve(), hosts.serve({}, '--cron')])
     const [{ port }] = servers as [Serving]
     people = await hosts.addPeople()
     token = await people.issue(port)
     const subscription = { event: 'noted', endpoint: receiver.url }
     const made = await send(port, { path: '/consumer/subscription', headers: token, body: subscription })
     assert.equal(made.status, 201, made.text)
-    await until('the worker works', async () => (await loadFacts(hosts.system)).last_execute !== undefined, limitMs)
   })
   after(async () => {
     const { code, stderr } = await worker.stop()

@@ -27,7 +27,7 @@ export interface Hosts extends AsyncDisposable {
   /** Names, deploys by the built command line, and fails when that does. @returns what it printed as JSON */
   deploy(release: string, words?: string, env?: Variables): Promise<DeployedJson>
   /** Starts `serve` and waits until it listens; it ends with the site, and fails it when it ends otherwise than in order. */
-  serve(env?: Variables): Promise<Serving>
+  serve(env?: Variables, words?: string): Promise<Serving>
   /** Makes the user ann and a client of hers. @param scopes consumer and todo by default */
   addPeople(scopes?: readonly string[]): Promise<People>
   /** Ends a process of which nothing is expected any more. */
@@ -132,8 +132,9 @@ export async function openHosts({ url, env = {}, isEmpty = false }: HostsOptions
         const printed = await project.ok(`deploy --yes --json ${words}`.trim(), { env })
         return JSON.parse(printed) as DeployedJson
       },
-      async serve(more = {}) {
-        const serving = await startServe({ ...host, start: (words) => host.start(words, { env: more }) })
+      async serve(more = {}, words = '') {
+        const start: TestProject['start'] = (own) => host.start(`${String(own)} ${words}`.trim(), { env: more })
+        const serving = await startServe({ ...host, start })
         closers.push(() => (killed.has(serving.pid) ? serving.ended : stop(serving)))
         return serving
       },
