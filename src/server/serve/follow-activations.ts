@@ -39,7 +39,12 @@ export class Follower {
 
   /** Brings up what is active; where that fails, what came up the last time anywhere. Never throws. */
   async start(): Promise<void> {
-    await this.#catchUp()
+    void this.#catchUp()
+    this.#running = this.#running.then(() => this.#fallBack()) // behind whatever else was activated meanwhile
+    await this.#running
+  }
+
+  async #fallBack(): Promise<void> {
     const failed = this.#failed
     if (this.#served !== undefined || failed?.id === undefined || this.#isStopped) return
     const id = await fallBack(this.#options, failed.id)
@@ -97,7 +102,7 @@ export class Follower {
   async #serve(wanted: string): Promise<void> {
     const { server, report, refresh } = this.#options
     // While it is tried again the row goes on saying why it does not come up, and since when.
-    if (wanted !== this.#failed?.id) await report.say({ state: 'swapping', wanted })
+    if (wanted !== this.#failed?.id) await report.say({ state: 'swapping', wanted }).catch(() => undefined)
     refresh?.()
     const release = await loadActiveRelease(server.host.system)
     if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will tell

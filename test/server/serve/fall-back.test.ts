@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listServers } from '../../../src/server/index.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until, versionFiles } from './site.ts'
+import { openServeSite, until, versionFiles, type LoggedServer } from './site.ts'
 
 const needing = { more: `config: { body_limit: '\${env.LIMIT}' }\n` }
+
+const tell = async (server: LoggedServer) =>
+  (await send(server.port, { path: '/version' })).body?.version as string | undefined
 
 test('a server that cannot bring up the active release serves the last one that came up, and goes on trying', async () => {
   await using site = await openServeSite()
   for (const name of ['one', 'two']) {
     await site.deploy(versionFiles(name))
     const server = await site.start()
-    assert.equal((await send(server.port, { path: '/version' })).body.version, name)
+    await until(async () => (await tell(server)) === name, name)
     await until(async () => (await cameUp(name)) !== null, `the note that ${name} came up`)
     await server.close()
   }
@@ -20,8 +23,9 @@ test('a server that cannot bring up the active release serves the last one that 
   const variables: Record<string, string> = { ...site.variables }
   const given: Record<string, string> = {}
   const server = await site.start({ variables, refresh: () => Object.assign(variables, given) })
-  assert.equal((await send(server.port, { path: '/version' })).body.version, 'two')
+  await until(async () => (await tell(server)) === 'two', 'two')
   assert.equal((await send(server.port, { path: '/health/ready' })).status, 200, 'it serves, so it is ready')
+  await until(async () => (await listServers(site.host))[0]!.release !== null, 'its row')
   const [row] = await listServers(site.host)
   assert.equal(row!.state, 'failed')
   assert.match(row!.error!, /The variable LIMIT is not set/)
@@ -30,7 +34,7 @@ test('a server that cannot bring up the active release serves the last one that 
   assert.match(await server.measure(), /^waypost_release_behind 1$/m)
 
   given['LIMIT'] = '1mb'
-  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+  await until(async () => (await tell(server)) === 'three', 'three')
   await until(async () => (await listServers(site.host))[0]!.state === 'serving', 'its row')
   assert.match(await server.measure(), /^waypost_release_behind 0$/m)
 
@@ -63,7 +67,7 @@ test('a release is tried again with growing pauses, its row keeps since when; an
   const server = await site.start({ retryMs: 20 })
   await site.deploy(versionFiles('two', needing))
   const failures = () => server.logs.filter(({ msg }) => /does not come up/.test(msg))
-  await until(() => failures().length > 0, 'the first failure')
+  await until(async () => (await states())[0]!.state === 'failed', 'the first failure')
   const [first] = await states()
   await until(() => failures().length >= 4, 'three more')
   assert.deepEqual(
@@ -74,7 +78,7 @@ test('a release is tried again with growing pauses, its row keeps since when; an
   )
   assert.deepEqual(await states(), [first], 'the row says since when it fails')
   await site.deploy(versionFiles('three'))
-  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+  await until(async () => (await tell(server)) === 'three', 'three')
 
   function states() {
     return site.host.system.db.selectFrom('waypost_server').select(['state', 'state_at', 'wanted_id']).execute()
@@ -89,7 +93,7 @@ test('an import that never ends does not keep the release that is activated behi
   await site.deploy(versionFiles('two', { head }))
   await until(async () => (await listServers(site.host))[0]!.state === 'swapping', 'the swap')
   await site.deploy(versionFiles('three'))
-  await until(async () => (await send(server.port, { path: '/version' })).body.version === 'three', 'three')
+  await until(async () => (await tell(server)) === 'three', 'three')
   assert.ok(server.logs.some(({ msg }) => /is given up for one/.test(msg)))
   assert.ok(!server.logs.some(({ level }) => level >= 50), 'nothing failed')
 })
