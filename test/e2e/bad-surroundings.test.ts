@@ -72,8 +72,11 @@ describe('wrong usage ends with 2', () => {
 describe('a System that is not there', () => {
   it('is named, and only dev and migrate make one', async () => {
     const stderr = /^Error: There is no System database at \.waypost\/system\.db, and WAYPOST_SYSTEM_URL is not set\n/
-    const commands = ['deploy --yes', 'serve --port 0', 'event:execute', 'user:add ann']
+    const commands = ['release:list', 'serve --port 0', 'event:execute', 'user:add ann']
     await Promise.all(commands.map((words) => assertRefused(words, { words, stderr })))
+    const none =
+      /^Error: There is no System database at \.waypost\/system\.db, and neither WAYPOST_SYSTEM_URL nor --url is set\n/
+    await assertRefused('deploy --yes', { words: 'deploy --yes', stderr: none })
     assert.equal(existsSync(path.join(project.folder, '.waypost/system.db')), false)
   })
 
