@@ -16,6 +16,8 @@ test('a server with WAYPOST_REMOTE_DEPLOY=off takes no deployment and shows no p
       'POST /backend/release/artifact': { protocol: 1, artifacts },
       'POST /backend/release/migration': { protocol: 1, manifest },
       'POST /backend/release': { protocol: 1, manifest },
+      'POST /backend/release/rollback/survey': { protocol: 1 },
+      'POST /backend/release/rollback': { protocol: 1, release: 'a'.repeat(64) },
     }
     for (const [line, json] of Object.entries(bodies)) {
       const refused = await world.deploy(line, json)
