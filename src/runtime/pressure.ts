@@ -9,7 +9,7 @@ export interface Pressure {
 }
 
 export interface PressureLimits {
-  /** How late the event loop may be, on average over a second. One long turn does not count for much. */
+  /** How late the event loop may be, on average over a second, for some seconds in a row: one long turn is no pressure. */
   readonly delayMs: number
   /** Called when it becomes too late, and when it no longer is. */
   onChange?(isHigh: boolean): void
@@ -17,19 +17,23 @@ export interface PressureLimits {
 
 const resolutionMs = 20
 const lookMs = 1000
+/** Looks in a row that find it late. */
+const enough = 3
 
 /** Watches how late the event loop is. */
 export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): Pressure {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   let isHigh = false
   let delayMs = 0
+  let late = 0
   delays.enable()
   const timer = setInterval(() => {
     // Whole milliseconds of waiting for its turn, less what it waits for on purpose.
     delayMs = delays.count === 0 ? 0 : Math.max(0, delays.mean / 1e6 - resolutionMs)
     delays.reset()
     const was = isHigh
-    isHigh = delayMs > limitMs
+    late = delayMs > limitMs ? late + 1 : 0
+    isHigh = late >= enough
     if (isHigh !== was) onChange?.(isHigh)
   }, lookMs).unref()
   return {

@@ -37,6 +37,7 @@ describeEachSystem('serve', ({ newSystem }) => {
       LOG_LEVEL: 'silent',
       HOST: '127.0.0.1',
       WAYPOST_STOP_DELAY: '0s',
+      WAYPOST_PRESSURE_LIMIT: '1h',
       LIMIT: 'huge',
     }
     host = await openHost({ folder, variables, create: true, unmigrated: true })

@@ -88,8 +88,9 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
   const variables = readEnvironment()
   const folders = [path.dirname(process.execPath), variable(variables, 'PATH') ?? '']
   const PATH = folders.join(path.delimiter)
-  // No load balancer has to learn that a server stops, and no test wants to wait for it.
-  return { PATH, HOME: variable(variables, 'HOME') ?? '/', WAYPOST_STOP_DELAY: '0s', ...env }
+  // No load balancer has to learn that a server stops, and the machine may be busy with other tests.
+  const calm = { WAYPOST_STOP_DELAY: '0s', WAYPOST_PRESSURE_LIMIT: '1h' }
+  return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...calm, ...env }
 }
 
 interface Waiting {

@@ -36,6 +36,7 @@ export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
     WAYPOST_BASE_URL: 'https://api.example.com',
     WAYPOST_SECRET: 'a secret for a test of at least 32 characters',
     WAYPOST_STOP_DELAY: '0s',
+    WAYPOST_PRESSURE_LIMIT: '1h', // a machine that is busy with other tests is none of theirs
     HOST: '127.0.0.1',
   }
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
