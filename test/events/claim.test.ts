@@ -107,7 +107,7 @@ onEachDatabase('a claim', (world) => {
   })
 
   test('takes no more than the worker can start', async () => {
-    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 20))
+    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 200))
     await world().addSubscriptions(
       await world().addUser(),
       'note',
@@ -218,6 +218,16 @@ onEachDatabase('a claim', (world) => {
     await world().dispatch('note', 2)
     assert.deepEqual(await world().execute(), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
     assert.equal((await world().deliveries()).length, 3, 'none is made for who lost it')
+  })
+
+  test('lets in who holds another of the scopes that an event names beside that of every consumer', async () => {
+    const receiver = await world().openReceiver()
+    world().catalog = { note: { scopes: ['consumer', 'other'] } }
+    for (const scopes of [['consumer'], ['other'], ['secret']]) {
+      await world().addSubscriptions(await world().addUser(scopes), 'note', [receiver.url])
+    }
+    await world().dispatch('note', 1)
+    assert.deepEqual(await world().execute(), { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
   })
 
   test('leaves what is for a paused subscription where it is', async () => {

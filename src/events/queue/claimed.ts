@@ -63,13 +63,13 @@ function usualOf({ isUsual }: LoadedRow): readonly string[] {
   return isUsual === 1 ? [usualScope] : []
 }
 
-/** All scopes of those who need more than the usual one: most need no statement. */
+/** All scopes of those whom the usual one, or that they have it, does not let in: most need no statement. */
 async function loadScopes(
   db: System['db'],
   rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, [usualScope]))
+  const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, usualOf(row)))
   const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== null))
   const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
   if (users.size === 0) return granted
