@@ -44,6 +44,26 @@ onEachDatabase('a host with many endpoints', (world) => {
     assert.ok(rows.every((row) => row.status === 'delivered' && row.lost === 0 && row.failures === 0))
   })
 
+  test('that hangs leaves places even where others hang too', { timeout: 60_000 }, async () => {
+    world().settings = { ...world().settings, delivery_timeout: 6000 }
+    const hung = await Promise.all([1, 2].map(() => world().openReceiver(() => undefined)))
+    for (const one of hung) await subscribeMany(world(), one, 20)
+    const well = await world().openReceiver()
+    await world().subscribe(await world().addUser(), 'other_note', well.url)
+    for (let n = 0; n < 20; n++) await world().dispatch('note', n)
+    await withWorker(world(), { concurrency: 16 }, async () => {
+      // Until it is known that they hang they may have all of them.
+      while (world().attempts.length < 16) await sleep(5)
+      for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
+      const before = world().attempts.length
+      while (well.received.length < 40) await sleep(5)
+      const failed = world().attempts.filter((one) => one.outcome !== 'delivered').length
+      assert.ok(failed < before + 16, 'it did not wait for the others')
+      for (const one of hung) one.choose = () => 204
+      for (const one of hung) one.hangUp()
+    })
+  })
+
   test('that answers at once has nearly all of them', async () => {
     const host = await world().openReceiver()
     host.choose = () => (response) => void setTimeout(() => response.writeHead(204).end(), 20)

@@ -130,17 +130,23 @@ export class HostShares {
     for (const [origin, { claimed }] of this.#hosts) if (claimed === 0) this.#hosts.delete(origin)
   }
 
+  /** Those that hang have one share together: two of them would have all places. */
   count(limits: Limits): HostCount {
     const chosen = new Map<string, number>()
+    const hung = new Set(this.#hosts.values().filter((host) => host.isHung()))
+    let ofHung = hung.values().reduce((sum, { claimed }) => sum + claimed, 0)
     const take = (endpoint: string) => {
       const origin = this.#originOf(endpoint)
       if (origin === '') return true // of a subscription that is gone: nothing is posted
       const host = this.#hosts.get(origin)
+      const isHung = host !== undefined && hung.has(host)
       const more = chosen.get(origin) ?? 0
-      if ((host?.claimed ?? 0) + more >= (host?.mostClaimed(limits) ?? Infinity)) {
-        count.isHeld ||= host?.isHung() !== true
+      const isOverHost = (host?.claimed ?? 0) + more >= (host?.mostClaimed(limits) ?? Infinity)
+      if (isOverHost || (isHung && ofHung >= usualShare(limits))) {
+        count.isHeld ||= !isHung
         return false
       }
+      if (isHung) ofHung++
       chosen.set(origin, more + 1)
       return true
     }
