@@ -39,6 +39,8 @@ export async function startPgBouncer(target: string): Promise<PgBouncer> {
     'auth_type = any',
     'pool_mode = transaction',
     'default_pool_size = 6',
+    'server_login_retry = 1', // as docs/operations.md advises
+    'query_wait_timeout = 10',
     'max_client_conn = 500',
     'log_connections = 0',
     'log_disconnections = 0',
