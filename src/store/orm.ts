@@ -7,10 +7,11 @@ import { AuthorizationCode } from './migrations/0002-authorization-code.ts'
 import { Events } from './migrations/0003-events.ts'
 import { FewerIndexes } from './migrations/0004-fewer-indexes.ts'
 import { Releases } from './migrations/0005-releases.ts'
+import { FailingSince } from './migrations/0006-failing-since.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
-const classes = [InitialTables, AuthorizationCode, Events, FewerIndexes, Releases]
+const classes = [InitialTables, AuthorizationCode, Events, FewerIndexes, Releases, FailingSince]
 
 /**
  * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { failuresToOpen } from '../../src/events/queue/breaker.ts'
+import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { replayDead } from '../../src/events/index.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { onEachDatabase, type World } from './world.ts'
@@ -160,6 +161,24 @@ onEachDatabase('the breaker of a subscription', (world) => {
     world().clock.forward(day)
     await world().execute()
     assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
+  })
+
+  test('ends nothing that was due for days for another reason than that the endpoint failed', async () => {
+    const { receiver, id } = await prepare(world(), 30)
+    await fanOutChunk(world().system, world().catalog)
+    world().clock.forward(4 * day) // paused, or no worker was there
+    receiver.choose = () => 500
+    await world().execute({ concurrency: 1 })
+    world().clock.forward(2 * minute)
+    assert.partialDeepStrictEqual(
+      await world().execute(),
+      { attempted: 1, dead: 0 },
+      'the breaker is open, not for long',
+    )
+    world().clock.forward(3 * day)
+    const summary = await world().execute()
+    assert.ok(summary.dead >= 15, `now it failed for days: ${summary.dead} are given up`)
+    assert.equal((await breaker(world(), id)).failures, failuresToOpen + 2)
   })
 
   test('that a worker which was away for days finds open ends nothing before it was tried', async () => {

@@ -14,7 +14,7 @@ export async function closeBreakers(system: System, filter: BreakerFilter): Prom
   const { since, event, subscription } = filter
   await system.db
     .updateTable('waypost_subscription')
-    .set({ failures: 0, open_until: null })
+    .set({ failures: 0, open_until: null, failing_since: null })
     .where((where) => where.or([where('failures', '>', 0), where('open_until', 'is not', null)]))
     .$if(event !== undefined, (query) => query.where('event', '=', event!))
     .$if(subscription !== undefined, (query) => query.where('id', '=', subscription!))

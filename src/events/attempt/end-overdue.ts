@@ -19,7 +19,7 @@ export interface OverdueDelivery {
 
 /**
  * Gives up what has been due for days to a subscription whose endpoint has just failed again, alone, as it did for all
- * that time. A worker that was away for days ends nothing before it has tried.
+ * that time. What was due so long for another reason, a pause or workers that were away, waits as anything else.
  */
 export function endOverdue(system: System, subscriptionId: string): Promise<readonly OverdueDelivery[]> {
   return system.transaction(async (trx) => {
@@ -54,6 +54,10 @@ async function selectOverdue(
     from waypost_delivery d left join waypost_message m on m.id = d.message_id
     where d.subscription_id = ${subscriptionId} and d.status = 'pending' and d.claim_id is null
       and d.due_at < (select ${now} - ${sql.lit(longestHeldMs)})
+      and exists (
+        select 1 from waypost_subscription s
+        where s.id = d.subscription_id and s.failing_since < (select ${now} - ${sql.lit(longestHeldMs)})
+      )
     order by d.due_at limit ${sql.lit(mostEnded)} ${lock}`.execute(trx)
   return rows
 }

@@ -101,6 +101,7 @@ async function write(system: System, trx: Transaction<SystemTables>, changes: re
           from json_each(${json})) as change`
   await sql`
     update waypost_subscription set failures = change.failures,
-      open_until = case when change."openMs" = 0 then null else ${system.now()} + change."openMs" end
+      open_until = case when change."openMs" = 0 then null else ${system.now()} + change."openMs" end,
+      failing_since = case when change."openMs" = 0 then null else coalesce(failing_since, ${system.now()}) end
     from ${rows} where waypost_subscription.id = change.id`.execute(trx)
 }

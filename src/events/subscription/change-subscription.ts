@@ -39,7 +39,7 @@ export async function changeSubscription(
     const isFresh = isMoved || (status === 'active' && row.status !== 'active')
     const changed = await trx
       .updateTable('waypost_subscription')
-      .set({ status, ...(isFresh ? { failures: 0, open_until: null } : {}) })
+      .set({ status, ...(isFresh ? { failures: 0, open_until: null, failing_since: null } : {}) })
       .$if(row.status !== status, (query) => query.set({ paused_at: row.status === 'active' ? system.now() : null }))
       .$if(isMoved, (query) => query.set({ endpoint, revision: row.revision + 1 }))
       .where('id', '=', which.id)

@@ -22,6 +22,8 @@ const Subscription = defineEntity({
     failures: p.integer().default(0),
     /** Nothing is posted before; null while the breaker is closed. */
     open_until: time().nullable(),
+    /** When the breaker opened first, of the failures that it counts; null while it is closed. */
+    failing_since: time().nullable(),
     /** What was dispatched before is for it all the same; null unless it is paused. */
     paused_at: time().nullable(),
     created_at: time(),

@@ -5,4 +5,5 @@ export const systemMigrations: readonly string[] = [
   '0003-events',
   '0004-fewer-indexes',
   '0005-releases',
+  '0006-failing-since',
 ]
