@@ -60,7 +60,6 @@ export {
 export { fileOfMigration, nameOfMigration, pendingMigrations } from './migrations/survey-migrations.ts'
 export { openHost, type OpenHostOptions } from './open-host.ts'
 export { checkIdentity, openIdentity, readBaseUrl, type Identity } from './open-identity.ts'
-export { quietLog } from './quiet-log.ts'
 export { compareHostReleases, type ComparedReleases } from './releases/compare-host-releases.ts'
 export { listHostReleases, type ListedReleases, type ListedServer } from './releases/list-host-releases.ts'
 export { pruneHostReleases, type PruneHostRequest } from './releases/prune-host-releases.ts'
