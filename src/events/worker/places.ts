@@ -15,7 +15,7 @@ export class Places {
     this.#fill()
   }
 
-  /** @returns undefined, and there is no place to give back, once it is closed, or when the host has become slow */
+  /** @returns undefined, and there is no place to give back, once it is closed, or when it would be long */
   take(host: HostShare): Promise<Posting | undefined> | Posting | undefined {
     if (this.#isClosed) return undefined
     if (this.#isFree(host)) return this.#begin(host)
@@ -37,10 +37,15 @@ export class Places {
     for (const host of this.#waiting.keys()) if (host.isSlow()) this.#drop(host)
   }
 
+  /** Has nobody wait. */
+  drop(): void {
+    for (const host of this.#waiting.keys()) this.#drop(host)
+  }
+
   /** Nobody gets a place any more, those who wait included. */
   close(): void {
     this.#isClosed = true
-    for (const host of this.#waiting.keys()) this.#drop(host)
+    this.drop()
   }
 
   #drop(host: HostShare): void {

@@ -7,6 +7,8 @@ import { Places } from './places.ts'
 /** Deliveries for each POST at once that may be claimed ahead. */
 const mostAhead = 4
 const roomMs = 5
+/** Who waits for a place while for so long none was taken or came free, waits for what hangs. */
+const stuckMs = 1000
 
 /** What a worker has claimed and has not ended: what it posts, and what waits for a place. */
 export class UnderWay {
@@ -15,13 +17,17 @@ export class UnderWay {
   readonly hosts: HostShares
   readonly #places = new Places()
   readonly #pace: Pace
+  readonly #clock: Clock
   #limits: Limits = { total: 1, perEndpoint: 1 }
   #count = 0
+  /** When a place was taken or came free. */
+  #stirred = 0
   #onEnd = () => {}
 
   constructor(clock: Clock) {
     this.hosts = new HostShares(clock)
     this.#pace = new Pace(clock)
+    this.#clock = clock
   }
 
   get count(): number {
@@ -70,7 +76,7 @@ export class UnderWay {
 
   /**
    * Does something once there is a place for it; that is free for another one as soon as it is over.
-   * @returns undefined where it was not done: nobody gets a place any more, or the host has become slow
+   * @returns undefined where it was not done: nobody gets a place any more, or not soon
    */
   async hold<Result>(endpoint: string, post: () => Promise<Result>): Promise<Result | undefined> {
     const host = this.hosts.claim(endpoint)
@@ -79,9 +85,11 @@ export class UnderWay {
     try {
       const posting = await this.#places.take(host)
       if (posting === undefined) return undefined
+      this.#stirred = this.#clock.monotonic()
       try {
         return await post()
       } finally {
+        this.#stirred = this.#clock.monotonic()
         this.#places.giveBack(posting)
         this.#pace.count()
       }
@@ -95,9 +103,13 @@ export class UnderWay {
     }
   }
 
-  /** Has nobody wait for a host that has become slow. */
+  /**
+   * Has nobody wait for a host that has become slow, and nobody at all where everything hangs: another worker may have
+   * places, and whoever pauses, moves or deletes a subscription expects nothing any more.
+   */
   dropSlow(): void {
-    this.#places.dropSlow()
+    if (this.#clock.monotonic() - this.#stirred >= stuckMs) this.#places.drop()
+    else this.#places.dropSlow()
   }
 
   /** Nobody gets a place any more, those who wait included. */
