@@ -14,6 +14,7 @@ export type Call = (line: string, body?: unknown) => Promise<TestAnswer>
 export interface Deployers extends World {
   readonly boId: string
   readonly deployClient: Credentials
+  readonly planClient: Credentials
   /** Has backend.read and backend.deploy. */
   readonly deploy: Call
   /** Has backend.read. */
@@ -44,6 +45,7 @@ export async function openDeployers(
     ...world,
     boId: bo.id,
     deployClient,
+    planClient,
     deploy: await callAs(deployClient),
     plan: await callAs(planClient),
     stranger: await callAs(todoClient),

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
 import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
-import { timeUntil } from '../auth/world.ts'
+import { timeUntil, type Credentials } from '../auth/world.ts'
 import { bearer, systemKinds } from '../support/server.ts'
 import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
@@ -31,6 +31,18 @@ for (const kind of systemKinds) {
     const uploadAll = async ({ artifacts }: BuiltRelease) => {
       const answer = await world.deploy(upload, { protocol: 1, artifacts })
       assert.equal(answer.status, 200, answer.text)
+    }
+
+    /** @returns what begins a request with a body that does not end */
+    const beginner = async (client: Credentials) => {
+      const { access_token: token } = (await world.token(client, { grant_type: 'client_credentials' })).body
+      const headers = { ...bearer(token), 'content-type': 'application/json' }
+      return () => {
+        const unfinished = request(`${world.url}/backend/release/survey`, { method: 'POST', headers })
+        unfinished.on('error', () => undefined)
+        unfinished.write('{"protocol": 1,')
+        return unfinished
+      }
     }
 
     test('answers nobody without a token, and names the scope that a token lacks', async () => {
@@ -195,22 +207,15 @@ for (const kind of systemKinds) {
     })
 
     test('reads four bodies at once and asks others to wait; whoever has gone is not waited for', async () => {
-      const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
-      const begin = () => {
-        const headers = { ...bearer(token), 'content-type': 'application/json' }
-        const unfinished = request(`${world.url}/backend/release/artifact`, { method: 'POST', headers })
-        unfinished.on('error', () => undefined)
-        unfinished.write('{"protocol": 1,')
-        return unfinished
-      }
+      const begin = await beginner(world.deployClient)
       const built = body(makeGreeting('busy'))
       for (let round = 0; round < 3; round += 1) {
         const unfinished: ReturnType<typeof begin>[] = []
-        let answer = await world.plan(survey, built)
+        let answer = await world.deploy(survey, built)
         await timeUntil(async () => {
           unfinished.push(begin()) // those beyond the fourth are sent away
           await pause(50)
-          answer = await world.plan(survey, built)
+          answer = await world.deploy(survey, built)
           return answer.status === 503
         }, 20_000)
         assert.equal(codeOf(answer), 'WP_BACKEND_BUSY')
@@ -218,10 +223,24 @@ for (const kind of systemKinds) {
         for (const one of unfinished) one.destroy()
         await timeUntil(async () => {
           await pause(50)
-          return (await world.plan(survey, built)).status === 200
+          return (await world.deploy(survey, built)).status === 200
         }, 20_000)
         world.clock.forward(60_000)
       }
+    })
+
+    test('whoever may only look keeps nobody from deploying', async () => {
+      const begin = await beginner(world.planClient)
+      const built = body(makeGreeting('looking'))
+      const unfinished: ReturnType<typeof begin>[] = []
+      await timeUntil(async () => {
+        unfinished.push(begin())
+        await pause(50)
+        return (await world.plan(survey, built)).status === 503
+      }, 20_000)
+      assert.equal((await world.deploy(survey, built)).status, 200)
+      for (const one of unfinished) one.destroy()
+      world.clock.forward(60_000)
     })
 
     test('counts how often somebody asks, and says when to come again', async () => {

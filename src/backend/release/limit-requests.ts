@@ -20,14 +20,18 @@ export function rateOf(group: string, limit: number): FastifyContextConfig {
   }
 }
 
-/** Lets so many requests with a body in at once: a body may be large, and is in memory as a whole. */
+/**
+ * Lets so many requests with a body in at once: a body may be large, and is in memory as a whole. Whoever may only look
+ * is counted apart, so that he keeps nobody from deploying.
+ */
 export function limitBodies(app: FastifyInstance, most: number): void {
-  let count = 0
+  const counts = { looking: 0, deploying: 0 }
   app.addHook('preParsing', async (request, reply) => {
     // Whoever has gone already is not told of again.
     if (request.method !== 'POST' || reply.raw.closed || request.raw.socket.destroyed) return
-    if (count >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
-    count += 1
-    reply.raw.once('close', () => (count -= 1))
+    const group = request.principal?.scopes.includes('backend.deploy') ? 'deploying' : 'looking'
+    if (counts[group] >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
+    counts[group] += 1
+    reply.raw.once('close', () => (counts[group] -= 1))
   })
 }
