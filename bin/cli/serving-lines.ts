@@ -25,10 +25,9 @@ const hardBlank = '\u00A0'
 export function formatServing(served: Served, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
   if (servers.length === 0) return [`${head}no server runs yet; waypost serve starts one`]
-  const lines = fill(
-    servers.map((server) => describe(server, served)),
-    stream,
-  )
+  const texts = servers.map((server) => describe(server, served))
+  const told = texts.filter((text, index) => servers[index]!.state === 'serving' || texts.indexOf(text) === index)
+  const lines = fill(told, stream)
   const behind = servers.filter(({ state }) => state !== 'serving')
   if (behind.length === 0) return lines
   const count = servers.length - behind.length
@@ -36,7 +35,11 @@ export function formatServing(served: Served, stream: NodeJS.WriteStream = proce
     ({ name, release: old }) => `${printable(name)} still serves ${old === null ? 'none' : short(old)}`,
   )
   const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${short(release)}`
-  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2, stream)}`, ...nextSteps(served, { behind, stream })]
+  return [
+    ...lines,
+    `  ${wrap(`${sum}; ${once(still).join(', ')}.`, 2, stream)}`,
+    ...nextSteps(served, { behind, stream }),
+  ]
 }
 
 /** As many on a line as there is place for. */
@@ -63,7 +66,7 @@ function nextSteps(
   if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
   const missing = lacking.flatMap(({ name, servers }) => {
     const on = behind.filter((server) => servers.includes(server.name)).map((server) => printable(server.name))
-    return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
+    return on.length === 0 ? [] : [`Set ${name} on ${once(on).join(' and ')}`]
   })
   const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
@@ -72,6 +75,11 @@ function nextSteps(
   const kept = command.replaceAll(' ', hardBlank)
   const text = wrap(`${first}; or: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
   return [`  ${text.replace(command, paint('cyan', command, stream))}`]
+}
+
+/** Several processes of one host have its name, and mostly the same to say. */
+function once(words: readonly string[]): readonly string[] {
+  return [...new Set(words)]
 }
 
 function short(id: string): string {

@@ -36,6 +36,16 @@ test('one that fails is named with its cause, what it still serves, and what to 
   ])
 })
 
+test('processes of one host, which have its name, say the same once', () => {
+  const lacking = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
+  assert.deepEqual(format([serving('app-1'), serving('app-1'), failed, { ...failed, ms: 500 }], { lacking }), [
+    '  Serving    app-1 0.3 s   app-1 0.3 s',
+    '             app-3 failed: The variable ORDERS_URL is not set, which the release\n             9b07d3c5 needs',
+    '  2 of 4 servers serve 9b07d3c5; app-3 still serves 4f1c9a2e.',
+    '  Set ORDERS_URL on app-3, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
+  ])
+})
+
 test('the way back names the target again, on a line that can be copied', () => {
   const targetFlags = ['--url', 'https://api.example.com']
   const [last] = format([failed], { targetFlags }).slice(-1)
