@@ -122,10 +122,13 @@ export function tellSetting(name: string, before: Entries, after: Entries): read
   return [isTighter(name, before, after) ? breaking(text) : harmless(text)]
 }
 
-/** Settings by which calls that pass now would be refused. What names variables is not known here. */
+/** Settings by which calls or deliveries that pass now would be refused. What names variables is not known here. */
 function isTighter(name: string, before: Entries, after: Entries): boolean {
   const [was, is] = [before, after].map((config) => parseSettings(name in config ? { [name]: config[name] } : {}))
   if (was!.problems.length > 0 || is!.problems.length > 0) return false
-  if (name === 'body_limit') return is!.settings.body_limit < was!.settings.body_limit
-  return name === 'cors' && was!.settings.cors.some((origin) => !is!.settings.cors.includes(origin))
+  const [old, now] = [was!.settings, is!.settings]
+  if (name === 'body_limit') return now.body_limit < old.body_limit
+  if (name === 'registration') return old.registration && !now.registration
+  if (name === 'delivery_allow') return old.delivery_allow.some((range) => !now.delivery_allow.includes(range))
+  return name === 'cors' && old.cors.some((origin) => !now.cors.includes(origin))
 }

@@ -114,6 +114,14 @@ test('settings by which calls are refused break callers', () => {
     ['! setting cors ["https://a.example","https://b.example"] → ["https://a.example"]'],
   )
   assert.deepEqual(tell(set({ body_limit: '10kb' }), set({})), ['setting body_limit 10kb → its default'])
+  assert.deepEqual(tell(set({ registration: true }), set({})), ['! setting registration true → its default'])
+  assert.deepEqual(tell(set({}), set({ registration: true })), ['setting registration its default → true'])
+  assert.deepEqual(tell(set({ delivery_allow: ['10.0.0.0/8'] }), set({ delivery_allow: ['10.1.0.0/16'] })), [
+    '! setting delivery_allow ["10.0.0.0/8"] → ["10.1.0.0/16"]',
+  ])
+  assert.deepEqual(tell(set({}), set({ delivery_allow: ['10.0.0.0/8'] })), [
+    'setting delivery_allow its default → ["10.0.0.0/8"]',
+  ])
 })
 
 test('what a config holds is never told', () => {
