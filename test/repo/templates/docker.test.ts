@@ -40,7 +40,7 @@ describe('the Dockerfile', () => {
 
   it('takes no file into an image that may hold a secret', () => {
     const ignored = readPart('docker/__dockerignore').split('\n')
-    for (const name of ['.env', '.env.*', '.git', '.waypost', 'node_modules', '*.key', '*.pem'])
+    for (const name of ['**/.env', '**/.env.*', '.npmrc', '.git', '.waypost', 'node_modules', '**/*.key', '**/*.pem'])
       assert.ok(ignored.includes(name), name)
   })
 })
