@@ -59,20 +59,30 @@ async function pruneTable(
       : sortedBy !== undefined
         ? [sortedBy[0], sql`${sql.ref(sortedBy[0])} < ${startOfSortedIds(sortedBy[1], before)}`]
         : [column, sql`true`]
-  const chosen = sql`select ${row} from ${from} where ${sql.ref(column)} < ${before} and ${range} and ${where}
-    order by ${sql.ref(order)} limit ${sql.lit(chunk)}`
-  // By its place: PostgreSQL reads no other row then, whatever it believes of the table.
-  const statement = isPostgres
-    ? sql`delete from ${from} where ctid = any(array(${chosen} for update skip locked))`
-    : sql`delete from ${from} where rowid in (${chosen})`
+  const deleteBehind = (last: Place | undefined) => {
+    // What has to stay is passed once, and not again with each chunk, however much of it there is.
+    const rest = last === undefined ? sql`true` : sql`${sql.ref(order)} >= ${last}`
+    const chosen = sql`select ${row} from ${from} where ${sql.ref(column)} < ${before} and ${range} and ${rest} and ${where}
+      order by ${sql.ref(order)} limit ${sql.lit(chunk)}`
+    // By its place: PostgreSQL reads no other row then, whatever it believes of the table.
+    return isPostgres
+      ? sql<{ place: Place }>`delete from ${from} where ctid = any(array(${chosen} for update skip locked))
+          returning ${sql.ref(order)} as place`
+      : sql<{ place: Place }>`delete from ${from} where rowid in (${chosen}) returning ${sql.ref(order)} as place`
+  }
   let count = 0
+  let last: Place | undefined
   while (!options.signal?.aborted) {
-    const { numAffectedRows = 0n } = await statement.execute(system.db)
-    count += Number(numAffectedRows)
-    if (Number(numAffectedRows) < chunk) break
+    const { rows } = await deleteBehind(last).execute(system.db)
+    count += rows.length
+    if (rows.length < chunk) break
+    last = rows.map(({ place }) => place).reduce((one, other) => (other > one ? other : one))
   }
   return count
 }
+
+/** Where a row stands in the order in which they go. */
+type Place = string | number
 
 async function findNewest({ db }: System, { table, key }: RetentionRule): Promise<number> {
   const newest = sql<{ newest: number | null }>`select max(${sql.ref(key)}) as newest from ${sql.table(table)}`
