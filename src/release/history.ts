@@ -47,7 +47,7 @@ export function activeParts(db: Pick<System['db'], 'selectFrom'>): Promise<Activ
 export function assertActive(active: Pick<ActiveParts, 'id'> | undefined, against: string | undefined): void {
   const id = active?.id ?? 'none'
   if (against === undefined || id.startsWith(against)) return
-  throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: against })
+  throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })
 }
 
 /** Makes a release the active one, and tells every server. The caller holds the lock; it is the last thing that he does. */
