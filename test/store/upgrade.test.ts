@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { migrateSystem, openSystem } from '../../src/store/index.ts'
+import { openOrm } from '../../src/store/orm.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  test(`migrations keep the deliveries and attempts that a System of an older Waypost has, on ${kind}`, async (t) => {
+    const system = await openSystem({ url: await makePlace(kind, (close) => t.after(close)), create: true })
+    try {
+      const orm = await openOrm(system, 'waypost_schema')
+      await orm.migrator.up({ to: '0003-events' })
+      await orm.close()
+      await sql`insert into waypost_delivery
+        (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, created_at)
+        values ('dlv_1', 'msg_1', 'sub_1', 'pending', 1, 1, 2, 0, 1), ('dlv_2', 'msg_1', 'sub_2', 'dead', 1, 1, 4, 1, 1)`.execute(
+        system.db,
+      )
+      await sql`insert into waypost_attempt
+        (id, delivery_id, started_at, latency_ms, status, outcome, answer, hidden)
+        values ('att_1', 'dlv_1', 5, 6, 503, 'status 503', 'busy', 0), ('att_2', 'dlv_1', 7, 8, null, 'ECONNRESET', null, 1)`.execute(
+        system.db,
+      )
+      const before = await loadAll()
+      await migrateSystem(system)
+      assert.deepEqual(await loadAll(), before)
+      assert.equal(before.length, 4)
+    } finally {
+      await system.close()
+    }
+
+    async function loadAll() {
+      const deliveries = await system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute()
+      const attempts = await system.db.selectFrom('waypost_attempt').selectAll().orderBy('id').execute()
+      return [...deliveries, ...attempts].map((row) => ({ ...row }))
+    }
+  })
+}
+
+async function makePlace(kind: 'sqlite' | 'postgresql', atEnd: (close: () => Promise<void>) => void): Promise<string> {
+  if (kind === 'postgresql') {
+    const postgres = await startPostgres()
+    atEnd(() => postgres.stop())
+    return postgres.createDatabase()
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-upgrade-'))
+  atEnd(() => rm(folder, { recursive: true }))
+  return `sqlite:${path.join(folder, 'system.db')}`
+}
