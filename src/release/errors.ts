@@ -47,7 +47,7 @@ export const errors = defineErrors({
     kind: 'bug',
     status: 500,
     message: 'The release {id} in System is not what was stored: {what}',
-    hint: 'Deploy again: waypost deploy stores what is missing.',
+    hint: 'Deploy the same sources again, which stores what is missing; or go back to another one: waypost release:rollback',
   },
   WP_RELEASE_NEWER: {
     kind: 'user',

@@ -20,8 +20,16 @@ export async function loadActiveId({ guardDb }: Pick<System, 'guardDb'>): Promis
   return row?.release_id ?? undefined
 }
 
-/** The active release, or undefined when nothing was deployed yet. @throws WP_RELEASE_CORRUPT */
-export async function loadActiveRelease(system: System): Promise<StoredRelease | undefined> {
+/**
+ * The active release, or undefined when nothing was deployed yet.
+ * @param known a release that was built just now: where it is the active one, what is stored of that is not looked at, so
+ * that who deploys it again mends it
+ * @throws WP_RELEASE_CORRUPT
+ */
+export async function loadActiveRelease(
+  system: System,
+  known?: Pick<StoredRelease, 'id' | 'manifest'>,
+): Promise<StoredRelease | undefined> {
   const row = await system.guardDb
     .selectFrom('waypost_active as active')
     .leftJoin('waypost_release as release', 'release.id', 'active.release_id')
@@ -32,7 +40,8 @@ export async function loadActiveRelease(system: System): Promise<StoredRelease |
     .executeTakeFirst()
   if (row === undefined || row.id === null) return undefined
   const { activatedAt, activatedBy, message } = row
-  return { id: row.id, manifest: readParts({ ...row, id: row.id }), activatedAt, activatedBy, message }
+  const manifest = row.id === known?.id ? known.manifest : readParts({ ...row, id: row.id })
+  return { id: row.id, manifest, activatedAt, activatedBy, message }
 }
 
 /** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */

@@ -152,6 +152,16 @@ for (const kind of systemKinds) {
         .where('hash', '=', artifact!.hash)
         .executeTakeFirstOrThrow()
       assert.equal(content, artifact!.content)
+
+      const parts = () => world.system.db.selectFrom('waypost_release_part').selectAll().orderBy('hash').execute()
+      const sound = await parts()
+      await world.system.db.updateTable('waypost_release_part').set({ manifest: '{}' }).execute()
+      assert.equal((await world.deploy(survey, body(built))).status, 200)
+      assert.equal((await world.deploy(activate, body(built))).body.activated, false)
+      const active = sound.filter(({ manifest }) => manifest === JSON.stringify(built.manifest))
+      assert.equal(active.length, 1)
+      assert.ok((await parts()).some((part) => part.manifest === active[0]!.manifest && part.hash === active[0]!.hash))
+      assert.ok(await loadActiveRelease(world.system))
     })
 
     test('keeps no artifact that is not what its name says, nor any that came with it', async () => {

@@ -66,10 +66,11 @@ export function openReleaseDesk({ system, classes, ...sources }: DeskSources): R
   return {
     async survey(document, options) {
       const manifest = await check(document)
-      const active = await loadActiveRelease(system)
+      const id = await predictId(system, { manifest, artifacts: [] })
+      const active = await loadActiveRelease(system, { id, manifest })
       const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
       return {
-        id: await predictId(system, { manifest, artifacts: [] }),
+        id,
         active: active ?? null,
         missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),

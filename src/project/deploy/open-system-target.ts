@@ -38,9 +38,10 @@ export async function openSystemTarget(options: {
     assertDeployable: () => checkIdentity(host),
     async survey({ release, plugins }) {
       const { manifest } = release
+      const id = await predictId(system, release)
       return {
-        id: await predictId(system, release),
-        active: await loadActiveRelease(system),
+        id,
+        active: await loadActiveRelease(system, { id, manifest }),
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findLacking(host, manifest),
