@@ -16,6 +16,7 @@ export default class ReleaseDiff extends HostCommand {
     const { args } = await this.parse(ReleaseDiff)
     const { compareHostReleases, openHost } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const { from, to, changes } = await compareHostReleases(host, args.from, args.to)
       this.note(`  From       ${from.slice(0, 8)}`)
       this.note(`  To         ${to.slice(0, 8)}\n`)

@@ -17,6 +17,7 @@ export default class ReleaseList extends HostCommand {
     const { flags } = await this.parse(ReleaseList)
     const { listHostReleases, openHost } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const listed = await listHostReleases(host, flags)
       const { releases, servers, now } = listed
       if (releases.length === 0) this.note('Nothing was deployed yet: waypost deploy')

@@ -20,6 +20,7 @@ export default class ReleaseShow extends HostCommand {
     const { args } = await this.parse(ReleaseShow)
     const { openHost, showHostRelease } = await import('../../src/server/index.ts')
     return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const shown = await showHostRelease(host, args.release)
       this.#show(shown)
       return toJson(shown)

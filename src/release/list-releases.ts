@@ -42,7 +42,7 @@ export async function listReleases({ db }: Pick<System, 'db'>, limit: number): P
     kind: row.kind ?? 'deploy',
     activatedAt: row.activated_at ?? row.created_at,
     activatedBy: row.activated_by ?? row.created_by,
-    message: row.message ?? row.first_message ?? undefined,
+    message: row.message ?? (row.kind === 'rollback' ? null : row.first_message) ?? undefined,
     createdAt: row.created_at,
   }))
 }
