@@ -261,7 +261,7 @@ test('dev refuses a System that serves a deployment, and changes nothing in it',
     assert.match(stderr, /^Error: System at \S+system\.db is a production one: dev would replace the release/)
     assertCalm(stderr)
     await project.edit('src/todo/insert.ts', 'Changed', 'To-do created')
-    assert.deepEqual(JSON.parse(await project.ok('deploy --yes --json')), {
+    assert.partialDeepStrictEqual(JSON.parse(await project.ok('deploy --yes --json')), {
       release,
       changes: [],
       activated: false,
