@@ -21,7 +21,10 @@ test('a new project has what surrounds it, under its own name', async () => {
   assert.equal(report.files.length, 17)
   assert.deepEqual(report.added, ['.dockerignore', 'Dockerfile', 'compose.yml', '.github/workflows/waypost.yml'])
   assert.deepEqual(report.left, [])
-  assert.match(await readFile(path.join(folder, 'compose.yml'), 'utf8'), /^name: shop-api$/m)
+  const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
+  assert.match(compose, /^name: shop-api$/m)
+  assert.match(compose, /^ {2}deploy:$/m)
+  assert.doesNotMatch(compose, /project>/)
 })
 
 test('every part is added to a project that is there, and nothing that stands in it is touched', async () => {
@@ -48,8 +51,11 @@ test('the folder of a server holds Waypost and no project, and takes parts too',
   const folder = path.join(home, 'server')
   const made = await initProject({ ...options, folder, template: 'host' })
   assert.deepEqual(made.files, ['.env.example', '.gitignore', 'README.md', 'package.json'])
-  const { template, added } = await initProject({ ...options, folder, parts: ['systemd'] })
+  const { template, added } = await initProject({ ...options, folder, parts: ['systemd', 'docker'] })
   assert.equal(template, undefined)
+  const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
+  assert.doesNotMatch(compose, /project>|deploy/, 'there is nothing to deploy')
+  assert.match(compose, /^ {2}server:$/m)
   assert.ok(added.includes('deploy/systemd/waypost@.service'))
 })
 

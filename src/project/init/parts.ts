@@ -7,6 +7,8 @@ import { packageName } from './fill-package.ts'
 
 /** What files of parts call the project that they are for. */
 const placeholder = /\bmy-api\b/g
+/** Lines of a part that are for the folder of a project, and not for that of a server. */
+const ofProject = /^ *# <project>\n([^]*?)^ *# <\/project>\n/gm
 
 export const partsFolder: string = path.join(installation, 'templates', 'with')
 
@@ -19,7 +21,9 @@ export async function listParts(): Promise<readonly string[]> {
 /** Adds the files of parts to a folder, with its name in them. */
 export async function addParts(folder: string, parts: readonly string[]): Promise<Copied> {
   const name = packageName(folder)
-  const fill = (_target: string, text: string) => text.replaceAll(placeholder, name)
+  const isProject = existsSync(path.join(folder, 'waypost.yml'))
+  const fill = (_target: string, text: string) =>
+    text.replaceAll(ofProject, isProject ? '$1' : '').replaceAll(placeholder, name)
   const files: string[] = []
   const left: string[] = []
   for (const part of new Set(parts)) {
