@@ -9,6 +9,7 @@ import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, until, type Serving } from './serving.ts'
+import { commandKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
@@ -18,7 +19,7 @@ const commands =
   )
 
 describe('administration', { concurrency: 2 }, () => {
-  for (const kind of ['sqlite', 'postgresql'] as const) describe(kind, { concurrency: 1 }, () => administer(kind))
+  for (const kind of commandKinds) describe(kind, { concurrency: 1 }, () => administer(kind))
 })
 
 function administer(kind: 'sqlite' | 'postgresql'): void {
@@ -304,7 +305,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     }
   })
 
-  if (kind === 'sqlite') {
+  if (kind === commandKinds[0]) {
     for (const command of commands) {
       it(`${command} --help leads with examples and fits into 80 columns`, async () => {
         const help = await ok(`${command} --help`)

@@ -7,6 +7,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
 import { assertCalm, baseUrl, makeHost, secret, until } from './serving.ts'
+import { commandKinds } from '../support/forms.ts'
 
 const cronjobs = `cronjob:
   mark: { schedule: "* * * * *", action: src/mark.ts }
@@ -46,7 +47,7 @@ export default class Long implements Action<'cronjob'> {
 `
 
 describe('cronjobs', { concurrency: 2 }, () => {
-  for (const kind of ['sqlite', 'postgresql'] as const) describe(kind, { concurrency: 1 }, () => tell(kind))
+  for (const kind of commandKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
 })
 
 function tell(kind: 'sqlite' | 'postgresql'): void {

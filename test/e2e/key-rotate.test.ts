@@ -8,11 +8,12 @@ import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, until, type Serving } from './serving.ts'
+import { commandKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 
-for (const kind of ['sqlite', 'postgresql'] as const) {
+for (const kind of commandKinds) {
   describe(`key:rotate on ${kind}`, () => {
     let made: NewSystem
     let serving: Serving

@@ -8,6 +8,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { send, type Answer } from '../support/send.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { baseUrl, makeHost, secret, startServe, until, type Serving } from './serving.ts'
+import { commandKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const milk = { title: 'Buy milk', content: 'Two bottles' }
@@ -25,7 +26,7 @@ const additions = `config:
 `
 
 describe('the whole story', { concurrency: 2 }, () => {
-  for (const kind of ['sqlite', 'postgresql'] as const) describe(kind, { concurrency: 1 }, () => tell(kind))
+  for (const kind of commandKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
 })
 
 function tell(kind: 'sqlite' | 'postgresql'): void {

@@ -90,7 +90,10 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     const won = ended.findIndex(({ code }) => code === 0)
     const { release } = JSON.parse(ended[won]!.stdout) as DeployedJson
     const told = ended[1 - won]!
-    assert.match(told.stdout + told.stderr, new RegExp(`active release is ${release.slice(0, 8)}, not ${before!.id.slice(0, 8)}`))
+    assert.match(
+      told.stdout + told.stderr,
+      new RegExp(`active release is ${release.slice(0, 8)}, not ${before!.id.slice(0, 8)}`),
+    )
     assert.equal((await loadActiveRelease(hosts.system))?.id, release)
     await assertServed(names[won]!)
   })

@@ -6,13 +6,14 @@ import { describe, test } from 'node:test'
 import { openWorld, type World } from '../auth/world.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { send } from '../support/send.ts'
-import { basic, systemKinds } from '../support/server.ts'
+import { basic } from '../support/server.ts'
 import type { Order } from './mortal-server.ts'
+import { commandKinds } from '../support/forms.ts'
 
 /** More points than a refresh has. */
 const limit = 40
 
-for (const kind of systemKinds) {
+for (const kind of commandKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {
     test('leaves one token that can be used, at whatever point it dies', async () => {
       // The grace is the survivor's, and long enough for any machine.
