@@ -70,10 +70,11 @@ type DeliveryRow = Pick<
   'id' | 'status' | 'failures' | 'due_at' | 'created_at' | 'finished_at' | 'replayed_at'
 > & { readonly event: string | null }
 
-/** In order of their messages, as the index has them; of one that is gone all that is behind it is gone too. */
+/** In order of their messages, as the index has them. Of a delivery that was pruned, its id still tells when that was. */
 async function selectDeliveries(system: System, page: DeliveryPage): Promise<readonly DeliveryRow[]> {
   const { subscription, state, after, limit } = page
-  const message = sql`coalesce((select message_id from waypost_delivery where id = ${after}), '')`
+  const message = sql`coalesce(
+    (select message_id from waypost_delivery where id = ${after}), 'msg_' || substr(cast(${after} as text), 5, 10))`
   const { rows } = await sql<DeliveryRow>`
     select d.id, m.event, d.status, d.failures, d.due_at, d.created_at, d.finished_at, d.replayed_at
     from (

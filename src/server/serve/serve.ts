@@ -185,7 +185,9 @@ function prune(server: WaypostServer, logger: Logger): () => Promise<void> {
   return keepPruning(
     openPruner(server.host, {
       settings: () => server.terms().settings,
-      onPruned: (pruned) => logger.info({ pruned }, 'what was over is deleted'),
+      onPruned: (pruned) => {
+        if (Object.keys(pruned).length > 0) logger.info({ pruned }, 'what was over is deleted')
+      },
       onError: (error) => logger.warn({ err: error }, 'what is over cannot be deleted; it is tried again'),
     }),
   )
