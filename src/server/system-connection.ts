@@ -6,7 +6,7 @@ export function systemConnection(system: System): OpenConnection {
   return {
     client: system.db,
     check: () => checkSystem(system),
-    transaction: (work) => system.transaction((trx) => work(trx)),
+    transaction: (work) => system.db.transaction().execute((trx) => work(trx)),
     close: async () => undefined,
   }
 }

@@ -19,7 +19,11 @@ export interface System {
   readonly database: SqliteDatabase | PostgresDatabase
   /** The database's time in milliseconds since 1970, as an expression. */
   now(): RawBuilder<number>
-  /** Runs work in one transaction; a writing one from its first statement on SQLite. */
+  /**
+   * Runs Waypost's own work in one transaction; a writing one from its first statement on SQLite. PostgreSQL ends one
+   * that waits for this process for 5 s, so that a frozen process keeps no lock that others need. Transactions of
+   * actions, which may wait for anything, are those of `db`.
+   */
   transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
   close(): Promise<void>
 }
@@ -50,6 +54,7 @@ export type TraceStatement = (statement: {
 }) => void
 
 const guardTimeoutMs = 3000
+const idleLimitMs = 5000
 
 /** Opens System. @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE */
 export async function openSystem(options: OpenSystemOptions): Promise<System> {
@@ -93,9 +98,10 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   })
   const log = logTo(options, 'postgresql')
   const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...log })
+  const ownDb = new Kysely<SystemTables>({ dialect: database.dialect({ idleLimitMs }), ...log })
   const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect(), ...log })
   const close = async () => {
-    await Promise.all([db.destroy(), guardDb.destroy()])
+    await Promise.all([db.destroy(), ownDb.destroy(), guardDb.destroy()])
     await Promise.all([database.close(), guard.close()])
   }
   try {
@@ -114,7 +120,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
       options.clock === undefined
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
         : fixed(options.clock),
-    transaction: (work) => db.transaction().execute(work),
+    transaction: (work) => ownDb.transaction().execute(work),
     close,
   }
 }

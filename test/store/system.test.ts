@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { systemConnection } from '../../src/server/system-connection.ts'
 import {
   assertSystemMigrated,
   migrateSystem,
@@ -84,6 +86,42 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await assert.rejects(work, /planted/)
       assert.deepEqual(await system.db.selectFrom('waypost_system').selectAll().execute(), [])
     })
+
+    if (kind === 'postgresql') {
+      test('does not wait for a transaction of its own that does not go on, however long it holds its locks', async () => {
+        await system.db.insertInto('waypost_system').values({ name: 'locked', value: '1' }).execute()
+        const isLocked = Promise.withResolvers<void>()
+        const isChanged = Promise.withResolvers<void>()
+        const frozen = system.transaction(async (trx) => {
+          await trx.updateTable('waypost_system').set({ value: '2' }).where('name', '=', 'locked').execute()
+          isLocked.resolve()
+          await isChanged.promise
+          await trx.updateTable('waypost_system').set({ value: '3' }).where('name', '=', 'locked').execute()
+        })
+        await Promise.race([isLocked.promise, frozen])
+        await system.db.updateTable('waypost_system').set({ value: '4' }).where('name', '=', 'locked').execute()
+        isChanged.resolve()
+        await assert.rejects(frozen, { code: 'WP_STORE_IDLE', kind: 'external', status: 503 })
+        const rows = await system.db
+          .deleteFrom('waypost_system')
+          .where('name', '=', 'locked')
+          .returning('value')
+          .execute()
+        assert.deepEqual(rows, [{ value: '4' }])
+      })
+
+      test('lets transactions of actions wait for as long as they like', async () => {
+        const limitIn = async (db: System['db']) =>
+          (
+            await sql<{
+              limit: string
+            }>`select current_setting('idle_in_transaction_session_timeout') as limit`.execute(db)
+          ).rows[0]!.limit
+        assert.equal(await system.transaction(limitIn), '5s')
+        assert.equal(await systemConnection(system).transaction!((trx) => limitIn(trx as System['db'])), '0')
+        assert.equal(await limitIn(system.db), '0')
+      })
+    }
 
     test('a System that a newer Waypost migrated is refused by name', async () => {
       await system.db

@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: 'Another process held the lock "{name}" of the database "{database}" for {seconds} s',
     hint: 'Wait until it is done and try again.',
   },
+  WP_STORE_IDLE: {
+    kind: 'external',
+    status: 503,
+    message: 'PostgreSQL ended a transaction in "{database}" because this process did not continue it in time',
+    hint: 'Try again. If it happens often, the process is suspended or short of processor time.',
+  },
   WP_STORE_CLOSED: {
     kind: 'bug',
     status: 500,

@@ -1,4 +1,11 @@
-import { PostgresDialect, type Dialect, type PostgresPool } from 'kysely'
+import {
+  CompiledQuery,
+  PostgresDialect,
+  PostgresDriver,
+  type DatabaseConnection,
+  type Dialect,
+  type PostgresPool,
+} from 'kysely'
 import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
 import { errors } from './errors.ts'
 import { LineWatch } from './line-watch.ts'
@@ -32,8 +39,10 @@ export interface PostgresDatabase {
   /**
    * A Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number may share it.
    * Queries throw WP_STORE_UNREACHABLE and, when no connection of the pool came free in time, WP_STORE_BUSY.
+   * @param idleLimitMs How long a transaction may wait for this process before PostgreSQL ends it (WP_STORE_IDLE); no
+   * limit by default.
    */
-  dialect(): Dialect
+  dialect(options?: { readonly idleLimitMs?: number }): Dialect
   /** A connected client outside the pool, to be ended by the caller. @throws WP_STORE_UNREACHABLE */
   openClient(): Promise<Client>
   /** Waits for 5 s at most: over a line that is half open nobody answers a goodbye. */
@@ -59,6 +68,8 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     keepAliveInitialDelayMillis: keepAliveMs,
   }
   const directConfig = { ...config, connectionString: options.directUrl ?? url }
+  /** What ended connections between two statements: all that the next statement says is that it cannot be sent. */
+  const lost = new WeakMap<ClientBase, Error>()
   const lines = new LineWatch({ lateMs: options.lateMs ?? 10_000, openClient: () => openClient(config, target) })
   const meet = async (client: ClientBase) => {
     await setUp(client)
@@ -69,12 +80,15 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   // A connection that is dropped while it is idle or checked out emits an error, which without a listener ends the
   // process. The pool throws such a connection away, and the query in flight fails, without help.
   pool.on('error', ignore)
-  pool.on('connect', (client) => client.on('error', ignore))
+  pool.on('connect', (client) => client.on('error', (error) => lost.set(client, error)))
   return {
     kind: 'postgresql',
     target,
     pool,
-    dialect: () => new PostgresDialect({ pool: borrow({ pool, target, lines }), cursor: BoundCursor }),
+    dialect: ({ idleLimitMs } = {}) => {
+      const config = { pool: borrow({ pool, target, lines, lost }), cursor: BoundCursor }
+      return idleLimitMs === undefined ? new PostgresDialect(config) : new LimitedDialect(config, idleLimitMs)
+    },
     openClient: () => openClient(directConfig, direct),
     close: async () => {
       if (pool.ending) return
@@ -105,14 +119,54 @@ async function openClient(config: ClientConfig, target: PostgresTarget): Promise
   }
 }
 
+type DialectConfig = ConstructorParameters<typeof PostgresDialect>[0]
+
+/** Begins transactions that PostgreSQL ends when this process says nothing for too long, and holds locks meanwhile. */
+class LimitedDialect extends PostgresDialect {
+  readonly #config: DialectConfig
+  readonly #idleLimitMs: number
+
+  constructor(config: DialectConfig, idleLimitMs: number) {
+    super(config)
+    this.#config = config
+    this.#idleLimitMs = idleLimitMs
+  }
+
+  override createDriver(): PostgresDriver {
+    return new LimitedDriver(this.#config, this.#idleLimitMs)
+  }
+}
+
+class LimitedDriver extends PostgresDriver {
+  readonly #begin: CompiledQuery
+
+  constructor(config: DialectConfig, idleLimitMs: number) {
+    super(config)
+    // One message to the server. Local to the transaction: others use the connection after it, also through a pooler.
+    this.#begin = CompiledQuery.raw(`begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`)
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(this.#begin)
+  }
+}
+
+interface Lender {
+  readonly pool: Pool
+  readonly target: PostgresTarget
+  readonly lines: LineWatch
+  readonly lost: WeakMap<ClientBase, Error>
+}
+
 /** The pool as Kysely uses it: it may not end it, and learns which server a connection was lost to. */
-function borrow({ pool, target, lines }: { pool: Pool; target: PostgresTarget; lines: LineWatch }): PostgresPool {
-  const explain = (error: unknown) => explainQueryError(error, target)
+function borrow({ pool, target, lines, lost }: Lender): PostgresPool {
   return {
     options: pool.options,
     async connect() {
       try {
-        return new BoundClient(await pool.connect(), { explain, lines })
+        const client = await pool.connect()
+        const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
+        return new BoundClient(client, { explain, lines })
       } catch (error) {
         throw explainConnectError(error, target, connectLimitMs)
       }

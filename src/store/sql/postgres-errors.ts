@@ -8,6 +8,7 @@ export interface PostgresTarget {
 // connection exceptions; the server stops, or starts; too many connections
 const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
 const lostMessages = /^Connection terminated|is not queryable$/
+const idleInTransaction = '25P03'
 /** What pg says when a statement was not answered in time: the line may be half open. */
 export const queryTimedOut = 'Query read timeout'
 const poolExhausted = 'timeout exceeded when trying to connect'
@@ -16,6 +17,9 @@ const poolEnded = 'Cannot use a pool after calling end on the pool'
 /** The error of a query as callers see it: one that says which server was lost, or what PostgreSQL answered. */
 export function explainQueryError(error: unknown, target: PostgresTarget): unknown {
   const { code, message } = error as { code?: string; message?: string }
+  if (code === idleInTransaction) {
+    return errors.WP_STORE_IDLE({ database: target.database }, { cause: error, retryAfterSeconds: 1 })
+  }
   const isLost = lostCodes.test(code ?? '') || lostMessages.test(message ?? '') || message === queryTimedOut
   return isLost ? unreachable(error, target) : error
 }
