@@ -84,7 +84,7 @@ async function startOften(host: TestProject): Promise<Start[]> {
 
 async function serve(host: TestProject, words = '--port 0'): Promise<{ running: RunningCli; port: number }> {
   const running = host.start(`serve ${words}`)
-  const [, text] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, 60_000)
+  const [, text] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
   const port = Number(text)
   while ((await send(port, { path: '/health/ready' })).status !== 200);
   return { running, port }

@@ -11,7 +11,7 @@ const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
-  '--test-timeout=180000',
+  '--test-timeout=600000',
   ...process.argv.slice(2).filter(isOption),
 ]
 const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))

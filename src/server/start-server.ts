@@ -55,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   }
   try {
     const feed = await startFeed(host.system, {
+      clock: host.clock,
       onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'the change feed cannot be read'),
     })
     closers.push(() => feed.close())

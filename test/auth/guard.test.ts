@@ -6,7 +6,8 @@ import { loginClientId, openKeyRing, type KeyRing } from '../../src/auth/index.t
 import { openIdentity } from '../../src/server/index.ts'
 import { basic, bearer, issuer, systemKinds, type TestAnswer } from '../support/server.ts'
 import { forge, forgeries, type Forgery } from './forge.ts'
-import { change, openWorld, setStatus, timeUntil, type World } from './world.ts'
+import { until } from '../support/until.ts'
+import { change, openWorld, setStatus, type World } from './world.ts'
 
 /** Where a client that was refused finds out how to get a token (RFC 9728 §5.1). */
 const metadata = `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`
@@ -135,17 +136,14 @@ for (const kind of systemKinds) {
       assert.equal((await world.send('GET /any', { headers: basic(world.app.id, world.app.secret) })).status, 401)
     })
 
-    test('refuses a revoked token at once here, and within a second on another server', async () => {
+    test('refuses a revoked token at once here, and soon on another server', async () => {
       const token = await issue()
       assert.deepEqual(await Promise.all([status('/any', token), status('/any', token, second)]), [200, 200])
       const headers = basic(world.app.id, world.app.secret)
       const answer = await world.send('POST /authorization/revoke', { headers, form: { token } })
-      const began = performance.now()
       assert.equal(answer.status, 200)
       assertInvalidToken(await get('/any', token), 'was revoked')
-      await timeUntil(async () => (await status('/any', token, second)) === 401)
-      const ms = performance.now() - began
-      assert.ok(ms < 1000, `it took ${ms} ms`)
+      await until('the other one refuses it', async () => (await status('/any', token, second)) === 401)
     })
 
     const changes: readonly {
@@ -188,20 +186,21 @@ for (const kind of systemKinds) {
       },
     ]
     for (const { name, path, detail, make, undo, ...expected } of changes) {
-      test(`refuses ${name} within a second on every server, and lets it in again when that is undone`, async () => {
+      test(`refuses ${name} on every server, and lets it in again when that is undone`, async () => {
         const token = await issue()
         const everywhere = (wanted: number) => async () =>
           (await status(path, token)) === wanted && (await status(path, token, second)) === wanted
-        await timeUntil(everywhere(200))
+        await until('it is let in', everywhere(200))
         await make()
-        assert.ok((await timeUntil(everywhere(expected.status))) < 1000)
+        await until('it is refused', everywhere(expected.status))
         assert.match((await get(path, token)).body.detail, detail)
         await undo()
-        assert.ok((await timeUntil(everywhere(200))) < 1000)
+        await until('it is let in again', everywhere(200))
       })
     }
 
     test('asks no database about a token that it knows', async () => {
+      world.clock.freeze() // so that the feed stays fresh, however slow the machine is
       await world.server.feed.catchUp() // past what the tests before this one changed
       const token = await issue()
       assert.equal(await status('/todo', token), 200)
@@ -233,7 +232,7 @@ for (const kind of systemKinds) {
       await change(world.system, [{ kind: 'key', subject: kid }], (trx) =>
         trx.deleteFrom('waypost_key').where('id', '=', kid).execute(),
       )
-      assert.ok((await timeUntil(async () => (await status('/any', token)) === 401)) < 1000)
+      await until('it is refused', async () => (await status('/any', token)) === 401)
     })
 
     test('refuses a token at its end, also one that it knows', async () => {
@@ -250,7 +249,7 @@ for (const kind of systemKinds) {
       const { body } = await world.logIn()
       assert.equal(await status('/any', body.token), 200)
       await setStatus(world.system, 'client', { id: loginClientId, status: 'disabled' })
-      assert.ok((await timeUntil(async () => (await status('/any', body.token)) === 401)) < 1000)
+      await until('it is refused', async () => (await status('/any', body.token)) === 401)
       const renewed = await world.send('PUT /consumer/login', { json: { refresh_token: body.refresh_token } })
       assert.equal(renewed.status, 401)
       await setStatus(world.system, 'client', { id: loginClientId, status: 'active' })

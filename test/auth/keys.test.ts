@@ -6,7 +6,8 @@ import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity, rotateHostKey } from '../../src/server/index.ts'
 import { makeSecrets } from '../../src/store/index.ts'
 import { bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
-import { openWorld, timeUntil, type World } from './world.ts'
+import { until } from '../support/until.ts'
+import { openWorld, type World } from './world.ts'
 
 const minute = 60_000
 
@@ -56,7 +57,7 @@ for (const kind of systemKinds) {
       const rotation = await rotateHostKey(world.host)
       assert.deepEqual(rotation.retired, [kidOf(old)])
       for (const server of [world, second]) {
-        await timeUntil(async () => (await signsWith(server)) === rotation.key, 10_000)
+        await until('it signs with the new key', async () => (await signsWith(server)) === rotation.key)
       }
       const young = await issue()
       assert.equal(kidOf(young), rotation.key)
@@ -156,7 +157,7 @@ for (const kind of systemKinds) {
         .execute()
       assert.equal(signing.length, 1)
       assert.ok(rotations.some(({ key }) => key === signing[0]!.id))
-      await timeUntil(async () => (await signsWith(second)) === signing[0]!.id, 10_000)
+      await until('it signs with the key', async () => (await signsWith(second)) === signing[0]!.id)
     })
 
     /** A token of a ring that no feed keeps up to date. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLine, type Line } from '../support/line.ts'
 import { basic } from '../support/server.ts'
-import { openWorld, timeUntil } from './world.ts'
+import { until } from '../support/until.ts'
+import { openWorld } from './world.ts'
 
 test('without System the endpoints of OAuth2 say "later", and go on when it is back', async () => {
   let line: Line | undefined
@@ -34,7 +35,7 @@ test('without System the endpoints of OAuth2 say "later", and go on when it is b
     assert.equal((await world.send('GET /.well-known/oauth-authorization-server')).status, 200)
 
     await line!.mend()
-    await timeUntil(async () => (await world.token(world.app, form)).status === 200, 10_000)
+    await until('tokens are issued', async () => (await world.token(world.app, form)).status === 200)
     const again = await world.token(world.app, { grant_type: 'refresh_token', refresh_token: body.refresh_token })
     assert.equal(again.status, 200)
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
 import { recordChanges, type Change, type System, type SystemKind } from '../../src/store/index.ts'
 import { basic, startTestServer, type TestAnswer, type TestRequest, type TestServer } from '../support/server.ts'
@@ -106,14 +105,4 @@ export function setStatus(
       .where('id', '=', id)
       .execute(),
   )
-}
-
-/** Milliseconds until something holds; fails when it does not within the limit. */
-export async function timeUntil(holds: () => Promise<boolean>, limitMs = 3000): Promise<number> {
-  const began = performance.now()
-  while (!(await holds())) {
-    assert.ok(performance.now() - began < limitMs, `it did not come to hold within ${limitMs} ms`)
-    await pause(5)
-  }
-  return performance.now() - began
 }

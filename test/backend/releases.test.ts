@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
 import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
-import { timeUntil, type Credentials } from '../auth/world.ts'
+import { type Credentials } from '../auth/world.ts'
 import { bearer, systemKinds } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
 const survey = 'POST /backend/release/survey'
@@ -222,19 +223,19 @@ for (const kind of systemKinds) {
       for (let round = 0; round < 3; round += 1) {
         const unfinished: ReturnType<typeof begin>[] = []
         let answer = await world.deploy(survey, built)
-        await timeUntil(async () => {
+        await until('one is sent away', async () => {
           unfinished.push(begin()) // those beyond the fourth are sent away
           await pause(50)
           answer = await world.deploy(survey, built)
           return answer.status === 503
-        }, 20_000)
+        })
         assert.equal(codeOf(answer), 'WP_BACKEND_BUSY')
         assert.equal(answer.headers.get('retry-after'), '1')
         for (const one of unfinished) one.destroy()
-        await timeUntil(async () => {
+        await until('there is a place again', async () => {
           await pause(50)
           return (await world.deploy(survey, built)).status === 200
-        }, 20_000)
+        })
         world.clock.forward(60_000)
       }
     })
@@ -243,11 +244,11 @@ for (const kind of systemKinds) {
       const begin = await beginner(world.planClient)
       const built = body(makeGreeting('looking'))
       const unfinished: ReturnType<typeof begin>[] = []
-      await timeUntil(async () => {
+      await until('one is sent away', async () => {
         unfinished.push(begin())
         await pause(50)
         return (await world.plan(survey, built)).status === 503
-      }, 20_000)
+      })
       assert.equal((await world.deploy(survey, built)).status, 200)
       for (const one of unfinished) one.destroy()
       world.clock.forward(60_000)
@@ -256,10 +257,10 @@ for (const kind of systemKinds) {
     test('counts how often somebody asks, and says when to come again', async () => {
       const built = body(makeGreeting('often'))
       let last = await world.plan(survey, built)
-      await timeUntil(async () => {
+      await until('it is too many', async () => {
         last = await world.plan(survey, built)
         return last.status === 429
-      }, 60_000)
+      })
       assert.equal(codeOf(last), 'WP_BACKEND_RATE')
       assert.ok(Number(last.headers.get('retry-after')) > 0)
       world.clock.forward(60_000)

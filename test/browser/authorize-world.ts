@@ -1,7 +1,7 @@
 import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
 import { openClientSite, type ClientSite } from '../support/client-site.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
-import { makeTestClock, type TestClock } from '../support/server.ts'
+import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { readTemplate } from '../support/template.ts'
 
 export const password = 'correct horse battery'

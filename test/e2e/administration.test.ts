@@ -8,7 +8,8 @@ import { activateRelease, type Manifest } from '../../src/release/index.ts'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
-import { assertCalm, startServe, until, type Serving } from './serving.ts'
+import { assertCalm, startServe, type Serving } from './serving.ts'
+import { until } from '../support/until.ts'
 import { commandKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
@@ -37,7 +38,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     })
   const use = async (token: string) =>
     (await send(serving.port, { path: '/consumer/subscription', headers: { authorization: `Bearer ${token}` } })).status
-  const refused = (token: string) => patiently('the token is refused', async () => (await use(token)) === 401)
+  const refused = (token: string) => until('the token is refused', async () => (await use(token)) === 401)
 
   before(async () => {
     made = await makeSystem(kind)
@@ -156,9 +157,9 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const { stdout, stderr } = await made.folder.run('client:secret shop')
     const [, fresh = ''] = /^ {2}Secret {5}(\S{43}) {3}\(shown this once\)$/m.exec(stdout) ?? []
     assert.match(stderr, /^ {2}Target {5}\S+\n {2}If the one before was stolen: waypost token:revoke --client /)
-    await patiently('the old secret is refused', async () => (await askToken(shop)).status === 401)
+    await until('the old secret is refused', async () => (await askToken(shop)).status === 401)
     shop = { ...shop, client_secret: fresh }
-    await patiently('the new one counts', async () => (await askToken(shop)).status === 200)
+    await until('the new one counts', async () => (await askToken(shop)).status === 200)
     assert.equal(await use(token), 200)
     const app = await json('client:add app --user ann --public --grants refresh_token')
     const none = await made.folder.run(`client:secret ${app.client_id} --json`)
@@ -179,10 +180,10 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
       },
     )
     await refused(token)
-    await patiently('the client is refused', async () => (await askToken(shop)).status === 401)
+    await until('the client is refused', async () => (await askToken(shop)).status === 401)
     assert.match(await ok('client:list'), /shop \(disabled\)/)
     assert.match(await ok(`client:disable ${shop.client_id} --enable`), /^ {2}Enabled {4}\S{36} {3}shop\n$/)
-    await patiently('the client may ask again', async () => (await askToken(shop)).status === 200)
+    await until('the client may ask again', async () => (await askToken(shop)).status === 200)
     assert.equal(await use(token), 401)
     const login = await made.folder.run('client:disable login --json')
     assert.deepEqual([login.code, JSON.parse(login.stdout).error.code], [1, 'WP_AUTH_CLIENT_BUILT_IN'])
@@ -323,11 +324,6 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
 }
 
 const builtInAdmin = 'Administer users, clients and security settings'
-
-/** However slow the machine is: how quickly it comes is measured elsewhere. */
-function patiently(name: string, holds: () => Promise<boolean>): Promise<number> {
-  return until(name, holds, 60_000)
-}
 
 /** Somebody is logged in as ann on the pages of the authorization endpoint. */
 async function addSession({ host: { system } }: NewSystem): Promise<void> {

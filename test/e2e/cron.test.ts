@@ -6,7 +6,8 @@ import type { RunningCli } from '../support/cli.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
-import { assertCalm, baseUrl, makeHost, secret, until } from './serving.ts'
+import { assertCalm, baseUrl, makeHost, secret } from './serving.ts'
+import { until } from '../support/until.ts'
 import { commandKinds } from '../support/forms.ts'
 
 const cronjobs = `cronjob:
@@ -156,14 +157,14 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
       await project.ok('deploy --yes') // both servers look at once
       const beside = await host.run('cron:execute --json')
       assert.equal(beside.code, 0, beside.stderr)
-      await until('a run', async () => (await loadMarks()).length > before, 20_000)
+      await until('a run', async () => (await loadMarks()).length > before)
       const slots = (await loadMarks()).slice(before).map(({ title }) => title)
       assert.deepEqual(slots, [...new Set(slots)], 'no slot ran twice')
     }
     await rewind('mark', 5)
     const last = JSON.parse((await host.run('cron:execute --json')).stdout)
     if (last.ran === 1) assert.equal((await loadMarks()).at(-1)?.content, 'third')
-    await until('every run has ended', async () => (await row('mark'))?.claim_id === null, 20_000)
+    await until('every run has ended', async () => (await row('mark'))?.claim_id === null)
     assert.ok(servers.some((server) => server.stdout().includes('"msg":"a cronjob ran"')))
   })
 
@@ -173,7 +174,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     await rewind('long', 4 * 366 * 24 * 60)
     const before = (await row('long'))!.started_at
     const server = await startServer({ LONG: String(ms) })
-    await until('it runs', async () => (await row('long'))!.started_at !== before, 20_000)
+    await until('it runs', async () => (await row('long'))!.started_at !== before)
     return server
   }
 
@@ -229,13 +230,13 @@ it('dev runs cronjobs and prints them; what came before it was started is left o
         .updateTable('waypost_cronjob')
         .set((row) => ({ slot_at: row('slot_at', '-', 2e11) }))
         .execute()
-    await until('they are known', async () => (await slotOf('bad')) !== undefined, 20_000)
+    await until('they are known', async () => (await slotOf('bad')) !== undefined)
     await first.stop()
     const before = (await slotOf('bad'))!
     await rewind()
 
     const second = await startDev()
-    await until('slots count from now on', async () => (await slotOf('bad'))! > before, 20_000)
+    await until('slots count from now on', async () => (await slotOf('bad'))! > before)
     assert.doesNotMatch(second.stdout(), / cron {3}bad/)
     await rewind()
     await project.write('src/mark.ts', mark('again')) // a reload looks at once

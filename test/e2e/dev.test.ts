@@ -6,7 +6,8 @@ import type { RunningCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { assertCalm, until } from './serving.ts'
+import { assertCalm } from './serving.ts'
+import { until } from '../support/until.ts'
 
 const milk = { title: 'Buy milk', content: 'Two bottles' }
 

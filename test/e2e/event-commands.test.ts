@@ -8,7 +8,8 @@ import { checkout, cleanEnvironment, type RunningCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { assertCalm, makeHost, secret, until } from './serving.ts'
+import { assertCalm, makeHost, secret } from './serving.ts'
+import { until } from '../support/until.ts'
 import { readSystem } from './snapshot.ts'
 
 const escape = '\u001b'
@@ -29,7 +30,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     const settings = '\nconfig: { delivery_delays: [0s, 0s, 0s] }\n'
     await project.write('waypost.yml', (await project.read('waypost.yml')) + settings)
     dev = project.start('dev --no-deliver --port 0')
-    port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/, 30_000))[1])
+    port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/))[1])
     headers = { authorization: `Bearer ${(await project.ok('token:issue --user dev')).trim()}` }
     const body = { event: 'todo_created', endpoint: `${receiver.url}?token=hush` }
     assert.equal((await send(port, { path: '/consumer/subscription', body, headers })).status, 201)
@@ -152,7 +153,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     receiver.delay(1000)
     await create()
     const watching = project.start('event:execute --watch --json')
-    await until('a delivery is under way', () => receiver.received.length > before, 30_000)
+    await until('a delivery is under way', () => receiver.received.length > before)
     receiver.delay(0)
     const { code, stdout, stderr } = await watching.stop('SIGINT')
     assert.deepEqual([code, stderr], [130, ''])

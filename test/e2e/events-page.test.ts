@@ -41,7 +41,7 @@ describe('docs/events.md', () => {
     const receiverPort = await findPort()
     await project.write('receiver.mjs', readBlock('js').replace('4000', String(receiverPort)))
     dev = project.start('dev --no-deliver --port 0')
-    const [, port] = await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/, 30_000)
+    const [, port] = await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/)
     printed = await runSteps(project, steps, {
       'localhost:3000': `localhost:${port}`,
       'localhost:4000': `localhost:${receiverPort}`,

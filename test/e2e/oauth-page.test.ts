@@ -21,7 +21,7 @@ describe('docs/oauth.md', () => {
     const patient = '\nconfig: { refresh_grace: 1h, code_lifetime: 10m }\n'
     await project.write('waypost.yml', (await project.read('waypost.yml')) + patient)
     dev = project.start('dev --no-deliver --port 0')
-    const [, port] = await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/, 30_000)
+    const [, port] = await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/)
     printed = await runSteps(project, steps, { 'http://localhost:3000': `http://localhost:${port}` })
   })
   after(async () => {

@@ -13,7 +13,7 @@ export interface Serving extends RunningCli {
 /** Starts `serve` on a free port and waits until it listens. */
 export async function startServe(host: TestProject): Promise<Serving> {
   const serving = host.start('serve --port 0')
-  const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, 60_000)
+  const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
   return { ...serving, port: Number(port) }
 }
 
@@ -30,14 +30,4 @@ export const baseUrl = 'http://api.example.com'
 export function assertCalm(text: string): void {
   assert.doesNotMatch(text, /^\s+at /m)
   assert.doesNotMatch(text, /\bundefined\b|\[object |node:internal/)
-}
-
-/** Waits until a condition holds; fails with the name when it does not in time. */
-export async function until(name: string, holds: () => Promise<boolean> | boolean, timeoutMs = 5000): Promise<number> {
-  const began = performance.now()
-  while (!(await holds())) {
-    assert.ok(performance.now() - began < timeoutMs, `not within ${timeoutMs} ms: ${name}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return performance.now() - began
 }

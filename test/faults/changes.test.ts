@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { change, password, setStatus, timeUntil } from '../auth/world.ts'
+import { change, password, setStatus } from '../auth/world.ts'
+import { until } from '../support/until.ts'
 import { assertRefused, hammer } from './hammer.ts'
 import { startThreeServers, type ThreeServers, type Token } from './three-servers.ts'
 import { isLong } from '../support/forms.ts'
@@ -92,7 +93,9 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
       const token = await world.issueKnown()
       await assertNoticed(t, token, { make, status })
       await undo()
-      for (const { port } of world.servers) await timeUntil(async () => (await world.ask(port, token)).status === 200)
+      for (const { port } of world.servers) {
+        await until('it is let in', async () => (await world.ask(port, token)).status === 200)
+      }
     })
   }
 })

@@ -25,17 +25,14 @@ describe('a worker whose line to PostgreSQL is half open', () => {
     await using site = await openDeliverySite({ kind: 'postgresql', url, config })
     await site.subscribe('/hook')
     await site.dispatch(1)
-    const began = performance.now()
     const env = { WAYPOST_SYSTEM_URL: line.through(url) }
     const worker = site.startWorker(['--watch', '--time-limit', '3s', '--json'], env)
     while (site.receiver.received.length === 0) await pause(10)
     line.freeze()
     await site.dispatch(1)
     const { code, stderr, stdout } = await worker.ended
-    const tookMs = performance.now() - began
     assert.equal(code, 1, stderr)
     assert.match(stdout + stderr, /did not answer|cannot be reached/)
-    assert.ok(tookMs < 60_000, `${Math.round(tookMs)} ms`)
     // Nobody told the server either that the worker is gone, so that its locks end with the lease at the latest.
     await site.passTime(60_000)
     await site.execute()

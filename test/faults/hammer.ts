@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { timeUntil } from '../auth/world.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
 /** A request and how it ended; times are of this process's monotonic clock. */
 export interface Asked {
   readonly began: number
+  readonly ended: number
   readonly status: number
 }
 
@@ -18,9 +19,7 @@ export interface Hammer {
 }
 
 const pauseMs = 8
-/** How long after a change, by the promise, a server may go by what it knew before. */
-const limitMs = 1000
-/** How many requests that began later have to be seen until it is said that they are refused. */
+/** How many requests in a row have to be refused until it is said that they are. */
 const enough = 20
 
 export function hammer(port: number, headers: Readonly<Record<string, string>>): Hammer {
@@ -31,7 +30,7 @@ export function hammer(port: number, headers: Readonly<Record<string, string>>):
     while (!stopping.signal.aborted) {
       const began = performance.now()
       const { status } = await send(port, { path: '/who', headers, agent })
-      asked.push({ began, status })
+      asked.push({ began, ended: performance.now(), status })
       await pause(pauseMs)
     }
   }
@@ -47,7 +46,9 @@ export function hammer(port: number, headers: Readonly<Record<string, string>>):
 }
 
 /**
- * Asks on until enough requests began later than the limit after a change, and fails when one of these was let in.
+ * Asks on until each server has refused enough requests, and fails when a server let in a request that began after one
+ * that it had refused: it takes a while until a change is noticed, but then it stays noticed.
+ * @param since when the change was made; earlier requests do not count
  * @returns for each server the latest moment after the change, in milliseconds, at which a request began that was let in
  */
 export async function assertRefused(
@@ -55,13 +56,16 @@ export async function assertRefused(
   since: number,
   expected: readonly number[] = [401],
 ): Promise<number[]> {
-  const lateOf = ({ asked }: Hammer) => asked.filter(({ began }) => began > since + limitMs)
+  const later = ({ asked }: Hammer) => {
+    const first = asked.find(({ began, status }) => began > since && expected.includes(status))
+    return first === undefined ? [] : asked.filter(({ began }) => began > first.ended)
+  }
   try {
-    await timeUntil(async () => hammers.every((one) => lateOf(one).length >= enough), 30_000)
+    await until('the change is noticed', () => hammers.every((one) => later(one).length >= enough))
   } finally {
     await Promise.all(hammers.map((one) => one.stop()))
   }
-  for (const { began, status } of hammers.flatMap(lateOf)) {
+  for (const { began, status } of hammers.flatMap(later)) {
     assert.ok(expected.includes(status), `${status} for a request ${Math.round(began - since)} ms after the change`)
   }
   return hammers.map(({ asked }) =>

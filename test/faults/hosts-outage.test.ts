@@ -3,14 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { loadFacts } from '../../src/store/index.ts'
 import { openReceiver, type Receiver } from '../events/receiver.ts'
-import { until, type Serving } from '../e2e/serving.ts'
+import { type Serving } from '../e2e/serving.ts'
+import { until } from '../support/until.ts'
 import type { RunningCli } from '../support/cli.ts'
 import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
 import { send, type Answer } from '../support/send.ts'
 import { openHosts, type Hosts, type People } from './hosts.ts'
 import { openLane } from './lane.ts'
-
-const limitMs = 60_000
 
 describe('three servers and a worker whose PostgreSQL goes away', { concurrency: 1 }, () => {
   let postgres: OwnPostgres
@@ -26,7 +25,7 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
     hosts = await openHosts({ url: await postgres.createDatabase() })
     await hosts.deploy('zero')
     worker = hosts.host.start('event:execute --watch')
-    await until('the worker works', async () => (await loadFacts(hosts.system)).last_execute !== undefined, limitMs)
+    await until('the worker works', async () => (await loadFacts(hosts.system)).last_execute !== undefined)
     servers = await Promise.all([hosts.serve(), hosts.serve(), hosts.serve({}, '--cron')])
     const [{ port }] = servers as [Serving]
     people = await hosts.addPeople()
@@ -63,7 +62,7 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
     }
     for (const [name, ask] of Object.entries(needing)) {
       let answer = await ask()
-      await until(`${name} is refused`, async () => (answer = await ask()).status !== 200, limitMs)
+      await until(`${name} is refused`, async () => (answer = await ask()).status !== 200)
       assert.equal(answer.status, 503, `${name}: ${answer.status} ${answer.text}`)
       assert.ok(Number(answer.headers['retry-after']) >= 1, `${name}: ${answer.headers['retry-after']}`)
       assert.doesNotMatch(answer.text, /127\.0\.0\.1|ECONNREFUSED|password/, name)
@@ -72,14 +71,14 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
 
   async function assertBack(release: string): Promise<void> {
     await eachServer(async (port) => {
-      await until('ready', async () => (await get(port, '/health/ready')).status === 200, limitMs)
-      await until('System is read', async () => (await get(port, '/stored')).status === 200, limitMs)
-      await until('the token counts', async () => (await get(port, '/own', token)).status === 200, limitMs)
+      await until('ready', async () => (await get(port, '/health/ready')).status === 200)
+      await until('System is read', async () => (await get(port, '/stored')).status === 200)
+      await until('the token counts', async () => (await get(port, '/own', token)).status === 200)
       await people.issue(port)
     })
     const before = receiver.received.length
     await eachServer(async (port) => assert.equal((await send(port, { path: '/note', body: {} })).status, 200))
-    await until('the worker delivers', () => receiver.received.length === before + servers.length, limitMs)
+    await until('the worker delivers', () => receiver.received.length === before + servers.length)
     const { servers: told } = await hosts.deploy(release)
     assert.ok(told.length === servers.length && told.every(({ state }) => state === 'serving'))
     for (const { pid } of [...servers, worker]) process.kill(pid, 0) // throws when there is none any more

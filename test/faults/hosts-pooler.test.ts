@@ -8,13 +8,13 @@ import { sql } from 'kysely'
 import { Client } from 'pg'
 import { makeLock, openSystem } from '../../src/store/index.ts'
 import { openReceiver } from '../events/receiver.ts'
-import { until, type Serving } from '../e2e/serving.ts'
+import { type Serving } from '../e2e/serving.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { lacksPgBouncer, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { send } from '../support/send.ts'
 import { openHosts, type Hosts } from './hosts.ts'
 
-const limitMs = 60_000
 const migration = (table: string) => `export default {
   up: (db) => db.schema.createTable('${table}').addColumn('id', 'integer').execute(),
 }
@@ -118,7 +118,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
       const ended = once(holder, 'exit')
       await once(holder.stdout, 'data')
       holder.kill('SIGKILL')
-      await makeLock(system.database)('test', async () => {}, { limitMs })
+      await makeLock(system.database)('test', async () => {}, { limitMs: patienceMs })
       await ended
     } finally {
       await system.close()
@@ -131,7 +131,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
         where datname = current_database() and (locktype = 'advisory' or state like 'idle in transaction%')`.execute(
         hosts.system.guardDb,
       )
-    await until('every transaction has ended', async () => (await held()).rows.length === 0, limitMs)
+    await until('every transaction has ended', async () => (await held()).rows.length === 0)
     assert.doesNotMatch(bouncer.log(), /ERROR|WARNING|unclean|not allowed/)
   })
 })

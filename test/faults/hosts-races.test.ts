@@ -5,13 +5,13 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { loadActiveRelease, loadArtifacts } from '../../src/release/index.ts'
-import { until, type Serving } from '../e2e/serving.ts'
+import { type Serving } from '../e2e/serving.ts'
+import { until } from '../support/until.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { send } from '../support/send.ts'
 import { openHosts, type DeployedJson, type Hosts } from './hosts.ts'
 import { openLane } from './lane.ts'
 
-const limitMs = 60_000
 /** How old a server's heartbeat may be. */
 const silentMs = 20_000
 const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-deploy.ts')).href
@@ -50,7 +50,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     await hosts.name('one')
     const deploying = hosts.project.start('deploy --yes --json --wait 5m')
     const count = async (state: string) => (await readServers()).filter((row) => row.state === state).length
-    await until('one swaps, two serve', async () => (await count('swapping')) === 1 && (await isServed('one')), limitMs)
+    await until('one swaps, two serve', async () => (await count('swapping')) === 1 && (await isServed('one')))
     await hosts.kill(third)
     const dead = (await readServers()).find(({ state }) => state === 'swapping')!
     await hosts.system.db
@@ -82,7 +82,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     const deploying = await hosts.system.transaction(async (trx) => {
       await trx.selectFrom('waypost_active').select('id').forUpdate().execute()
       const started = projects.map((project) => project.start('deploy --yes --json'))
-      await until('both wait for the lock', async () => (await countWaiting()) === 2, limitMs)
+      await until('both wait for the lock', async () => (await countWaiting()) === 2)
       return started
     })
     const ended = await Promise.all(deploying.map((one) => one.ended))
@@ -123,7 +123,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
       assert.equal((await loadArtifacts(hosts.system, active!, hashes)).length, hashes.length)
       if (active!.id !== before!.id) {
         served = name
-        await until(`${name} is served`, () => isServed(name), limitMs)
+        await until(`${name} is served`, () => isServed(name))
       }
       await assertServed(served)
     }

@@ -7,6 +7,7 @@ import type { EndedCli, RunningCli } from '../support/cli.ts'
 import type { TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 import { nameRelease, writeProject } from './hosts-project.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -55,8 +56,6 @@ export interface HostsOptions {
   /** Leave the database as it is. */
   readonly isEmpty?: boolean
 }
-
-const stopLimitMs = 30_000
 
 /** Migrates the database; nothing is deployed yet. */
 export async function openHosts({ url, env = {}, isEmpty = false }: HostsOptions): Promise<Hosts> {
@@ -135,7 +134,7 @@ async function addPeople(system: System, scopes: readonly string[]): Promise<Peo
 }
 
 async function stop(running: RunningCli): Promise<void> {
-  const late = setTimeout(() => process.kill(running.pid, 'SIGKILL'), stopLimitMs)
+  const late = setTimeout(() => process.kill(running.pid, 'SIGKILL'), patienceMs)
   const { code, stdout, stderr } = await running.stop()
   clearTimeout(late)
   assert.equal(code, 0, `a server ended by ${code}\n${stdout}${stderr}`)

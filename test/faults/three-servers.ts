@@ -9,6 +9,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 
 export interface Token {
   readonly jwt: string
@@ -41,6 +42,7 @@ export interface ThreeServers {
 const routes = `routes:
   /who: { scopes: [todo], methods: { GET: { response: { type: object, additionalProperties: true }, action: src/who.ts } } }
   /hold: { methods: { GET: { public: true, response: { type: object, additionalProperties: true }, action: src/hold.ts } } }
+  /let-go: { methods: { GET: { public: true, action: src/let-go.ts } } }
 `
 const who = `export default class Who {
   async handle(request, context) {
@@ -48,20 +50,24 @@ const who = `export default class Who {
   }
 }
 `
-/** Keeps one of the connections that all actions share. */
+/** Keeps one of the connections that all actions share, until `/let-go` is asked for. */
 const hold = `export default class Hold {
   async handle(request, context) {
     return context.transaction('System', async (db) => {
       await db.selectFrom('app_todo').select('id').limit(1).execute()
-      await new Promise((resolve) => setTimeout(resolve, 6000))
+      await (globalThis.hold ??= Promise.withResolvers()).promise
       return {}
     })
   }
 }
 `
-
-const startLimitMs = 60_000
-const stopLimitMs = 30_000
+const letGo = `export default class LetGo {
+  async handle() {
+    globalThis.hold.resolve()
+    return {}
+  }
+}
+`
 
 /** Starts them; takes about five seconds. */
 export async function startThreeServers(): Promise<ThreeServers> {
@@ -115,6 +121,7 @@ async function deploy(url: string, closers: (() => Promise<unknown>)[]): Promise
   await project.edit('waypost.yml', 'routes:\n', routes)
   await project.write('src/who.ts', who)
   await project.write('src/hold.ts', hold)
+  await project.write('src/let-go.ts', letGo)
   await project.ok('migrate')
   await project.ok('deploy --yes')
 }
@@ -124,13 +131,13 @@ async function serve(url: string, closers: (() => Promise<unknown>)[]): Promise<
   closers.push(host.remove)
   const running = host.start('serve --port 0')
   closers.push(() => stop(running))
-  const [, port] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/, startLimitMs)
+  const [, port] = await running.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
   return { ...running, port: Number(port) }
 }
 
 async function stop(serving: RunningCli): Promise<void> {
   process.kill(serving.pid, 'SIGCONT') // a test that failed may have left it stopped
-  const late = setTimeout(() => process.kill(serving.pid, 'SIGKILL'), stopLimitMs)
+  const late = setTimeout(() => process.kill(serving.pid, 'SIGKILL'), patienceMs)
   const { code, stdout, stderr } = await serving.stop()
   clearTimeout(late)
   assert.equal(code, 0, `a server ended by ${code}\n${stdout}${stderr}`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { probeAgent, userAgent } from '../../src/kit/index.ts'
 import type { Answered } from '../../src/runtime/index.ts'
-import { until } from '../e2e/serving.ts'
+import { until } from '../support/until.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 
 const route = (file: string) => `{ methods: { GET: { public: true, action: src/${file}.ts } } }`

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
+import { patienceMs } from './until.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const launcher = path.join(root, 'bin/run.js')
@@ -33,8 +34,8 @@ export interface RunningCli {
   /** Everything that it printed so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Waits until what it printed matches; fails when it ends or takes too long. */
-  waitFor(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>
+  /** Waits until what it printed matches; fails when it ends, or prints nothing of the kind for a minute. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal, SIGTERM by default, and waits for the end. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<EndedCli>
 }
@@ -70,7 +71,7 @@ export function startCli(words: readonly string[], options: CliOptions): Running
     ended,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
-    waitFor: (pattern, timeoutMs = 10_000) => waitForOutput({ pattern, timeoutMs, words, output, listeners, ended }),
+    waitFor: (pattern) => waitForOutput({ pattern, words, output, listeners, ended }),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
       return ended
@@ -95,26 +96,21 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
 
 interface Waiting {
   readonly pattern: RegExp
-  readonly timeoutMs: number
   readonly words: readonly string[]
   readonly output: Readonly<Record<'stdout' | 'stderr', string>>
   readonly listeners: Set<() => void>
   readonly ended: Promise<EndedCli>
 }
 
-async function waitForOutput({
-  pattern,
-  timeoutMs,
-  words,
-  output,
-  listeners,
-  ended,
-}: Waiting): Promise<RegExpExecArray> {
+async function waitForOutput({ pattern, words, output, listeners, ended }: Waiting): Promise<RegExpExecArray> {
   const found = () => pattern.exec(output.stdout) ?? pattern.exec(output.stderr)
   const explain = (what: string) =>
     new Error(`waypost ${words.join(' ')} ${what} ${pattern}\n${output.stdout}${output.stderr}`)
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(() => reject(explain(`did not print within ${timeoutMs} ms`))), timeoutMs)
+    const timer = setTimeout(
+      () => finish(() => reject(explain(`did not print within ${patienceMs / 1000} s`))),
+      patienceMs,
+    )
     const look = () => {
       const match = found()
       if (match !== null) finish(() => resolve(match))

@@ -2,7 +2,7 @@
 // something open, and would keep the run waiting for ever; it fails and says what is open.
 import { after } from 'node:test'
 
-const graceMs = 5000
+const graceMs = 60_000
 
 // The runner itself loads this too; only the processes of the files have this variable.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {

@@ -8,6 +8,7 @@ import { joinPlugins, loadPlugins } from '../../src/plugin/index.ts'
 import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
 import { openHost, openIdentity, startServer, type Host, type WaypostServer } from '../../src/server/index.ts'
 import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
+import { makeTestClock, type TestClock } from './clock.ts'
 import { startPostgres } from './postgres.ts'
 
 /** The issuer of every token of a test server. */
@@ -45,11 +46,6 @@ export interface TestAnswer {
   readonly text: string
   /** The parsed text; an empty object where it is no JSON. */
   readonly body: any // oxlint-disable-line typescript/no-explicit-any -- tests look into it as they like
-}
-
-/** The real clock, and how far it was turned. */
-export interface TestClock extends Clock {
-  forward(ms: number): void
 }
 
 export interface TestServerOptions {
@@ -195,18 +191,6 @@ function openTestHost(
     disposable: true,
     clock,
   })
-}
-
-/** A clock that tests turn. */
-export function makeTestClock(): TestClock {
-  let offset = 0
-  return {
-    now: () => Date.now() + offset,
-    monotonic: () => performance.now(),
-    forward(ms) {
-      offset += ms
-    },
-  }
 }
 
 function makeTestRelease({ routes = testRoutes, config = {}, events = {}, scopes = {} }: TestServerOptions) {

@@ -6,7 +6,8 @@ import { addUser, addUserScopes, loginClientId, removeUserScopes } from '../../.
 import { endAccess } from '../../../src/auth/account/end-access.ts'
 import { sha256 } from '../../../src/kit/index.ts'
 import { bearer, systemKinds, type TestAnswer } from '../../support/server.ts'
-import { openWorld, password, setStatus, timeUntil, type Credentials, type World } from '../world.ts'
+import { until } from '../../support/until.ts'
+import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
 import {
   callback,
   makeVisitor,
@@ -233,7 +234,7 @@ for (const kind of systemKinds) {
         })
         await held.promise
         const redeeming = Promise.all([redeem(code), redeem(code)])
-        await timeUntil(async () => (await countWaiting(world)) === 2, 30_000)
+        await until('both wait', async () => (await countWaiting(world)) === 2)
         hold.resolve()
         await holding
         const answers = await redeeming

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** How long a test waits for an event: far longer than the event takes on a machine that is busy with other work. */
+export const patienceMs = 60_000
+
+/**
+ * Waits until something holds, and fails when it does not within a minute. It says nothing about how fast the event
+ * came: only files named `*.alone.test.ts` measure time.
+ * @param what the event, for the message of a failure
+ */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + patienceMs
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, `waited ${patienceMs / 1000} s in vain: ${what}`)
+    await pause(5)
+  }
+}
