@@ -45,7 +45,7 @@ export function makeDefinitionPage(): string {
 
 function makeSection(name: string, node: Node): string {
   const entry = entryOf(node)
-  const lines = [`## ${name}\n`, `${capital(titleOf(node))}.\n`, fence(exampleOf(name))]
+  const lines = [`## ${name}\n`, `${describe(node)}.\n`, fence(exampleOf(name))]
   if (entry !== undefined) lines.push(...makeTable(name, entry))
   return `${lines.join('\n')}\n`
 }

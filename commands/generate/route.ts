@@ -26,6 +26,8 @@ export default class GenerateRoute extends WaypostCommand {
     const { args, flags } = await this.parse(GenerateRoute)
     const method = methods.find((one) => one === args.method.toUpperCase())
     if (method === undefined) throw this.wrongUsage(`"${args.method}" is no method: it is one of ${methods.join(', ')}`)
+    if (flags.public && (flags.scopes ?? []).length > 0)
+      throw this.wrongUsage('--public and --scopes exclude each other: a public method needs no token')
     const { generateRoute } = await import('../../src/project/index.ts')
     const isDryRun = flags['dry-run']
     const generated = await generateRoute({

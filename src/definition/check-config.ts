@@ -1,17 +1,27 @@
-import { hasReferences, parseSettings, resolveReferences, type SettingProblem, type Variables } from '../kit/index.ts'
-import type { Making } from './making.ts'
+import {
+  defaultSettings,
+  hasReferences,
+  parseSettings,
+  resolveReferences,
+  type SettingProblem,
+  type Variables,
+} from '../kit/index.ts'
+import { nameScopes, type Making } from './making.ts'
 import { describeNode, isEmpty, itemsOf, toValue, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Span } from './source.ts'
 
-/** Checks the settings below `config:`, as far as their variables are known; returns them as they are written. */
-export function checkConfig(
-  making: Making,
-  config: Node | undefined,
-  variables: Variables = {},
-): Record<string, unknown> {
+export interface CheckedConfig {
+  /** The settings as they are written. */
+  readonly written: Readonly<Record<string, unknown>>
+  /** The scopes that every new user gets; undefined where that depends on variables without a value. */
+  readonly defaultScopes: readonly string[] | undefined
+}
+
+/** Checks the settings below `config:`, as far as their variables are known. */
+export function checkConfig(making: Making, config: Node | undefined, variables: Variables = {}): CheckedConfig {
   if (config?.kind !== 'map') {
     if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNoMap(making, config)
-    return {}
+    return { written: {}, defaultScopes: defaultSettings.scopes_default }
   }
   making.variablePlaces.push(config)
   const written: [string, unknown][] = []
@@ -23,8 +33,19 @@ export function checkConfig(
     const isBroken = value.kind === 'broken' || (missing.length === 0 && hasReferences(JSON.stringify(resolved)))
     if (missing.length === 0 && !isBroken) known.push([key, resolved])
   }
-  for (const problem of parseSettings(Object.fromEntries(known)).problems) reportSetting(making, config, problem)
-  return Object.fromEntries(written)
+  const { settings, problems } = parseSettings(Object.fromEntries(known))
+  for (const problem of problems) reportSetting(making, config, problem)
+  const scopes = config.entries.get('scopes_default')?.value
+  nameScopes(making, splitList(scopes))
+  const isKnown = scopes === undefined || known.some(([key]) => key === 'scopes_default')
+  return { written: Object.fromEntries(written), defaultScopes: isKnown ? settings.scopes_default : undefined }
+}
+
+/** The items of a list, which may be written as a text with commas. */
+function splitList(list: Node | undefined): readonly Node[] {
+  if (list?.kind !== 'scalar' || typeof list.value !== 'string') return itemsOf(list)
+  const items = list.value.split(',').map((item) => item.trim())
+  return items.filter((item) => item !== '').map((value) => ({ ...list, value }))
 }
 
 function reportNoMap({ loading }: Making, at: Node): void {

@@ -1,26 +1,38 @@
-import { entriesOf, isEmpty, valueOf, type Node } from './node.ts'
+import { entriesOf, itemsOf, textOf, valueOf, type Node } from './node.ts'
+import { isPublic } from './make-method.ts'
 import type { Making } from './making.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 
-/**
- * Warns of an event to which everybody may subscribe, unless a public method shows the same data anyway: its schema is
- * that of a 2xx answer of one, or part of it.
- */
-export function checkOpenEvents(making: Making, root: Node, { targets }: ResolvedSchemas): void {
-  const routes = valueOf(root, 'routes')
-  const open = entriesOf(valueOf(root, 'event')).filter(({ value }) => isOpen(value))
-  // Where something is wrong, nobody knows what the routes show.
-  if (open.length === 0 || making.loading.report.hasErrors()) return
-  const shown = collectShown(routes, targets)
-  for (const { key: name, keySpan, value } of open) {
-    if (isShown(valueOf(value, 'schema'), shown, targets)) continue
-    const parameters = { name }
-    making.loading.report.add({ code: 'WP_DEFINITION_EVENT_OPEN', severity: 'warning', at: keySpan, parameters })
-  }
+export interface OpenEventsOptions {
+  readonly resolved: ResolvedSchemas
+  /** The scopes that every new user gets, where they are known. */
+  readonly defaultScopes: readonly string[] | undefined
 }
 
-function isOpen(event: Node): boolean {
-  return isEmpty(event) || (event.kind === 'map' && !event.entries.has('scopes'))
+/**
+ * Warns of an event to which everybody may subscribe, because it names no scopes or one that every new user gets; unless a
+ * public method shows the same data anyway: its schema is that of a 2xx answer of one, or part of it.
+ */
+export function checkOpenEvents(
+  { loading: { report } }: Making,
+  root: Node,
+  { resolved: { targets }, defaultScopes = [] }: OpenEventsOptions,
+): void {
+  const events = entriesOf(valueOf(root, 'event'))
+  // Where something is wrong, nobody knows what the routes show.
+  if (events.length === 0 || report.hasErrors()) return
+  const shown = collectShown(valueOf(root, 'routes'), targets)
+  for (const { key: name, keySpan, value } of events) {
+    const scopes = valueOf(value, 'scopes')
+    const open = itemsOf(scopes).find((item) => defaultScopes.includes(textOf(item) ?? ''))
+    if ((scopes !== undefined && open === undefined) || isShown(valueOf(value, 'schema'), shown, targets)) continue
+    if (open === undefined) {
+      report.add({ code: 'WP_DEFINITION_EVENT_OPEN', severity: 'warning', at: keySpan, parameters: { name } })
+    } else {
+      const parameters = { name, scope: textOf(open)! }
+      report.add({ code: 'WP_DEFINITION_EVENT_DEFAULT_SCOPE', severity: 'warning', at: open, parameters })
+    }
+  }
 }
 
 /** Also if it refers to something that was not found: that was reported. */
@@ -40,11 +52,6 @@ function collectShown(routes: Node | undefined, targets: ResolvedSchemas['target
   // The set grows while it is walked.
   for (const node of shown) for (const inner of innerOf(node, targets)) shown.add(inner)
   return shown
-}
-
-function isPublic(method: Node): boolean {
-  const value = valueOf(method, 'public')
-  return value?.kind === 'scalar' && value.value === true
 }
 
 function innerOf(node: Node, targets: ResolvedSchemas['targets']): Node[] {

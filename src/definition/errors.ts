@@ -103,6 +103,16 @@ export const errors = defineErrors({
     message: '{method} {path} changes data, and everybody may call it as often as they like',
     hint: 'Add scopes: [NAME] and remove public: true, or limit it: rate: NAME',
   },
+  WP_DEFINITION_PUBLIC_SCOPES: {
+    ...user,
+    message: '{subject} is public, so its scopes are ignored and no token is needed',
+    hint: 'Remove public: true to require a token, or remove scopes',
+  },
+  WP_DEFINITION_SCOPE_UNDECLARED: {
+    ...user,
+    message: '"{name}" is not a declared scope',
+    hint: 'Declare it below "scope:"',
+  },
   WP_DEFINITION_DEPRECATED_DATE: {
     ...user,
     message: '"{path}" is deprecated without a date, so that callers are not told',
@@ -129,6 +139,12 @@ export const errors = defineErrors({
     ...user,
     message: 'Every consumer may subscribe to the event "{name}", and no public route shows its data',
     hint: 'Add scopes: [NAME], so that only who holds one of them may subscribe',
+  },
+  WP_DEFINITION_EVENT_DEFAULT_SCOPE: {
+    ...user,
+    message:
+      'Every new user gets the scope "{scope}", so every user may subscribe to the event "{name}" and receive its data',
+    hint: 'Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
   },
   WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'There is no rate "{name}"' },
   WP_DEFINITION_ACTION_UNKNOWN: { ...user, message: 'There is no action "{name}"' },

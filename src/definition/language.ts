@@ -96,7 +96,9 @@ const answer = Type.Union([schemaPlace('Schema of the answer'), Type.Null()])
 
 const method = closed('a method', {
   description,
-  public: Type.Optional(Type.Boolean({ description: 'Whether it answers without a token' })),
+  public: Type.Optional(
+    Type.Boolean({ description: 'Whether it answers without a token; scopes then have no effect' }),
+  ),
   scopes: Type.Optional(scopeNames("Replaces the route's; [] means any valid token")),
   parameters: Type.Optional(parametersPlace('Query parameters')),
   request: Type.Optional(schemaPlace('Schema of the body')),
@@ -221,7 +223,7 @@ export const language: TSchema = closed('waypost.yml', {
   scope: section(
     mapOf(orEmpty(closed('a scope', { description: scopeDescription }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
-    'Descriptions of scopes; a scope exists by being named',
+    'What scopes allow. Without this section a scope exists by being named; with it, naming any other scope is a warning',
   ),
   cronjob: section(
     mapOf(cronjob, { names: 'a cronjob', ...plainNames }),

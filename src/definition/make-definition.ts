@@ -18,7 +18,7 @@ import {
   makePlugins,
   makeRates,
 } from './make-sections.ts'
-import { nameScopes, type Making } from './making.ts'
+import type { Making } from './making.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'
@@ -38,13 +38,12 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
   const routes = makeRoutes(making, section('routes'))
   const cronjobs = makeCronjobs(making, section('cronjob'), variables)
   const plugins = makePlugins(making, section('plugins'))
-  const config = checkConfig(making, section('config'), variables)
-  if (Array.isArray(config['scopes_default'])) nameScopes(making, config['scopes_default'].map(String))
+  const { written: config, defaultScopes } = checkConfig(making, section('config'), variables)
 
   const resolved = resolveSchemas(making.schemas)
   for (const check of making.afterSchemas) check(resolved)
   const used = checkVariables(making, variables)
-  checkOpenEvents(making, root, resolved)
+  checkOpenEvents(making, root, { resolved, defaultScopes })
   checkUnused(making, root, resolved)
 
   const scopes = Object.fromEntries(making.scopes)
@@ -81,6 +80,7 @@ function makeMaking(loading: Loading, root: Node): Making {
       event: section('event', 'WP_DEFINITION_EVENT_UNKNOWN'),
       rate: section('rate', 'WP_DEFINITION_RATE_UNKNOWN'),
       action: section('action', 'WP_DEFINITION_ACTION_UNKNOWN'),
+      scope: section('scope', 'WP_DEFINITION_SCOPE_UNDECLARED'),
     },
     scopes: new Map(),
     classUses: [],

@@ -4,7 +4,7 @@ import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
 import { compact, locationOf, nameScopes, type Making } from './making.ts'
-import { entriesOf, isEmpty, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
+import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
 import { checkName } from './section.ts'
 
@@ -25,9 +25,10 @@ export function makeMethod(making: Making, entry: Entry, shared: Shared): Method
   const { key, value: node } = entry
   if (node.kind !== 'map' || !methodNames.includes(key)) return undefined
   const ownScopes = valueOf(node, 'scopes')
-  nameScopes(making, textsOf(ownScopes))
+  nameScopes(making, itemsOf(ownScopes))
   checkScopes(making, entry, shared)
   checkPublicChange(making, entry, shared)
+  checkPublicScopes(making, entry, shared)
   const query = node.entries.get('parameters')
   const method = {
     method: key as HttpMethod,
@@ -48,7 +49,7 @@ export function makeMethod(making: Making, entry: Entry, shared: Shared): Method
   return method.action === undefined ? undefined : compact({ ...method, action: method.action })
 }
 
-function isPublic(node: Node): boolean {
+export function isPublic(node: Node): boolean {
   const value = valueOf(node, 'public')
   return value?.kind === 'scalar' && value.value === true
 }
@@ -60,6 +61,14 @@ function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path
   if (isPublic(value) || (isOpen !== undefined && !isSaid)) return
   if (scopes !== undefined || valueOf(value, 'scopes') !== undefined) return
   loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
+}
+
+/** Who writes both most likely means that a token is needed. */
+function checkPublicScopes({ loading }: Making, { key, value }: Entry, { path }: Shared): void {
+  const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
+  if (!isPublic(value) || itemsOf(scopes?.value).length === 0) return
+  const parameters = { subject: `${key} ${path}` }
+  loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
 }
 
 /** A limit shows that somebody thought of who will call it: a form, a sign-in, the callback of a partner. */

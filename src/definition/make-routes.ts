@@ -1,10 +1,10 @@
 import { checkPath } from './check-path.ts'
 import type { Method, Route } from './definition.ts'
 import { siteOf } from './loading.ts'
-import { makeMethod } from './make-method.ts'
+import { isPublic, makeMethod } from './make-method.ts'
 import { makeParameters } from './make-parameters.ts'
 import { compact, locationOf, nameScopes, type Making } from './making.ts'
-import { entriesOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
+import { entriesOf, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
 
 /** Makes the routes of the map `routes`, in its order. */
@@ -36,7 +36,8 @@ function makeRoute(making: Making, entry: Entry): Route {
   const scopes = valueOf(node, 'scopes')
   const rate = valueOf(node, 'rate')
   const rateName = textOf(rate)
-  nameScopes(making, textsOf(scopes))
+  nameScopes(making, itemsOf(scopes))
+  checkPublicRoute(making, entry)
   if (rate !== undefined && rateName !== undefined) checkName(making.sections.rate, rateName, { at: rate, report })
   const shared = {
     path: entry.key,
@@ -51,6 +52,16 @@ function makeRoute(making: Making, entry: Entry): Route {
     if (made !== undefined) methods.push(made)
   }
   return compact({ path: entry.key, methods, deprecated: readDate(making, entry), at: locationOf(entry.keySpan) })
+}
+
+/** A route whose methods are all public looks protected by its scopes, and is not. */
+function checkPublicRoute({ loading }: Making, { key: path, value }: Entry): void {
+  const methods = entriesOf(valueOf(value, 'methods'))
+  const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
+  if (itemsOf(scopes?.value).length === 0 || methods.length === 0) return
+  if (!methods.every((method) => isPublic(method.value))) return
+  const parameters = { subject: `Every method of ${path}` }
+  loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
 }
 
 /** Without a schema of its own each parameter of the path is a text. */

@@ -43,7 +43,7 @@ export function makeEvents(making: Making, node: Node | undefined): Record<strin
   return makeEach(node, ({ value }) => {
     const schema = valueOf(value, 'schema')
     const scopes = valueOf(value, 'scopes')
-    nameScopes(making, textsOf(scopes))
+    nameScopes(making, itemsOf(scopes))
     return compact({
       description: textOf(valueOf(value, 'description')),
       schema: schema === undefined ? undefined : makeSchema(making.schemas, schema),

@@ -1,16 +1,17 @@
+import { hasReferences } from '../kit/index.ts'
 import type { Location } from './definition.ts'
 import { siteOf, type Loading } from './loading.ts'
-import type { MapNode, Node } from './node.ts'
+import { textOf, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
-import type { Section } from './section.ts'
+import { didYouMean, type Section } from './section.ts'
 import type { Span } from './source.ts'
 
 /** What the parts of a definition share while it is made. */
 export interface Making {
   readonly loading: Loading
   readonly schemas: Schemas
-  readonly sections: Readonly<Record<'event' | 'rate' | 'action', Section>>
+  readonly sections: Readonly<Record<'event' | 'rate' | 'action' | 'scope', Section>>
   /** Every scope that was met. */
   readonly scopes: Map<string, { readonly description?: string }>
   readonly classUses: ClassUseNode[]
@@ -31,9 +32,21 @@ export function locationOf(at: Span): Location {
   return siteOf(at)
 }
 
-/** Adds scopes by naming them. */
-export function nameScopes({ scopes }: Making, names: readonly string[]): void {
-  for (const name of names) if (!scopes.has(name)) scopes.set(name, {})
+/** Scopes of Waypost's own, which no project declares. */
+const ownScopes = ['consumer', 'backend.read', 'backend.write', 'backend.deploy', 'backend.admin']
+
+/** Adds scopes by naming them. Once `scope:` declares any, one that it does not declare is most likely a typo. */
+export function nameScopes({ scopes, sections, loading: { report } }: Making, items: readonly Node[]): void {
+  const { entries, incomplete } = sections.scope
+  for (const at of items) {
+    const name = textOf(at)
+    if (name === undefined || hasReferences(name)) continue
+    if (!scopes.has(name)) scopes.set(name, {})
+    if (incomplete || entries.size === 0 || entries.has(name) || ownScopes.includes(name)) continue
+    const near = report.findNearest(name, [...entries.keys(), ...ownScopes])
+    const hint = near === undefined ? undefined : didYouMean(near, entries.get(near))
+    report.add({ code: 'WP_DEFINITION_SCOPE_UNDECLARED', severity: 'warning', at, parameters: { name }, hint })
+  }
 }
 
 /** An object without the members that are undefined. */

@@ -39,11 +39,15 @@ const maxListed = 8
 
 function suggestName({ key, entries }: Section, name: string, report: Report): string | undefined {
   const near = entries.get(report.findNearest(name, entries.keys()) ?? '')
-  if (near !== undefined) {
-    const { file, line } = siteOf(near.keySpan)
-    return `Did you mean "${near.key}" (${file}:${line})?`
-  }
+  if (near !== undefined) return didYouMean(near.key, near)
   const names = [...entries.keys()].slice(0, maxListed + 1)
   if (names.length === 0 || names.length > maxListed) return `Add it below "${key}:"`
   return `There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`
+}
+
+/** @param entry where the name is defined, if a file of the project defines it */
+export function didYouMean(name: string, entry: Entry | undefined): string {
+  if (entry === undefined) return `Did you mean "${name}"?`
+  const { file, line } = siteOf(entry.keySpan)
+  return `Did you mean "${name}" (${file}:${line})?`
 }

@@ -60,7 +60,7 @@ suite('includes', () => {
 suite('methods', () => {
   test("a method's scopes replace the route's; none at all, or [], mean any valid token", async () => {
     const { routes, scopes } = await loadYaml(`
-scope: { todo: { description: To-dos }, unused: {} }
+scope: { todo: { description: To-dos }, unused: {}, admin: {}, write: {}, listen: {} }
 routes:
   /a:
     scopes: [todo, admin]
@@ -69,15 +69,15 @@ routes:
       POST: { action: src/a.ts }
       PUT: { action: src/a.ts, scopes: [write] }
       DELETE: { action: src/a.ts, scopes: [] }
-      PATCH: { action: src/a.ts, public: true, scopes: [patch], rate: few }
+      PATCH: { action: src/a.ts, public: true, rate: few }
 rate: { few: { limit: 1, window: 1m } }
 config: { scopes_default: [consumer] }
 event: { e: { scopes: [listen] } }
 `)
     const named = Object.fromEntries(routes[0]!.methods.map(({ method, scopes }) => [method, scopes]))
-    assert.deepEqual(named, { GET: [], POST: ['todo', 'admin'], PUT: ['write'], DELETE: [], PATCH: ['patch'] })
+    assert.deepEqual(named, { GET: [], POST: ['todo', 'admin'], PUT: ['write'], DELETE: [], PATCH: [] })
     assert.deepEqual(scopes['todo'], { description: 'To-dos' })
-    assert.deepEqual(Object.keys(scopes).toSorted(), 'admin consumer listen patch todo unused write'.split(' '))
+    assert.deepEqual(Object.keys(scopes).toSorted(), 'admin consumer listen todo unused write'.split(' '))
   })
 
   test('answers are in the order of their status, `response` is 200, and 204 has none', async () => {

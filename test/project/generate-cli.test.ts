@@ -48,6 +48,7 @@ test('a route that is generated while dev runs is served at once, checked, and h
     )
     assert.equal((await project.run('generate:route TRACE /order')).code, 2)
     assert.equal((await project.run('generate:route')).code, 2)
+    assert.equal((await project.run('generate:route GET /bill --public --scopes bill')).code, 2)
 
     await rm(path.join(project.folder, 'src/todo/insert.ts'))
     assert.equal(

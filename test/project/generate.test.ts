@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, test } from 'node:test'
+import type { Diagnostic } from '../../src/kit/index.ts'
 import {
   checkTypes,
   generateAction,
@@ -277,6 +278,19 @@ export default class InsertOrder implements Action<'POST /order'> {
       created.map((one) => one.file),
       ['resources/routes/shop/order.yml', file],
     )
+  })
+
+  test('warns of a scope that the project does not declare, and of nothing that was there before', async () => {
+    await using project = await openProject({
+      'waypost.yml':
+        'scope: { order.read: }\nroutes:\n  /a: { methods: { GET: { scopes: [old], action: src/a.ts } } }\nschema: {}\n',
+      'src/a.ts': action('A', 'GET /a'),
+    })
+    const said: string[] = []
+    const options = { folder: project.folder, method: 'GET', public: false, dryRun: true } as const
+    const onDiagnostics = (found: readonly Diagnostic[]) => void said.push(...found.map(({ message }) => message))
+    await generateRoute({ ...options, path: '/order', scopes: ['order.raed'], onDiagnostics })
+    assert.deepEqual(said, ['"order.raed" is not a declared scope'])
   })
 
   test('a dry run says the same and writes nothing', async () => {

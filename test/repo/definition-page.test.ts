@@ -35,7 +35,7 @@ const around: Record<string, Section> = {
   connection: { Orders: { class: 'postgresql', config: { url: 'postgresql://localhost/orders' } } },
   event: { todo_created: { schema: 'Todo', scopes: ['todo'] } },
   action: { Ping: { class: 'example-class', config: { text: 'ping' } } },
-  scope: { 'todo.write': {} },
+  scope: { todo: {}, 'todo.write': {} },
   cronjob: { tidy: { schedule: '0 0 * * *', action: 'src/tidy.ts' } },
   rate: { gentle: { limit: 1, window: '1s' } },
   config: {},
@@ -77,7 +77,9 @@ function place(where: string, example: string): string {
   // Of two ways to say the same one may stand there.
   if (key === 'responses') delete target['response']
   if (key === 'methods') delete entry['methods']
-  if (key === 'public') target['rate'] = 'gentle' // or validate warns of it
+  // What `validate` warns about in a public method.
+  if (key === 'public') target['rate'] = 'gentle'
+  if (key === 'public' || key === 'methods') delete entry['scopes']
   Object.assign(target, given)
   return stringify({ ...changed, plugins })
 }

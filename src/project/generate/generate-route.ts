@@ -50,7 +50,8 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   assertNew(definition, options)
   const before = await readTexts(project, loaded.files)
   const plan = planRoute(project.root, { definition, texts: before }, options)
-  await assertFits(project, { definition, plan, options })
+  const found = await assertFits(project, { definition, plan, options })
+  report(found.filter((one) => !loaded.diagnostics.some((known) => isSame(one, known))))
   const changes = findChanges(project, before, plan.texts)
   const generated = describe(project, plan, { options, changes })
   if (options.dryRun) return generated
@@ -88,8 +89,16 @@ interface Fitting {
   readonly options: GenerateRouteOptions
 }
 
-/** Loads the project as it would be, so that whatever keeps it from being valid is found before anything is written. */
-async function assertFits(project: Project, { definition, plan, options }: Fitting): Promise<void> {
+/** Lines move when something is written above them. */
+function isSame(one: Diagnostic, other: Diagnostic): boolean {
+  return one.code === other.code && one.message === other.message && one.file === other.file
+}
+
+/**
+ * Loads the project as it would be, so that whatever keeps it from being valid is found before anything is written.
+ * @returns its warnings
+ */
+async function assertFits(project: Project, { definition, plan, options }: Fitting): Promise<readonly Diagnostic[]> {
   const { method, path: wanted } = options
   const after = await loadProject(project, { texts: plan.texts })
   if (after.definition === undefined) throw makeRefusal(after.diagnostics, `${method} ${wanted}`)
@@ -101,6 +110,7 @@ async function assertFits(project: Project, { definition, plan, options }: Fitti
     const hint = 'Both include one file: give the route a file of its own first.'
     throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} would add ${extra} too`, hint })
   }
+  return after.diagnostics
 }
 
 function makeRefusal(diagnostics: readonly Diagnostic[], route: string): Error {

@@ -154,4 +154,65 @@ export const namesCases: readonly Case[] = [
       'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every consumer may subscribe to the event "made", and no public route shows its data | Add scopes: [NAME], so that only who holds one of them may subscribe',
     ],
   },
+  {
+    name: 'scopes that are not declared, once any is',
+    files: {
+      'waypost.yml':
+        'scope:\n  todo.write: { description: Changes to-dos }\nroutes:\n  /a:\n    scopes: [todo.wirte, consumer]\n    methods:\n      GET: { action: src/a.ts }\n      PUT: { scopes: [backend.raed], action: src/a.ts }\n      POST: { scopes: [zebra, todo.write], action: src/a.ts }\nevent: { made: { scopes: [todo.writ] } }\nconfig: { scopes_default: "consumer, todo.writes,${env.MORE:-x}" }\n',
+    },
+    problems: [
+      'waypost.yml:5:14 «todo.wirte» warning WP_DEFINITION_SCOPE_UNDECLARED "todo.wirte" is not a declared scope | Did you mean "todo.write" (waypost.yml:2)?',
+      'waypost.yml:8:23 «backend.raed» warning WP_DEFINITION_SCOPE_UNDECLARED "backend.raed" is not a declared scope | Did you mean "backend.read"?',
+      'waypost.yml:9:24 «zebra» warning WP_DEFINITION_SCOPE_UNDECLARED "zebra" is not a declared scope | Declare it below "scope:"',
+      'waypost.yml:10:27 «todo.writ» warning WP_DEFINITION_SCOPE_UNDECLARED "todo.writ" is not a declared scope | Did you mean "todo.write" (waypost.yml:2)?',
+      'waypost.yml:11:27 «"consumer, todo.writes,${env.MORE:-x}"» warning WP_DEFINITION_SCOPE_UNDECLARED "todo.writes" is not a declared scope | Did you mean "todo.write" (waypost.yml:2)?',
+    ],
+  },
+  {
+    name: 'scopes where none is declared, or the declared ones could not be read',
+    files: {
+      'waypost.yml':
+        'scope: !include missing.yml\nroutes:\n  /a: { scopes: [todo], methods: { GET: { action: src/a.ts } } }\n',
+    },
+    problems: ['waypost.yml:1:8 «!include missing.yml» WP_DEFINITION_INCLUDE_MISSING There is no file missing.yml'],
+  },
+  {
+    name: 'an event whose scope every new user gets',
+    files: {
+      'waypost.yml':
+        'event:\n  made: { scopes: [admin, todo] }\n  sold: { scopes: [admin] }\n  open: { scopes: [] }\nconfig: { scopes_default: [consumer, todo] }\n',
+    },
+    problems: [
+      'waypost.yml:2:27 «todo» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "todo", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+    ],
+  },
+  {
+    name: 'an event whose scope every new user gets by default, or by a variable whose value is known',
+    files: {
+      'waypost.yml':
+        'event:\n  made: { scopes: [stock] }\n  sold: { scopes: [other] }\nconfig: { scopes_default: "${env.DEFAULTS}" }\n',
+    },
+    options: { variables: { DEFAULTS: 'consumer,stock' } },
+    problems: [
+      'waypost.yml:2:20 «stock» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "stock", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+    ],
+  },
+  {
+    name: 'an event whose scope every new user gets without any setting',
+    files: { 'waypost.yml': 'event:\n  made: { scopes: [consumer] }\n' },
+    problems: [
+      'waypost.yml:2:20 «consumer» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "consumer", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+    ],
+  },
+  {
+    name: 'scopes of what is public',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    scopes: [todo]\n    methods:\n      GET: { public: true, action: src/a.ts }\n      PUT: { action: src/a.ts }\n  /b:\n    methods: { GET: { public: true, scopes: [todo], action: src/a.ts } }\n  /c:\n    scopes: [todo]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:8:37 «scopes» warning WP_DEFINITION_PUBLIC_SCOPES GET /b is public, so its scopes are ignored and no token is needed | Remove public: true to require a token, or remove scopes',
+      'waypost.yml:10:5 «scopes» warning WP_DEFINITION_PUBLIC_SCOPES Every method of /c is public, so its scopes are ignored and no token is needed | Remove public: true to require a token, or remove scopes',
+    ],
+  },
 ]

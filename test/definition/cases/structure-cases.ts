@@ -111,7 +111,7 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a scope that is a number',
     files: {
-      'waypost.yml': 'routes:\n  /a:\n    scopes: [2024]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+      'waypost.yml': 'routes:\n  /a:\n    scopes: [2024]\n    methods: { GET: { action: src/a.ts } }\n',
     },
     problems: [
       'waypost.yml:3:14 «2024» WP_DEFINITION_VALUE_INVALID Each item of "scopes" must be a scope name, not 2024 | Quote it: "2024"',
@@ -120,7 +120,7 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a scope with a comma',
     files: {
-      'waypost.yml': 'routes:\n  /a:\n    scopes: ["a,b"]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+      'waypost.yml': 'routes:\n  /a:\n    scopes: ["a,b"]\n    methods: { GET: { action: src/a.ts } }\n',
     },
     problems: [
       'waypost.yml:3:14 «"a,b"» WP_DEFINITION_VALUE_INVALID Each item of "scopes" must be a scope name, not "a,b"',
@@ -129,7 +129,7 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a scope twice',
     files: {
-      'waypost.yml': 'routes:\n  /a:\n    scopes: [a, a]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+      'waypost.yml': 'routes:\n  /a:\n    scopes: [a, a]\n    methods: { GET: { action: src/a.ts } }\n',
     },
     problems: ['waypost.yml:3:17 «a» WP_DEFINITION_VALUE_INVALID "a" stands twice in "scopes" | Remove one of the two'],
   },
