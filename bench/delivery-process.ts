@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Logger, run } from 'graphile-worker'
 import { Agent, request } from 'undici'
-import { executeHostEvents, openHost } from '../src/server/index.ts'
+import { executeHostEvents } from '../src/jobs/index.ts'
+import { openHost } from '../src/host/index.ts'
 import { concurrency, type WorkerPlace } from './delivery-site.ts'
 
 /** What delivering all that was due took. */

@@ -1,7 +1,7 @@
 import { Flags, HostCommand, formatSpan, paint, plural, wrap } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { DoctorReport } from '../src/project/index.ts'
-import type { RestoredSystem } from '../src/server/index.ts'
+import type { RestoredSystem } from '../src/operate/index.ts'
 
 type Check = DoctorReport['checks'][number]
 
@@ -40,7 +40,8 @@ export default class Doctor extends HostCommand {
   }
 
   async #restore({ isSure, revokeTokens }: { isSure: boolean; revokeTokens: boolean }): Promise<unknown> {
-    const { declareRestored, openHost } = await import('../src/server/index.ts')
+    const { declareRestored } = await import('../src/operate/index.ts')
+    const { openHost } = await import('../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const confirm = (restored: RestoredSystem) => {

@@ -1,4 +1,4 @@
-import type { AttemptReport } from '../../src/server/index.ts'
+import type { AttemptReport } from '../../src/operate/index.ts'
 import { formatMs, hideSecrets, printable } from './dev-lines.ts'
 import { paint } from './paint.ts'
 

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../../src/kit/index.ts'
-import type { Host, OpenHostOptions } from '../../src/server/index.ts'
+import type { Host, OpenHostOptions } from '../../src/host/index.ts'
 import { WaypostCommand } from './base-command.ts'
 import { confirm } from './confirm.ts'
 import { formatTable, type Column } from './table.ts'

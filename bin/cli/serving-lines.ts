@@ -1,4 +1,4 @@
-import type { ServerOutcome } from '../../src/project/index.ts'
+import type { ServerOutcome } from '../../src/operate/index.ts'
 import { printable } from './dev-lines.ts'
 import { paint } from './paint.ts'
 import { plural } from './plural.ts'

@@ -27,7 +27,8 @@ export default class ClientAdd extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(ClientAdd)
-    const { addHostClient, openHost } = await import('../../src/server/index.ts')
+    const { addHostClient } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     try {

@@ -1,5 +1,5 @@
 import { Flags, HostCommand, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
-import type { ListedClient } from '../../src/server/index.ts'
+import type { ListedClient } from '../../src/operate/index.ts'
 
 export default class ClientList extends HostCommand {
   static override description = 'List the OAuth2 clients: whose they are, and what they may do.'
@@ -13,7 +13,8 @@ export default class ClientList extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(ClientList)
-    const { listHostClients, openHost } = await import('../../src/server/index.ts')
+    const { listHostClients } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const clients = await listHostClients(host, flags)
       this.#show(clients)

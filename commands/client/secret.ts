@@ -12,7 +12,8 @@ export default class ClientSecret extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(ClientSecret)
-    const { openHost, renewHostClientSecret } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { renewHostClientSecret } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { client_id, client_secret, name } = await renewHostClientSecret(host, args.client)

@@ -1,6 +1,6 @@
 import { Args, WaypostCommand } from '../../bin/cli/index.ts'
 import { isWaypostError, messageOf, readEnvironment } from '../../src/kit/index.ts'
-import type { CronExecution, CronjobReport } from '../../src/server/index.ts'
+import type { CronExecution, CronjobReport } from '../../src/jobs/index.ts'
 
 export default class CronExecute extends WaypostCommand {
   static override description = 'Run every cronjob that is due, once. Without a terminal it prints failures only.'
@@ -18,7 +18,8 @@ export default class CronExecute extends WaypostCommand {
     const { args } = await this.parse(CronExecute)
     const began = performance.now()
     const signal = this.stopSignal()
-    const { executeHostCronjobs, openHost } = await import('../../src/server/index.ts')
+    const { executeHostCronjobs } = await import('../../src/jobs/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     try {

@@ -9,7 +9,7 @@ import {
   shortenEnd,
   sinceFlag,
 } from '../../bin/cli/index.ts'
-import type { FoundDelivery, ListedDelivery } from '../../src/server/index.ts'
+import type { FoundDelivery, ListedDelivery } from '../../src/operate/index.ts'
 
 const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
@@ -35,17 +35,20 @@ export default class EventDeliveries extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(EventDeliveries)
     if (args.delivery !== undefined) return this.#showOne(args.delivery)
-    const { listHostDeliveries, loadSystemNow, openHost } = await import('../../src/server/index.ts')
+    const { listHostDeliveries } = await import('../../src/operate/index.ts')
+    const { loadDatabaseTime } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const deliveries = await listHostDeliveries(host, flags)
-      this.#show(deliveries, await loadSystemNow(host.system))
+      this.#show(deliveries, await loadDatabaseTime(host.system))
       if (deliveries.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
       return { deliveries: deliveries.map(toJson) }
     })
   }
 
   async #showOne(id: string): Promise<unknown> {
-    const { findHostDelivery, openHost } = await import('../../src/server/index.ts')
+    const { findHostDelivery } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const { delivery, attempts } = await findHostDelivery(host, id)
       const to = delivery.endpoint === undefined ? '(deleted)' : formatEndpoint(delivery.endpoint)

@@ -1,6 +1,7 @@
 import { Flags, ProgressLine, WaypostCommand, formatClock, formatFailedAttempt } from '../../bin/cli/index.ts'
 import { messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
-import type { AttemptReport, Execution } from '../../src/server/index.ts'
+import type { AttemptReport } from '../../src/operate/index.ts'
+import type { Execution } from '../../src/jobs/index.ts'
 
 const shownFailures = 20
 const longestTimerMs = 2 ** 31 - 1
@@ -33,7 +34,8 @@ export default class EventExecute extends WaypostCommand {
     const stop = this.stopSignal()
     const signal =
       limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(Math.min(limitMs, longestTimerMs))])
-    const { executeHostEvents, openHost } = await import('../../src/server/index.ts')
+    const { executeHostEvents } = await import('../../src/jobs/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }

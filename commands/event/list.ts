@@ -1,5 +1,5 @@
 import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
-import type { ListedEvent } from '../../src/server/index.ts'
+import type { ListedEvent } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
   static override description = 'List the events of the active release: who subscribes, what waits, what is dead.'
@@ -8,7 +8,8 @@ export default class EventList extends HostCommand {
 
   async run(): Promise<unknown> {
     await this.parse(EventList)
-    const { listHostEvents, openHost } = await import('../../src/server/index.ts')
+    const { listHostEvents } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const events = await listHostEvents(host)
       this.#show(events)

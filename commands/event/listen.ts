@@ -1,5 +1,5 @@
 import { Args, Flags, HostCommand, formatClock, paint, printable, untilAborted } from '../../bin/cli/index.ts'
-import type { HeardDelivery, Listening } from '../../src/server/index.ts'
+import type { HeardDelivery, Listening } from '../../src/operate/index.ts'
 
 /** As wide as the time in front of a delivery. */
 const margin = ' '.repeat(10)
@@ -28,7 +28,8 @@ export default class EventListen extends HostCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventListen)
     const stop = this.stopSignal()
-    const { listenToEvent, openHost } = await import('../../src/server/index.ts')
+    const { listenToEvent } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     await this.withHost(openHost, async (host) => {
       const listening = await listenToEvent(host, {
         event: args.name,

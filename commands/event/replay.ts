@@ -1,5 +1,6 @@
 import { Args, Flags, HostCommand, plural, sinceFlag } from '../../bin/cli/index.ts'
-import type { Host, ReplayRequest } from '../../src/server/index.ts'
+import type { Host } from '../../src/host/index.ts'
+import type { ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
@@ -36,7 +37,7 @@ export default class EventReplay extends HostCommand {
   }
 
   async #withTarget<Value>(work: (host: Host) => Promise<Value>): Promise<Value> {
-    const { openHost } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       return work(host)
@@ -44,14 +45,14 @@ export default class EventReplay extends HostCommand {
   }
 
   async #replayOne({ system }: Host, delivery: string): Promise<unknown> {
-    const { replayDelivery } = await import('../../src/server/index.ts')
+    const { replayDelivery } = await import('../../src/operate/index.ts')
     await replayDelivery(system, { delivery })
     this.print(`  Replayed   ${delivery}: it is due now`)
     return { replayed: 1, more: false }
   }
 
   async #replayDead(host: Host, { yes, ...request }: DeadFlags): Promise<unknown> {
-    const { replayHostDead } = await import('../../src/server/index.ts')
+    const { replayHostDead } = await import('../../src/operate/index.ts')
     const { since, event, subscription, limit } = request
     const confirm = (count: number) => {
       const chosen = count > limit ? `the ${limit} oldest of ${count} dead deliveries` : plural(count, 'dead delivery')

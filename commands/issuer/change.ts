@@ -1,6 +1,6 @@
 import { Args, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
-import type { IssuerChange as Change } from '../../src/server/index.ts'
+import type { IssuerChange as Change } from '../../src/operate/index.ts'
 
 export default class IssuerChange extends HostCommand {
   static override summary = 'Change the address that tokens are issued by: what WAYPOST_BASE_URL has to be.'
@@ -16,7 +16,8 @@ export default class IssuerChange extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(IssuerChange)
-    const { changeHostIssuer, openHost } = await import('../../src/server/index.ts')
+    const { changeHostIssuer } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const confirm = (change: Change) => {

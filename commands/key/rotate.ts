@@ -9,7 +9,8 @@ export default class KeyRotate extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(KeyRotate)
-    const { openHost, rotateHostKey } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { rotateHostKey } = await import('../../src/operate/index.ts')
     const folder = process.cwd()
     const host = await openHost({ folder, variables: readEnvironment(folder) })
     try {

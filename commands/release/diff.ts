@@ -14,7 +14,8 @@ export default class ReleaseDiff extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(ReleaseDiff)
-    const { compareHostReleases, openHost } = await import('../../src/server/index.ts')
+    const { compareHostReleases } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { from, to, changes } = await compareHostReleases(host, args.from, args.to)

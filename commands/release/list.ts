@@ -1,5 +1,5 @@
 import { Flags, HostCommand, formatSpan, paint, printable, shortenEnd, wrap } from '../../bin/cli/index.ts'
-import type { ListedRelease, ListedReleases, ListedServer } from '../../src/server/index.ts'
+import type { ListedRelease, ListedReleases, ListedServer } from '../../src/operate/index.ts'
 
 export default class ReleaseList extends HostCommand {
   static override description =
@@ -15,7 +15,8 @@ export default class ReleaseList extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(ReleaseList)
-    const { listHostReleases, openHost } = await import('../../src/server/index.ts')
+    const { listHostReleases } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const listed = await listHostReleases(host, flags)

@@ -21,7 +21,8 @@ export default class ReleasePrune extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(ReleasePrune)
-    const { openHost, pruneHostReleases } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { pruneHostReleases } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { keep, 'dry-run': isDry } = flags

@@ -1,5 +1,5 @@
 import { Args, HostCommand, plural, printable, wrap } from '../../bin/cli/index.ts'
-import type { ListedActivation, ShownRelease } from '../../src/server/index.ts'
+import type { ListedActivation, ShownRelease } from '../../src/operate/index.ts'
 
 type Manifest = ShownRelease['manifest']
 
@@ -18,7 +18,8 @@ export default class ReleaseShow extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(ReleaseShow)
-    const { openHost, showHostRelease } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { showHostRelease } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const shown = await showHostRelease(host, args.release)

@@ -1,5 +1,5 @@
 import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
-import type { ListedScope } from '../../src/server/index.ts'
+import type { ListedScope } from '../../src/operate/index.ts'
 
 export default class ScopeList extends HostCommand {
   static override description =
@@ -9,7 +9,8 @@ export default class ScopeList extends HostCommand {
 
   async run(): Promise<unknown> {
     await this.parse(ScopeList)
-    const { listHostScopes, openHost } = await import('../../src/server/index.ts')
+    const { listHostScopes } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const scopes = await listHostScopes(host)
       this.#show(scopes)

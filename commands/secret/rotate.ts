@@ -22,7 +22,8 @@ export default class SecretRotate extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(SecretRotate)
-    const { openHost, rotateHostSecret } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { rotateHostSecret } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { from, changed, resealed } = await rotateHostSecret(host, flags)

@@ -15,7 +15,8 @@ export default class TokenIssue extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TokenIssue)
-    const { issueHostToken, openHost } = await import('../../src/server/index.ts')
+    const { issueHostToken } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const token = await issueHostToken(host, { user: flags.user, scopes: flags.scopes, expires: flags.expires })
       this.note(`  Token      ${token.jti}   until ${new Date(Date.now() + token.expires_in * 1000).toISOString()}`)

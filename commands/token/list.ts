@@ -1,5 +1,5 @@
 import { Flags, HostCommand, formatSpan, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
-import type { ListedToken } from '../../src/server/index.ts'
+import type { ListedToken } from '../../src/operate/index.ts'
 
 export default class TokenList extends HostCommand {
   static override description = 'List the access tokens that are valid, the newest first.'
@@ -17,7 +17,8 @@ export default class TokenList extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TokenList)
-    const { listHostTokens, openHost } = await import('../../src/server/index.ts')
+    const { listHostTokens } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const tokens = await listHostTokens(host, flags)
       this.#show(tokens, host.clock.now())

@@ -19,7 +19,8 @@ export default class TokenRevoke extends HostCommand {
     const { args, flags } = await this.parse(TokenRevoke)
     const given = [args.jti, flags.user, flags.client].filter((one) => one !== undefined)
     if (given.length !== 1) throw this.wrongUsage('One of JTI, --user and --client says which tokens to revoke')
-    const { openHost, revokeHostTokens } = await import('../../src/server/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    const { revokeHostTokens } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const request = { jti: args.jti, user: flags.user, client: flags.client }

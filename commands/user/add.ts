@@ -22,7 +22,8 @@ export default class UserAdd extends HostCommand {
     const { args, flags } = await this.parse(UserAdd)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { addHostUser, findIdleScopes, openHost } = await import('../../src/server/index.ts')
+    const { addHostUser, findIdleScopes } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { name, email, scopes, admin } = { name: args.name, ...flags }

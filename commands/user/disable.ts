@@ -15,7 +15,8 @@ export default class UserDisable extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(UserDisable)
-    const { changeHostUserStatus, openHost } = await import('../../src/server/index.ts')
+    const { changeHostUserStatus } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const status = flags.enable ? 'active' : 'disabled'

@@ -1,5 +1,5 @@
 import { Flags, HostCommand, formatDay, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
-import type { ListedUser } from '../../src/server/index.ts'
+import type { ListedUser } from '../../src/operate/index.ts'
 
 export default class UserList extends HostCommand {
   static override description = 'List the users with their scopes.'
@@ -16,7 +16,8 @@ export default class UserList extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(UserList)
-    const { listHostUsers, openHost } = await import('../../src/server/index.ts')
+    const { listHostUsers } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const users = await listHostUsers(host, flags)
       this.#show(users, flags)

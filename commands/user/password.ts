@@ -21,7 +21,8 @@ export default class UserPassword extends HostCommand {
     const { args, flags } = await this.parse(UserPassword)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { changeHostUserPassword, openHost } = await import('../../src/server/index.ts')
+    const { changeHostUserPassword } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const request = { name: args.name, password, keepTokens: flags['keep-tokens'] }

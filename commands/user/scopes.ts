@@ -15,7 +15,8 @@ export default class UserScopes extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(UserScopes)
-    const { changeHostUserScopes, findIdleScopes, openHost } = await import('../../src/server/index.ts')
+    const { changeHostUserScopes, findIdleScopes } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const user = await changeHostUserScopes(host, {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { readPort } from '../server/index.ts'
+import { readPort } from '../host/index.ts'
 import type { DevOptions, TakenPort } from './dev-options.ts'
 import { findRunningDev, type RunningDev } from './dev-server-file.ts'
 import { errors } from './errors.ts'

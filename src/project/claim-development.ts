@@ -1,5 +1,5 @@
 import { variable } from '../kit/index.ts'
-import { openIdentity, readBaseUrl, type Host, type Identity } from '../server/index.ts'
+import { openIdentity, readBaseUrl, type Host, type Identity } from '../host/index.ts'
 import { loadFacts, replaceFact, storeFact } from '../store/index.ts'
 import { errors } from './errors.ts'
 

@@ -18,6 +18,6 @@ export async function describeApi({ folder, variables, onDiagnostics }: Describe
   const project = findProject(folder)
   const definition = assertDefinition(await loadProject(project), onDiagnostics)
   const baseUrl = variable(variables, 'WAYPOST_BASE_URL')
-  const { readBaseUrl } = await import('../server/index.ts')
+  const { readBaseUrl } = await import('../host/index.ts')
   return makeOpenApi({ ...definition, name: project.name }, { serverUrl: readBaseUrl(baseUrl) })
 }

@@ -1,7 +1,7 @@
 import type { AttemptReport } from '../events/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Answered } from '../runtime/index.ts'
-import type { CronjobReport } from '../server/index.ts'
+import type { CronjobReport } from '../jobs/index.ts'
 import type { DevelopmentUser } from './development-user.ts'
 import type { MigrationReport } from './migrate.ts'
 import type { SuggestedRequest } from './suggest-requests.ts'

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { isOfAction, variable, type Variables } from '../kit/index.ts'
-import { readLogLevel } from '../server/index.ts'
+import { readLogLevel } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { Variables } from '../kit/index.ts'
-import type { ImportLimits } from '../runtime/index.ts'
-import type { Host, Identity, WaypostServer } from '../server/index.ts'
+import type { ImportLimits } from '../release/index.ts'
+import type { Host, Identity } from '../host/index.ts'
+import type { WaypostServer } from '../server/index.ts'
 import type { DevConsole } from './dev-console.ts'
 import type { Project } from './find-project.ts'
 

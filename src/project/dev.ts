@@ -1,15 +1,9 @@
 import path from 'node:path'
 import { openBuilder } from '../build/index.ts'
 import { variable, version } from '../kit/index.ts'
-import {
-  catchStrayFailures,
-  issueHostToken,
-  openHost,
-  startServer,
-  type AppliedMigration,
-  type ServerOptions,
-  type WaypostServer,
-} from '../server/index.ts'
+import { catchStrayFailures, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
+import { issueHostToken } from '../operate/index.ts'
+import { openHost, type AppliedMigration } from '../host/index.ts'
 import { makeLock } from '../store/index.ts'
 import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
@@ -55,7 +49,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     const takeOver = makeTakeOver({ ...options, project, builder, server })
     const first = await takeOver()
     const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
-    if (options.deliver) closers.push(await startDelivering(session))
+    if (options.deliver) closers.push(startDelivering(session))
     const watching = await followSaves(session, { first, takeOver })
     closers.push(() => watching.close())
     closers.push(followMigrated(options.folder, () => void watching.flush()))

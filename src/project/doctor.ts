@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { installation, type Clock, type Variables } from '../kit/index.ts'
-import { checkHost, failure, look, openQuietly, type Finding, type Host } from '../server/index.ts'
+import { checkHost, failure, look, openQuietly, type Finding } from '../operate/index.ts'
+import type { Host } from '../host/index.ts'
 import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
 
 export interface DoctorOptions {

@@ -13,7 +13,7 @@ import {
   type AppliedMigration,
   type Host,
   type MigrationDatabases,
-} from '../server/index.ts'
+} from '../host/index.ts'
 import {
   applyMigrations,
   chooseMigrations,

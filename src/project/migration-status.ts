@@ -1,4 +1,4 @@
-import { loadMigrationModules, lookAtDatabases } from '../server/index.ts'
+import { loadMigrationModules, lookAtDatabases } from '../host/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
 import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
 

@@ -1,6 +1,5 @@
 import type { Migration } from '../contract/index.ts'
-import { findMigration } from '../release/index.ts'
-import { registerArtifacts } from '../runtime/index.ts'
+import { findMigration, registerArtifacts } from '../release/index.ts'
 import {
   fileOfMigration,
   loadMigration,
@@ -8,7 +7,7 @@ import {
   openHost,
   withDatabases,
   type Host,
-} from '../server/index.ts'
+} from '../host/index.ts'
 import {
   loadFacts,
   makeLock,

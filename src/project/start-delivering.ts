@@ -1,9 +1,9 @@
 import { messageOf } from '../kit/index.ts'
-import { startDelivering as deliver } from '../server/index.ts'
+import { startDelivering as deliver } from '../jobs/index.ts'
 import type { DevSession } from './dev-options.ts'
 
 /** Delivers in the background, and shows each attempt. @returns the way to stop, which waits for what is under way */
-export function startDelivering({ options: { console }, server, identity }: DevSession): Promise<() => Promise<void>> {
+export function startDelivering({ options: { console }, server, identity }: DevSession): () => Promise<void> {
   return deliver({
     server,
     identity,

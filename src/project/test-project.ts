@@ -1,7 +1,7 @@
 import { openBuilder } from '../build/index.ts'
 import { formatDiagnostics, readEnvironment, version, type Variables } from '../kit/index.ts'
 import { activateRelease, loadActiveRelease, type Artifact, type StoredRelease } from '../release/index.ts'
-import type { Host } from '../server/index.ts'
+import type { Host } from '../host/index.ts'
 import { findProject } from './find-project.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
 import { migrateConnections } from './migrate.ts'

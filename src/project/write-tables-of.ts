@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { ConnectionDatabase } from '../server/index.ts'
+import type { ConnectionDatabase } from '../host/index.ts'
 import { writeTables } from '../store/index.ts'
 
 /** Writes the types of a connection's tables. @returns the file, where it is another one now */

@@ -55,4 +55,29 @@ export const errors = defineErrors({
     message: 'The active release was built by waypost {built}; this is {own}',
     hint: 'Install that version of waypost here, or deploy with this one.',
   },
+  WP_RUNTIME_ARTIFACT_CORRUPT: {
+    kind: 'external',
+    status: 503,
+    message: 'The artifact "{hash}" is not what its name says and was not run',
+    hint: 'What System holds was changed or cut off: deploy again.',
+  },
+  WP_RUNTIME_ARTIFACT_MISSING: {
+    kind: 'external',
+    status: 503,
+    message: 'There is no artifact "{hash}"',
+    hint: 'The release is not complete: deploy again.',
+  },
+  WP_RUNTIME_IMPORT_WAITS: {
+    kind: 'user',
+    status: 500,
+    message: 'The import of {file} does not finish',
+    hint: 'A top-level await waits for something that never answers: wait in handle, or open it as a connection.',
+  },
+  WP_RUNTIME_ARTIFACT_IMPORT: {
+    kind: 'user',
+    status: 500,
+    message:
+      'The code of a release imports "{name}" when it runs, and only modules of Node and "waypost" can be imported then',
+    hint: 'Import it by a fixed name, so that it is bundled into the release.',
+  },
 })

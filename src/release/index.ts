@@ -26,7 +26,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
-export { assertActive } from './history.ts'
+export { assertActive, type Actor } from './history.ts'
 export {
   listActivations,
   listReleases,
@@ -37,7 +37,6 @@ export {
 export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
 export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
 export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'
-export { type Actor } from './history.ts'
 export type {
   Artifact,
   BuiltRelease,
@@ -50,3 +49,5 @@ export type {
   ManifestMigration,
   ManifestRoute,
 } from './manifest.ts'
+export { type ImportLimits, importInTime } from './import-in-time.ts'
+export { registerArtifacts, resolveStack, artifactLoader, importArtifact } from './load-artifacts.ts'

@@ -1,10 +1,16 @@
 // runtime: a release becomes a generation; the listener swaps generations without dropping a request; the guard's place,
 // validation, serialisation, error bodies. May import kit, contract, release, connection, and the faces of auth and events.
 export type { ContextSources } from './action-context.ts'
-export type { Answered, Endpoint, Generation, GenerationOptions, Logger } from './generation.ts'
+export {
+  type Answered,
+  type Endpoint,
+  type Generation,
+  type GenerationOptions,
+  type Logger,
+  buildGeneration,
+} from './generation.ts'
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActionFinder } from './find-action.ts'
-export { buildGeneration } from './generation.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'
 export { mountHealth, type FindUnready } from './health.ts'
 export { mountMetrics } from './metrics.ts'
@@ -13,8 +19,6 @@ export { openListener, type Listener } from './listener.ts'
 export { openOpsListener, type OpsListener } from './ops-listener.ts'
 export type { Tracing } from './tracing.ts'
 export { watchPressure, type Pressure, type PressureLimits } from './pressure.ts'
-export { importInTime, type ImportLimits } from './import-in-time.ts'
-export { artifactLoader, importArtifact, registerArtifacts, resolveStack } from './load-artifacts.ts'
 export { mountPluginRoutes } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'

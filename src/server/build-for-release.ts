@@ -11,10 +11,7 @@ import {
   type Generation,
   type RouteSources,
 } from '../runtime/index.ts'
-import { termsOf } from './active-release.ts'
-import { errors } from './errors.ts'
-import type { Host } from './host.ts'
-import { loadModules, type ToServe } from './load-modules.ts'
+import { termsOf, hostErrors, type Host, loadModules, type ToServe } from '../host/index.ts'
 import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can bring up to date. */
@@ -141,5 +138,5 @@ function assertVariables(host: Host, release: StoredRelease): void {
     host.variables,
   )
   if (missing.length > 0)
-    throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
+    throw hostErrors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
 }

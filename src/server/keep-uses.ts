@@ -1,5 +1,4 @@
-import type { Guard } from '../auth/index.ts'
-import { writeUses } from '../auth/index.ts'
+import { type Guard, writeUses } from '../auth/index.ts'
 import type { System } from '../store/index.ts'
 
 const everyMs = 10_000

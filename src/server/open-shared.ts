@@ -24,12 +24,10 @@ import {
   type SecurityHeaders,
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
-import type { ReleaseTerms } from './active-release.ts'
+import { type ReleaseTerms, readTrustedProxies, systemConnection } from '../host/index.ts'
 import { receiveReleases } from './receive-releases.ts'
 import type { Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
-import { readTrustedProxies } from './read-variables.ts'
-import { systemConnection } from './system-connection.ts'
 
 /** Everything that outlives a generation. */
 export interface Shared {

@@ -1,6 +1,6 @@
 import type { FindUnready } from '../runtime/index.ts'
 import type { Feed, System } from '../store/index.ts'
-import { checkSystem } from './system-connection.ts'
+import { checkSystem } from '../host/index.ts'
 
 type Part = 'stopping' | 'release'
 

@@ -6,9 +6,8 @@ import type { PluginSet } from '../plugin/index.ts'
 import { loadActiveRelease, type Manifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
-import type { Host } from './host.ts'
-import { migrateRelease } from './migrations/load-lazily.ts'
-import { pendingMigrations } from './migrations/survey-migrations.ts'
+import { surveyRollback } from '../operate/index.ts'
+import { type Host, migrateRelease, pendingMigrations } from '../host/index.ts'
 
 export interface Receiving {
   readonly host: Host
@@ -27,8 +26,7 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
     closed: isDevelopment ? 'development' : closed,
     classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
     migrate: (release) => migrateRelease({ host, plugins, release }),
-    surveyRollback: async (beginning) =>
-      (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning),
+    surveyRollback: (beginning) => surveyRollback(host, beginning),
     async pendingMigrations(manifest, { mayOpen }) {
       const lookedAt = mayOpen ? undefined : await knownConnections(host, manifest)
       const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false

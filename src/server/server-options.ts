@@ -1,9 +1,7 @@
 import type { PluginSet } from '../plugin/index.ts'
 import type { Address, Answered, Logger, Pressure } from '../runtime/index.ts'
-import type { CronjobReport } from './cron/run-slot.ts'
-import type { Host } from './host.ts'
-import type { Identity } from './open-identity.ts'
-import type { ServerTracing } from './tracing/make-tracing.ts'
+import type { CronOptions } from '../jobs/index.ts'
+import type { Host, Identity, ServerTracing } from '../host/index.ts'
 
 export interface ServerOptions {
   readonly host: Host
@@ -24,12 +22,4 @@ export interface ServerOptions {
   readonly cron?: CronOptions
   onAnswered?(answered: Answered): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
-}
-
-/** How a server runs cronjobs. */
-export interface CronOptions {
-  /** Forget slots that came before it started. */
-  readonly fromNow?: boolean
-  /** Called after each run. */
-  onRan?(report: CronjobReport): void
 }

@@ -3,10 +3,9 @@ import { openOutbound, type Outbound } from '../outbound/index.ts'
 import type { Artifact, StoredRelease } from '../release/index.ts'
 import { openListener } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
-import { defaultTerms, termsOf, type ReleaseTerms } from './active-release.ts'
+import { defaultTerms, termsOf, type ReleaseTerms, type Host } from '../host/index.ts'
 import { buildFor } from './build-for-release.ts'
-import { serveCronjobs } from './cron/serve-cronjobs.ts'
-import type { Host } from './host.ts'
+import { serveCronjobs } from '../jobs/index.ts'
 import { keepUses } from './keep-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
 import { openShared, type Shared } from './open-shared.ts'
@@ -77,7 +76,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     let generation = await buildFor(shared, undefined)
     const listener = await openListener({ ...options.address, pressure: options.pressure, generation })
-    const cronjobs = serveCronjobs(shared)
+    const cronjobs = await serveCronjobs(shared)
     closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
     return {
       host,

@@ -2,8 +2,7 @@ import { addUser, addUserScopes, loadUserScopes } from '../auth/index.ts'
 import { executeEvents, makeSubscriptions, scopesOf } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { migrateSystem, storeFact } from '../store/index.ts'
-import type { Host } from './host.ts'
-import { openIdentity } from './open-identity.ts'
+import { type Host, openIdentity } from '../host/index.ts'
 import type { WaypostServer } from './start-server.ts'
 
 /** Makes a fresh System one of development, with Waypost's own tables: for a test that has it for itself. */

@@ -1,5 +1,6 @@
 import type { RouteKey, RouteOf } from '../contract/index.ts'
-import { issueHostToken, type Host } from '../server/index.ts'
+import { issueHostToken } from '../operate/index.ts'
+import type { Host } from '../host/index.ts'
 import { testErrors } from './errors.ts'
 import type { EventTrap } from './event-trap.ts'
 

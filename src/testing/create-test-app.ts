@@ -4,14 +4,9 @@ import path from 'node:path'
 import type { EventData, EventName } from '../contract/index.ts'
 import { parseDuration, readEnvironment, type Clock, type Variables } from '../kit/index.ts'
 import { openTestProject } from '../project/index.ts'
-import {
-  executeHostCronjobs,
-  openHost,
-  openIdentity,
-  prepareTestHost,
-  startServer,
-  type Host,
-} from '../server/index.ts'
+import { executeHostCronjobs } from '../jobs/index.ts'
+import { prepareTestHost, startServer } from '../server/index.ts'
+import { openHost, openIdentity, type Host } from '../host/index.ts'
 import { makeCaller, makeInject, type Caller } from './caller.ts'
 import { openEventTrap } from './event-trap.ts'
 import { testErrors } from './errors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { rotateHostKey } from '../../src/server/index.ts'
+import { rotateHostKey } from '../../src/operate/index.ts'
 import { systemKinds, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, password } from './world.ts'

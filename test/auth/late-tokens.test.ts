@@ -5,7 +5,7 @@ import { issueTokens, openKeyRing, openTokenIssuer, type TokenIssuer } from '../
 import { grantAuthorizationCode } from '../../src/auth/endpoint/grant-authorization-code.ts'
 import { grantPassword } from '../../src/auth/endpoint/grant-password.ts'
 import { defaultSettings, makeSecret, sha256 } from '../../src/kit/index.ts'
-import { openIdentity } from '../../src/server/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
 import { bearer, issuer, systemKinds } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 

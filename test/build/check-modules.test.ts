@@ -4,7 +4,7 @@ import { buildRelease, checkModules } from '../../src/build/index.ts'
 import { passOn } from '../../src/kit/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
 import type { ArtifactLoader } from '../../src/build/check-modules-child.ts'
-import * as loader from '../../src/runtime/load-artifacts.ts'
+import * as loader from '../../src/release/load-artifacts.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
 // What the child expects of the module behind the URL.

@@ -3,8 +3,7 @@ import { rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { buildRelease, openBuilder } from '../../src/build/index.ts'
-import type { BuiltRelease } from '../../src/release/index.ts'
-import { importArtifact, registerArtifacts } from '../../src/runtime/index.ts'
+import { type BuiltRelease, importArtifact, registerArtifacts } from '../../src/release/index.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
 const options = { name: 'sample', version: '1.0.0' }

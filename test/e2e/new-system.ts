@@ -1,4 +1,4 @@
-import { openHost, type Host } from '../../src/server/index.ts'
+import { openHost, type Host } from '../../src/host/index.ts'
 import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
 import type { TestProject } from '../support/project.ts'
 import { startPostgres } from '../support/postgres.ts'

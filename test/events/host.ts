@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { version } from '../../src/kit/index.ts'
 import { activateRelease, type Manifest } from '../../src/release/index.ts'
-import { openHost, prepareTestHost, type Host } from '../../src/server/index.ts'
+import { openHost, type Host } from '../../src/host/index.ts'
+import { prepareTestHost } from '../../src/server/index.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 /** The folder of a host whose development System has an active release. */

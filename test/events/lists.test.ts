@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { addHostUser, findHostDelivery, listHostDeliveries, listHostEvents } from '../../src/server/index.ts'
+import { addHostUser, findHostDelivery, listHostDeliveries, listHostEvents } from '../../src/operate/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 
 const hour = 3_600_000

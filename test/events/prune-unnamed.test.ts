@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
-import { pruneSystem } from '../../src/server/prune.ts'
+import { pruneSystem } from '../../src/jobs/retention/prune.ts'
 import { systemKinds } from '../support/server.ts'
 import { openTestHost, type TestHost } from './host.ts'
 

@@ -2,14 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pino from 'pino'
 import { loadActiveRelease } from '../../src/release/index.ts'
-import {
-  addHostUser,
-  deliverTestEvents,
-  issueHostToken,
-  openIdentity,
-  startServer,
-  type WaypostServer,
-} from '../../src/server/index.ts'
+import { addHostUser, issueHostToken } from '../../src/operate/index.ts'
+import { deliverTestEvents, startServer, type WaypostServer } from '../../src/server/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'

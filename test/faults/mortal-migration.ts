@@ -2,7 +2,7 @@
 import { loadPlugins } from '../../src/plugin/index.ts'
 import { activateRelease, type BuiltRelease } from '../../src/release/index.ts'
 import type { Variables } from '../../src/kit/index.ts'
-import { migrateRelease, openHost } from '../../src/server/index.ts'
+import { migrateRelease, openHost } from '../../src/host/index.ts'
 import { watchStatements } from './watch-statements.ts'
 
 /** What the parent sends: first where System is, then what to deploy and at which point of it to die. */

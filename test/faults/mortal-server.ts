@@ -1,7 +1,8 @@
 // Run by node as a process of its own: serves a System, and kills itself at the statement that it is told.
 import pino from 'pino'
 import type { Variables } from '../../src/kit/index.ts'
-import { openHost, openIdentity, startServer } from '../../src/server/index.ts'
+import { openHost, openIdentity } from '../../src/host/index.ts'
+import { startServer } from '../../src/server/index.ts'
 import { watchStatements } from './watch-statements.ts'
 
 /** What the parent sends: first where System is, then at which point of its statements to die. */

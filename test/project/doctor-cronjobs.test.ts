@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { deployProject, doctor, migrateProject } from '../../src/project/index.ts'
-import { executeHostCronjobs, openHost, type Host } from '../../src/server/index.ts'
+import { executeHostCronjobs } from '../../src/jobs/index.ts'
+import { openHost, type Host } from '../../src/host/index.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
 
 const yml = (cronjobs: string) =>

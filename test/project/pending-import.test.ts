@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { dev, type DevConsole } from '../../src/project/index.ts'
-import type { ImportLimits } from '../../src/runtime/index.ts'
+import type { ImportLimits } from '../../src/release/index.ts'
 import { checkout } from '../support/cli.ts'
 
 const definition = `schema: { Value: { type: object, properties: { value: { type: integer } } } }

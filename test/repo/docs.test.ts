@@ -66,8 +66,10 @@ function anchorsOf(page: string): ReadonlySet<string> {
 
 function nameAll(room: string, allowed: readonly string[]): string {
   if (allowed.length === 0) return 'nothing'
-  if (room === 'project') return 'all above'
-  return room === 'server' ? 'all above but project' : allowed.join(', ')
+  const above = Object.keys(rooms).slice(0, Object.keys(rooms).indexOf(room))
+  const excluded = above.filter((other) => !allowed.includes(other))
+  if (allowed.length <= 10 || excluded.length > 2) return allowed.join(', ')
+  return excluded.length === 0 ? 'all above' : `all above but ${excluded.join(' and ')}`
 }
 
 /** Paths in code spans that begin with a folder of ours; patterns and placeholders are none. */

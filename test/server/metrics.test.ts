@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { addUser, issueTokens, loginClientId, openKeyRing, openTokenIssuer } from '../../src/auth/index.ts'
 import { latencyBounds } from '../../src/events/index.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
-import { openIdentity } from '../../src/server/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
 import { formatMetrics } from '../../src/server/metrics/format.ts'
 import { bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 

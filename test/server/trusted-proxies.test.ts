@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTrustedProxies } from '../../src/server/read-variables.ts'
+import { readTrustedProxies } from '../../src/host/read-variables.ts'
 import { openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 

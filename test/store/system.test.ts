@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { systemConnection } from '../../src/server/system-connection.ts'
+import { systemConnection } from '../../src/host/system-connection.ts'
 import {
   assertSystemMigrated,
   migrateSystem,

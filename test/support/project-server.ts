@@ -8,15 +8,13 @@ import { openTestProject } from '../../src/project/index.ts'
 import type { StoredRelease } from '../../src/release/index.ts'
 import {
   ensureTestUser,
-  issueHostToken,
-  openHost,
-  openIdentity,
   prepareTestHost,
   startServer,
-  type Host,
   type ServerOptions,
   type WaypostServer,
 } from '../../src/server/index.ts'
+import { issueHostToken } from '../../src/operate/index.ts'
+import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 
 export type Files = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import { checkModules } from '../../build/index.ts'
 import { hasErrors, type Diagnostic } from '../../kit/index.ts'
-import { artifactLoader } from '../../runtime/index.ts'
+import { artifactLoader } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import type { Deployable } from './target.ts'
 

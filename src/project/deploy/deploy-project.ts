@@ -1,6 +1,6 @@
 import { systemClock } from '../../kit/index.ts'
 import { awaitServers, type Activation, type ServerOutcome } from '../../release/index.ts'
-import type { AppliedMigration } from '../../server/index.ts'
+import type { AppliedMigration } from '../../host/index.ts'
 import { errors } from '../errors.ts'
 import { withPlan, type DeployPlan, type Planning, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'

@@ -18,9 +18,9 @@ import {
   openHost,
   openIdentity,
   pendingMigrations,
-  surveyRollback,
   type Host,
-} from '../../server/index.ts'
+} from '../../host/index.ts'
+import { surveyRollback } from '../../operate/index.ts'
 import { storeFact } from '../../store/index.ts'
 import type { DeployTarget } from './target.ts'
 

@@ -8,7 +8,7 @@ import type {
   RollbackSurvey,
   StoredRelease,
 } from '../../release/index.ts'
-import type { AppliedMigration } from '../../server/index.ts'
+import type { AppliedMigration } from '../../host/index.ts'
 
 /** A release that was built and checked, and the plugins that its project has beside the first-party ones. */
 export interface Deployable {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../kit/index.ts'
 import { loadActiveId, loadActiveRelease, noteCameUp, shortId } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
-import type { ServerReport } from '../report-server.ts'
+import type { ServerReport } from '../../host/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 import { fallBack } from './fall-back.ts'
 

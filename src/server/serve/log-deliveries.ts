@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../../events/index.ts'
 import type { Logger } from '../../runtime/index.ts'
-import { startDelivering, type DeliveringOptions } from '../deliver.ts'
+import { startDelivering, type DeliveringOptions } from '../../jobs/index.ts'
 
 /** Delivers, with a line in the log for each attempt that failed. @returns the way to stop */
 export function logDeliveries({

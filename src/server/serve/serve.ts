@@ -9,19 +9,25 @@ import {
   type Pressure,
 } from '../../runtime/index.ts'
 import { storeFact } from '../../store/index.ts'
-import { makeLogger } from '../make-logger.ts'
-import { openHost } from '../open-host.ts'
-import { openIdentity, type Identity } from '../open-identity.ts'
-import { openPruner } from '../open-pruner.ts'
-import { readOpsAddress, readPressureLimit, readStopping } from '../read-host-settings.ts'
-import { readLogLevel, readPort } from '../read-variables.ts'
-import { reportServer, type ServerReport } from '../report-server.ts'
+import {
+  makeLogger,
+  openHost,
+  openIdentity,
+  type Identity,
+  readOpsAddress,
+  readPressureLimit,
+  readStopping,
+  readLogLevel,
+  readPort,
+  reportServer,
+  type ServerReport,
+  type ServerTracing,
+  openTracing,
+} from '../../host/index.ts'
+import { openPruner, keepPruning } from '../../jobs/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
-import type { ServerTracing } from '../tracing/make-tracing.ts'
-import { openTracing } from '../tracing/open-tracing.ts'
 import { closeInTime } from './close-in-time.ts'
 import { Follower } from './follow-activations.ts'
-import { keepPruning } from './keep-pruning.ts'
 import { logDeliveries } from './log-deliveries.ts'
 import { logRequests } from './log-requests.ts'
 import { stopAfterStrays } from './stop-after-strays.ts'

@@ -1,7 +1,6 @@
 import type { Logger } from '../../runtime/index.ts'
-import { loadFacts } from '../../store/index.ts'
-import { countDue, describeWaiting, lateMs } from '../doctor/check-events.ts'
-import { loadNow } from '../load-now.ts'
+import { loadFacts, loadDatabaseTime } from '../../store/index.ts'
+import { countDue, describeWaiting, lateMs } from '../../operate/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 
 export interface Watching {
@@ -16,7 +15,7 @@ export function warnUndelivered({ server, logger, everyMs = 60_000 }: Watching):
 
   async function look(): Promise<void> {
     const { system } = server.host
-    const [now, { last_execute: last }] = await Promise.all([loadNow(system), loadFacts(system)])
+    const [now, { last_execute: last }] = await Promise.all([loadDatabaseTime(system), loadFacts(system)])
     if (last !== undefined && Math.abs(now - Number(last)) < lateMs) return
     const due = await countDue(system, { now, events: Object.keys(server.terms().catalog) })
     if (due === 0) return

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isWaypostError } from '../../../src/kit/index.ts'
 import { deployProject, migrateProject, planDeployment, type DeployOptions } from '../../../src/project/index.ts'
-import { openHost, type Host } from '../../../src/server/index.ts'
+import { openHost, type Host } from '../../../src/host/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { issueHostToken, ensureTestUser } from '../../../src/server/index.ts'
+import { issueHostToken } from '../../../src/operate/index.ts'
+import { ensureTestUser } from '../../../src/server/index.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { startOwnPostgres, type OwnPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'

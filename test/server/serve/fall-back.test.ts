@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listServers } from '../../../src/server/index.ts'
+import { listServers } from '../../../src/host/index.ts'
 import { send } from '../../support/send.ts'
 import { openServeSite, until, versionFiles, type LoggedServer } from './site.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reportServer } from '../../../src/server/report-server.ts'
+import { reportServer } from '../../../src/host/report-server.ts'
 import { openServeSite, until } from './site.ts'
 
 test('the row of a server names what is set there by now, no value and nothing of Waypost', async () => {

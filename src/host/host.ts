@@ -1,0 +1,16 @@
+import type { Clock, Variables } from '../kit/index.ts'
+import type { ImportLimits } from '../release/index.ts'
+import type { System } from '../store/index.ts'
+
+/** A folder on a machine, with the System that its environment names. */
+export interface Host {
+  readonly folder: string
+  readonly variables: Variables
+  readonly system: System
+  readonly clock: Clock
+  /** How long its project's code may take to load. */
+  readonly imports?: ImportLimits | undefined
+  /** System is the SQLite file that stands in the folder by default. */
+  readonly isEmbedded: boolean
+  close(): Promise<void>
+}

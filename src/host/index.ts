@@ -1,0 +1,41 @@
+// host: what every process on a host opens: System, identity, secrets, variables, plugins, connections, migrations, tracing.
+// May import every room up to runtime. Loads neither Fastify nor the code of a release.
+export { openHost, type OpenHostOptions } from './open-host.ts'
+export { openIdentity, readBaseUrl, type Identity, checkIdentity } from './open-identity.ts'
+export type { Host } from './host.ts'
+export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'
+export { type AppliedMigration, migrateRelease } from './migrations/migrate-release.ts'
+export { nameOfMigration, pendingMigrations, fileOfMigration } from './migrations/survey-migrations.ts'
+export {
+  lookAtDatabases,
+  withDatabases,
+  type MigrationDatabases,
+  type ConnectionDatabase,
+} from './migrations/migration-databases.ts'
+export { loadMigration, loadMigrationModules } from './migrations/load-migration-modules.ts'
+export { errors as hostErrors } from './errors.ts'
+export {
+  listServers,
+  listServersWithout,
+  nameServers,
+  type LiveServer,
+  type ServerReport,
+  reportServer,
+} from './report-server.ts'
+export {
+  addOwnSecret,
+  assertSecret,
+  hasOwnSecret,
+  keepNewestSecret,
+  loadSecretText,
+  secretFile,
+} from './resolve-secrets.ts'
+export { loadTerms, termsOf, type ReleaseTerms, defaultTerms } from './release-terms.ts'
+export { loadModules, type ToServe } from './load-modules.ts'
+export { type LedgerRow, isClaimed, keepLedger, loadLedger, type Ledger, leaseMs, dueSlot } from './cronjobs/ledger.ts'
+export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
+export { makeLogger } from './make-logger.ts'
+export { systemConnection, checkSystem } from './system-connection.ts'
+export { openTracing } from './tracing/open-tracing.ts'
+export { readOpsAddress, readPressureLimit, readStopping } from './read-host-settings.ts'
+export type { ServerTracing } from './tracing/make-tracing.ts'

@@ -1,0 +1,51 @@
+import type { Migration } from '../../contract/index.ts'
+import { messageOf } from '../../kit/index.ts'
+import {
+  type BuiltRelease,
+  type ManifestMigration,
+  importInTime,
+  registerArtifacts,
+  type ImportLimits,
+} from '../../release/index.ts'
+import type { ProjectMigration } from '../../store/index.ts'
+import { errors } from '../errors.ts'
+import { fileOfMigration } from './survey-migrations.ts'
+
+/**
+ * Migrations of a release, by connection, loaded from its artifacts, whose hashes are checked: all of them, or those
+ * that are chosen.
+ * @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD
+ */
+export async function loadMigrationModules(
+  release: BuiltRelease,
+  imports?: ImportLimits,
+  chosen: readonly ManifestMigration[] = release.manifest.migrations,
+): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {
+  registerArtifacts(release.artifacts)
+  const byConnection = new Map<string, ProjectMigration[]>()
+  for (const { connection, name, checksum, artifact } of chosen) {
+    const migration = await loadMigration(fileOfMigration(connection, name), artifact, imports)
+    const list = byConnection.get(connection) ?? []
+    byConnection.set(connection, [...list, { name, checksum, migration }])
+  }
+  return byConnection
+}
+
+/** One migration, whose artifact is registered already. @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD */
+export async function loadMigration(file: string, artifact: string, imports?: ImportLimits): Promise<Migration> {
+  const { default: migration } = await loadModule(file, artifact, imports)
+  if (typeof migration?.up !== 'function') throw errors.WP_SERVER_MIGRATION_FORM({ file })
+  return migration as Migration
+}
+
+async function loadModule(
+  file: string,
+  artifact: string,
+  imports: ImportLimits | undefined,
+): Promise<{ default?: Partial<Migration> }> {
+  try {
+    return (await importInTime(artifact, file, imports)) as { default?: Partial<Migration> }
+  } catch (cause) {
+    throw errors.WP_SERVER_MIGRATION_LOAD({ file, reason: messageOf(cause) }, { cause })
+  }
+}

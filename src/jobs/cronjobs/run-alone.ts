@@ -1,0 +1,71 @@
+import { makeConnectionRegistry } from '../../connection/index.ts'
+import { loadPlugins, makeConfigPreparer } from '../../plugin/index.ts'
+import type { StoredRelease } from '../../release/index.ts'
+import type { Logger } from '../../runtime/index.ts'
+import { type Host, makeLogger, readLogLevel, systemConnection, leaseMs, type Ledger } from '../../host/index.ts'
+import { openCronjobs, type CronjobSet } from './open-cronjobs.ts'
+import type { CronjobReport } from './run-slot.ts'
+import { CronRunner } from './runner.ts'
+
+export interface Slot {
+  readonly name: string
+  readonly slot: number
+}
+
+export interface ToRun {
+  readonly release: StoredRelease
+  readonly ledger: Ledger
+  readonly slots: readonly Slot[]
+}
+
+export interface RunAloneOptions {
+  /** stderr from the level `warn` up by default. */
+  readonly logger?: Logger | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs slots in a process that does nothing else, with connections of its own. */
+export async function runAlone(
+  host: Host,
+  { release, ledger, slots }: ToRun,
+  { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), { file: 'stderr' }) }: RunAloneOptions,
+): Promise<CronjobReport[]> {
+  const reports: CronjobReport[] = []
+  const onRan = (report: CronjobReport) => void reports.push(report)
+  const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
+  const stop = () => void runner.stop()
+  const { set, close } = await openAlone(host, release, logger)
+  try {
+    signal?.addEventListener('abort', stop)
+    for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
+    await runner.idle()
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    await close()
+  }
+  return reports
+}
+
+/** The cronjobs of a release, with connections of their own. */
+async function openAlone(
+  host: Host,
+  release: StoredRelease,
+  log: Logger,
+): Promise<{ set: CronjobSet; close(): Promise<void> }> {
+  const { variables, folder, system } = host
+  const plugins = await loadPlugins(folder)
+  const builtIn = { System: systemConnection(system) }
+  const registry = makeConnectionRegistry({ classes: plugins.connections, variables, folder, log, builtIn })
+  const prepareConfig = makeConfigPreparer(variables)
+  try {
+    const set = await openCronjobs({ host, plugins, prepareConfig, registry }, { release })
+    const close = async () => {
+      await set.close()
+      await registry.close()
+    }
+    return { set, close }
+  } catch (error) {
+    await registry.close()
+    throw error
+  }
+}

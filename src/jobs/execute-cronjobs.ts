@@ -1,0 +1,84 @@
+import { assertServable, loadActiveRelease } from '../release/index.ts'
+import type { Logger } from '../runtime/index.ts'
+import {
+  dueSlot,
+  isClaimed,
+  keepLedger,
+  loadLedger,
+  type Ledger,
+  planCronjobs,
+  type Plan,
+  type Host,
+} from '../host/index.ts'
+import type { Slot, ToRun } from './cronjobs/run-alone.ts'
+import type { CronjobReport } from './cronjobs/run-slot.ts'
+import { errors } from './errors.ts'
+
+export interface CronjobRequest {
+  /** Only this one, and whether it is due or not. */
+  readonly name?: string | undefined
+  /** Told to stop, it starts nothing any more and waits 10 s for what runs. */
+  readonly signal?: AbortSignal | undefined
+  /** For what actions log; stderr from the level `warn` up by default. */
+  readonly logger?: Logger | undefined
+}
+
+/** What a run of all that is due came to. */
+export interface CronExecution {
+  readonly reports: readonly CronjobReport[]
+  /** Which cronjob is due next, and when, in milliseconds since 1970. */
+  readonly next: { readonly name: string; readonly at: number } | undefined
+}
+
+/**
+ * Runs the cronjobs of the active release that are due, each once, beside whatever else runs cronjobs.
+ * @throws WP_SERVER_CRONJOB, WP_SERVER_CRONJOB_UNKNOWN, WP_SERVER_CRONJOB_BUSY, or what keeps code from being loaded
+ */
+export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {
+  const release = await loadActiveRelease(host.system)
+  if (release !== undefined) assertServable(release.manifest)
+  const plan: Plan = release === undefined ? new Map() : planCronjobs(release, host.variables)
+  const { name } = request
+  if (name !== undefined && !plan.has(name)) {
+    throw errors.WP_SERVER_CRONJOB_UNKNOWN({ name, known: [...plan.keys()].join(', ') || 'none' })
+  }
+  if (release === undefined) return { reports: [], next: undefined }
+  const seen = await loadLedger(host.system)
+  const ledger = await keepLedger(host.system, seen, { releaseId: release.id, plan, fromNow: false })
+  const slots = name === undefined ? findDue(plan, ledger) : [{ name, slot: findSlot(plan, ledger, name) }]
+  // Whoever has nothing to do loads no code and opens no connection: cron starts this each minute.
+  const reports = slots.length === 0 ? [] : await runSlots(host, request, { release, ledger, slots })
+  if (name !== undefined && reports.length === 0 && !request.signal?.aborted) {
+    throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: 'another server' }) // it was faster
+  }
+  return { reports, next: findNext(plan, ledger) }
+}
+
+function findDue(plan: Plan, { rows, now }: Ledger): Slot[] {
+  return [...plan.values()].flatMap((job) => {
+    const row = rows.get(job.name)
+    const slot = row === undefined || isClaimed(row, now) ? undefined : dueSlot(job, row, now)
+    return slot === undefined ? [] : [{ name: job.name, slot }]
+  })
+}
+
+/** The slot that is due, or this moment. */
+function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
+  const row = rows.get(name)
+  if (row === undefined) return now
+  if (isClaimed(row, now)) throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: row.server ?? 'another server' })
+  return dueSlot(plan.get(name)!, row, now) ?? now
+}
+
+async function runSlots(host: Host, { logger, signal }: CronjobRequest, toRun: ToRun): Promise<CronjobReport[]> {
+  const { runAlone } = await import('./cronjobs/run-alone.ts')
+  return runAlone(host, toRun, { logger, signal })
+}
+
+function findNext(plan: Plan, { now }: Ledger): CronExecution['next'] {
+  const slots = [...plan.values()].flatMap(({ name, timetable }) => {
+    const at = timetable.next(now)
+    return at === undefined ? [] : [{ name, at }]
+  })
+  return slots.toSorted((a, b) => a.at - b.at)[0]
+}

@@ -1,0 +1,39 @@
+import { variable } from '../../kit/index.ts'
+import type { SystemFacts } from '../../store/index.ts'
+import { hostErrors, type Host, readBaseUrl, nameServers, type LiveServer } from '../../host/index.ts'
+import type { Finding } from './finding.ts'
+
+/** Whether the base URL is the issuer of the tokens that System has given out; every server compares it when it starts. */
+export function checkBaseUrl(
+  { variables, system, isEmbedded }: Host,
+  facts: SystemFacts,
+  servers: readonly LiveServer[],
+): Finding {
+  const given = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL'))
+  const { issuer: stored, origin } = facts
+  const ok = (message: string): Finding => ({ check: 'base-url', state: 'ok', message })
+  if (origin === 'development') return ok(`Issuer ${given ?? stored ?? 'http://localhost:3000'}, which dev keeps`)
+  if (given !== undefined && stored !== undefined && given !== stored) {
+    throw hostErrors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
+  }
+  const behind = servers.filter(({ issuer }) => issuer !== null && stored !== undefined && issuer !== stored)
+  if (behind.length > 0) return warnOf(behind, stored)
+  if (given !== undefined)
+    return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'new to System' : sameOn(servers)}`)
+  if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System remembers ${stored}`)
+  if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 stands in')
+  throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
+}
+
+/** Servers that run since before `issuer:change` sign and accept what the others do not. */
+function warnOf(behind: readonly LiveServer[], stored: string | undefined): Finding {
+  const goOn = behind.length === 1 ? 'goes on' : 'go on'
+  const message = `WAYPOST_BASE_URL ${stored}, but ${nameServers(behind)} ${goOn} as ${behind[0]?.issuer}`
+  const next = 'Tokens of one are refused by the other. Start again, with the new WAYPOST_BASE_URL, what is behind.'
+  return { check: 'base-url', state: 'warn', message, next }
+}
+
+function sameOn({ length }: readonly LiveServer[]): string {
+  if (length === 0) return 'as System remembers it'
+  return length === 1 ? 'the same on 1 server' : `the same on ${length} servers`
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../../kit/index.ts'
+import { type System, loadDatabaseTime } from '../../store/index.ts'
+import type { Finding } from './finding.ts'
+
+const warnMs = 30_000
+const failMs = 5 * 60_000
+const looks = 3
+
+/** Compares this machine's clock with the database's: by the first tokens expire, by the second deliveries are due. */
+export async function checkClock(system: System, clock: Clock): Promise<Finding> {
+  const offsets: { readonly ms: number; readonly tookMs: number }[] = []
+  for (let count = 0; count < looks; count++) offsets.push(await measure(system, clock))
+  const best = offsets.reduce((a, b) => (b.tookMs < a.tookMs ? b : a))
+  const off = Math.abs(best.ms)
+  if (off < warnMs) {
+    return { check: 'clock', state: 'ok', message: `Clock ${(off / 1000).toFixed(1)} s from the database's` }
+  }
+  const way = best.ms > 0 ? 'ahead of' : 'behind'
+  return {
+    check: 'clock',
+    state: off > failMs ? 'fail' : 'warn',
+    message: `This machine's clock is ${describeSpan(off)} ${way} the database's`,
+    next: 'Let both follow a time server, for example by chrony or systemd-timesyncd.',
+  }
+}
+
+async function measure(system: System, clock: Clock): Promise<{ ms: number; tookMs: number }> {
+  const began = clock.now()
+  const theirs = await loadDatabaseTime(system)
+  const ended = clock.now()
+  return { ms: (began + ended) / 2 - theirs, tookMs: ended - began }
+}
+
+/** `20 s`, `3 min`, `5 h`, `2 days` */
+export function describeSpan(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}

@@ -1,0 +1,67 @@
+import type { StoredRelease } from '../../release/index.ts'
+import type { SystemFacts } from '../../store/index.ts'
+import { isClaimed, loadLedger, type Ledger, planCronjobs, type PlannedCronjob, type Host } from '../../host/index.ts'
+import { describeSpan } from './check-clock.ts'
+import { crontabLine } from './crontab.ts'
+import type { Finding } from './finding.ts'
+
+/** Whoever runs cronjobs looks at least each minute; what waits for longer is run by nobody. */
+const lateMs = 3 * 60_000
+
+const check = 'cronjobs'
+
+/** Whether somebody runs the cronjobs of the active release, and whether they succeed; nothing where it has none. */
+export async function checkCronjobs(
+  host: Host,
+  { origin }: SystemFacts,
+  release: StoredRelease | undefined,
+): Promise<readonly Finding[]> {
+  const plan = release === undefined ? [] : [...planCronjobs(release, host.variables).values()]
+  if (plan.length === 0) return []
+  const ledger = await loadLedger(host.system)
+  const isDevelopment = origin === 'development'
+  const idle = isDevelopment ? undefined : findIdle(plan, ledger)
+  if (idle !== undefined) {
+    const next = 'Start a server with waypost serve --cron, or add to crontab:'
+    return [{ check, ...idle, next, command: crontabLine(host.folder, 'cron:execute') }]
+  }
+  const names = plan.map(({ name }) => name).join(', ')
+  const message = isDevelopment ? `dev runs its cronjobs while it runs: ${names}` : `Cronjobs are run: ${names}`
+  return [findFailing(plan, ledger) ?? { check, state: 'ok', message }]
+}
+
+/** Cronjobs that nobody runs. */
+function findIdle(plan: readonly PlannedCronjob[], ledger: Ledger): Pick<Finding, 'state' | 'message'> | undefined {
+  const late = plan.flatMap((job) => {
+    const lateBy = findDelay(job, ledger)
+    return lateBy > lateMs ? [`${job.name} is late by ${describeSpan(lateBy)}`] : []
+  })
+  if (late.length > 0) return { state: 'fail', message: `Nothing runs cronjobs: ${late.join(', ')}` }
+  const fresh = plan.filter(({ name }) => !ledger.rows.has(name)).map(({ name }) => name)
+  return fresh.length === 0
+    ? undefined
+    : { state: 'warn', message: `Nothing has run cronjobs yet: ${fresh.join(', ')}` }
+}
+
+/** How long the first slot that was not taken is ago. */
+function findDelay({ name, timetable }: PlannedCronjob, { rows, now }: Ledger): number {
+  const row = rows.get(name)
+  const due = row === undefined || isClaimed(row, now) ? undefined : timetable.next(row.slotAt)
+  return due === undefined ? 0 : Math.max(0, now - due)
+}
+
+function findFailing(plan: readonly PlannedCronjob[], { rows }: Ledger): Finding | undefined {
+  const failing = plan.flatMap(({ name }) => {
+    const failures = rows.get(name)?.failures ?? 0
+    return failures === 0 ? [] : [{ name, text: `${name} ${failures === 1 ? 'once' : `${failures} times in a row`}` }]
+  })
+  const [first] = failing
+  if (first === undefined) return undefined
+  return {
+    check,
+    state: 'warn',
+    message: `Cronjobs fail: ${failing.map(({ text }) => text).join(', ')}`,
+    next: 'Run it and see why:',
+    command: `waypost cron:execute ${first.name}`,
+  }
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { StoredRelease } from '../../release/index.ts'
+import { type System, type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
+import type { Host } from '../../host/index.ts'
+import { describeSpan } from './check-clock.ts'
+import { crontabLine, unknownToCron } from './crontab.ts'
+import type { Finding } from './finding.ts'
+
+/** Cron starts it each minute; whoever was not seen for so long is not started. */
+export const lateMs = 3 * 60_000
+
+const check = 'events'
+
+/** Whether events are delivered: when `event:execute` was last at work, and what waits. */
+export async function checkEvents(
+  host: Host,
+  { last_execute: last, origin }: SystemFacts,
+  release: StoredRelease | undefined,
+): Promise<Finding> {
+  const events = Object.keys(release?.manifest.events ?? {})
+  const now = await loadDatabaseTime(host.system)
+  const waiting = await countDue(host.system, { now, events })
+  const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
+  const ran = agoMs === undefined ? 'never ran' : `last ran ${describeSpan(agoMs)} ago`
+  const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
+  if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
+  if (origin === 'development') return checkDevelopment(waiting)
+  if (waiting === 0 && events.length === 0) {
+    return { check, state: 'ok', message: 'There is no event, and nothing waits to be delivered' }
+  }
+  return { check, state: waiting === 0 ? 'warn' : 'fail', message, ...adviseCron(host, release) }
+}
+
+function checkDevelopment(waiting: number): Finding {
+  const message = `dev delivers while it runs; ${describeWaiting(waiting)}`
+  if (waiting === 0) return { check, state: 'ok', message }
+  return { check, state: 'warn', message, next: 'Deliver without it:', command: 'waypost event:execute' }
+}
+
+export function describeWaiting(count: number): string {
+  if (count === 0) return 'nothing waits'
+  return count === 1 ? '1 delivery waits' : `${count} deliveries wait`
+}
+
+function adviseCron(
+  { folder, variables }: Host,
+  release: StoredRelease | undefined,
+): Pick<Finding, 'next' | 'command'> {
+  const own = ['WAYPOST_SYSTEM_URL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_DIRECT_URL']
+  const missing = unknownToCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
+  const put = missing.length === 0 ? '' : `Cron does not know this shell: put ${missing.join(', ')} into .env. `
+  return { next: `${put}Add to crontab:`, command: crontabLine(folder, 'event:execute --watch --time-limit 55s') }
+}
+
+export interface Due {
+  readonly now: number
+  readonly events: readonly string[]
+}
+
+/** Deliveries that are due, and messages that nobody has made deliveries of; what is paused waits on purpose. */
+export async function countDue({ db }: System, { now, events }: Due): Promise<number> {
+  const { count } = await db
+    .selectFrom('waypost_delivery as delivery')
+    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+    .select((column) => column.fn.countAll<number>().as('count'))
+    .where('delivery.status', '=', sql.lit('pending' as const)) // the index of what waits is known by this word
+    .where('delivery.due_at', '<=', now)
+    .where(sql<boolean>`coalesce(subscription.status, '') <> 'paused'`)
+    .executeTakeFirstOrThrow()
+  if (events.length === 0) return count
+  const messages = await db
+    .selectFrom('waypost_message')
+    .select((column) => column.fn.countAll<number>().as('count'))
+    .where('fanned_out_at', 'is', null)
+    .where('event', 'in', events)
+    .executeTakeFirstOrThrow()
+  return count + messages.count
+}

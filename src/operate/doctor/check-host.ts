@@ -1,0 +1,45 @@
+import { systemClock, type Clock } from '../../kit/index.ts'
+import { loadActiveRelease, type StoredRelease } from '../../release/index.ts'
+import { loadFacts } from '../../store/index.ts'
+import { type Host, listServers } from '../../host/index.ts'
+import { checkBaseUrl } from './check-base-url.ts'
+import { checkClock } from './check-clock.ts'
+import { checkCronjobs } from './check-cronjobs.ts'
+import { checkEvents } from './check-events.ts'
+import { checkRelease, checkVariables } from './check-release.ts'
+import { checkSecret } from './check-secret.ts'
+import { failure, look, type Finding } from './finding.ts'
+
+/** Looks at all that a host and its migrated System have to have. Changes nothing. */
+export async function checkHost(host: Host, clock: Clock = systemClock): Promise<readonly Finding[]> {
+  const facts = await loadFacts(host.system)
+  const servers = await listServers(host)
+  const { release, finding } = await loadRelease(host)
+  return [
+    await look('secret', () => checkSecret(host, facts)),
+    await look('base-url', () => checkBaseUrl(host, facts, servers)),
+    await look('clock', () => checkClock(host.system, clock)),
+    finding ?? checkRelease(release, servers, facts),
+    ...(release === undefined ? [] : checkVariables(release, host.variables)),
+    await look('events', () => checkEvents(host, facts, release)),
+    ...(await lookAtCronjobs(host, facts, release)),
+  ]
+}
+
+async function lookAtCronjobs(...about: Parameters<typeof checkCronjobs>): Promise<readonly Finding[]> {
+  try {
+    return await checkCronjobs(...about)
+  } catch (error) {
+    return [failure('cronjobs', error)]
+  }
+}
+
+/** The active release, or what keeps it from being read. */
+async function loadRelease({ system }: Host): Promise<{ release?: StoredRelease | undefined; finding?: Finding }> {
+  let release: StoredRelease | undefined
+  const finding = await look('release', async () => {
+    release = await loadActiveRelease(system)
+    return { check: 'release', state: 'ok', message: '' }
+  })
+  return finding.state === 'fail' ? { finding } : { release }
+}

@@ -1,0 +1,61 @@
+import { resolveReferences, type Variables } from '../../kit/index.ts'
+import { shortId, type StoredRelease } from '../../release/index.ts'
+import type { SystemFacts } from '../../store/index.ts'
+import { nameServers, type LiveServer } from '../../host/index.ts'
+import type { Finding } from './finding.ts'
+
+/** What is active, and which of the servers that are alive serve it. */
+export function checkRelease(
+  release: StoredRelease | undefined,
+  servers: readonly LiveServer[],
+  { origin }: SystemFacts,
+): Finding {
+  const check = 'release'
+  if (release === undefined) {
+    const message = 'No release is active: servers answer nothing of a project'
+    const way = origin === 'development' ? 'waypost dev' : 'waypost deploy'
+    return { check, state: 'warn', message, next: 'Make one:', command: way }
+  }
+  const active = `Release ${shortId(release.id)} is active`
+  const behind = servers.filter((server) => server.state === 'failed' || server.release !== release.id)
+  const failed = behind.filter((server) => server.error !== null)
+  if (failed.length > 0) {
+    const reasons = failed.map(({ name, error }) => `${name} does not serve it: ${error}`)
+    const next = 'A server tries again by itself once the cause is gone.'
+    return { check, state: 'fail', message: `${active}; ${reasons.join('; ')}`, next }
+  }
+  if (behind.length > 0) {
+    const message = `${active}; ${nameServers(behind)} ${behind.length === 1 ? 'is' : 'are'} not there yet`
+    return { check, state: 'warn', message, next: 'Look again in a few seconds.' }
+  }
+  if (origin === 'development') return { check, state: 'ok', message: `${active}, made by dev` }
+  if (servers.length > 0) {
+    const serve = servers.length === 1 ? 'serves' : 'serve'
+    return { check, state: 'ok', message: `${active}; ${nameServers(servers)} ${serve} it` }
+  }
+  return {
+    check,
+    state: 'warn',
+    message: `${active}, and no server is alive`,
+    next: 'Start one:',
+    command: 'waypost serve',
+  }
+}
+
+/** Whether a server here would have the variables that the active release names. */
+export function checkVariables({ manifest }: StoredRelease, variables: Variables): readonly Finding[] {
+  const needed = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+  if (needed.length === 0) return []
+  const references = needed.map((name) => `\${env.${name}}`)
+  const { missing } = resolveReferences(references, variables)
+  const check = 'variables'
+  if (missing.length === 0)
+    return [{ check, state: 'ok', message: `Variables of the release are set: ${needed.join(', ')}` }]
+  const message = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
+  const next = 'A server in this folder does not come up without: set it in the environment or in .env.'
+  return [{ check, state: 'warn', message, next }]
+}
+
+function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

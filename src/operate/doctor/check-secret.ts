@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { variable } from '../../kit/index.ts'
+import { makeSecrets, sealedColumns, type Secrets, type System, type SystemFacts } from '../../store/index.ts'
+import { hostErrors, type Host, assertSecret, hasOwnSecret, secretFile } from '../../host/index.ts'
+import type { Finding } from './finding.ts'
+
+const check = 'secret'
+
+/** Whether the secret is the one of this System, and opens what is sealed in it. */
+export async function checkSecret(host: Host, facts: SystemFacts): Promise<Finding> {
+  const isFile = hasOwnSecret(host, facts)
+  const name = isFile ? '.waypost/secret' : 'WAYPOST_SECRET'
+  const text = isFile ? await readOwn(host.folder) : variable(host.variables, 'WAYPOST_SECRET')
+  if (text === undefined) {
+    if (!isFile) throw hostErrors.WP_SERVER_SECRET_MISSING({ target: host.system.target })
+    return describeMissing(facts)
+  }
+  const secrets = makeSecrets(text)
+  if (facts.secret_check === undefined) {
+    return { check, state: 'ok', message: `${name} is there; the first command that signs binds System to it` }
+  }
+  assertSecret(host, secrets, facts.secret_check)
+  await unsealSamples(host.system, secrets)
+  const message = `${name} opens what System holds`
+  const older = await countOlder(host.system, secrets)
+  if (older === 0) return { check, state: 'ok', message }
+  const next = 'As long as the old one is needed, keep it behind the new one. To seal them again:'
+  const all = `${message}, of which ${older === 1 ? '1 value is' : `${older} values are`} sealed with the old secret`
+  return { check, state: 'warn', message: all, next, command: 'waypost secret:rotate' }
+}
+
+function readOwn(folder: string): Promise<string | undefined> {
+  return readFile(secretFile(folder), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  )
+}
+
+function describeMissing({ secret_check: stored }: SystemFacts): Finding {
+  if (stored === undefined) return { check, state: 'ok', message: 'The first command that signs makes .waypost/secret' }
+  const next = 'Put it back; if nothing in System is needed, remove .waypost/ and start again.'
+  return { check, state: 'fail', message: 'There is no .waypost/secret, with which System was set up', next }
+}
+
+/** The first characters of a sealed value: its version, and the id of the key that sealed it. */
+const prefixOf = (column: string) => sql<string>`substr(${sql.ref(column)}, 1, ${sql.lit('v1.12345678'.length)})`
+
+/** Opens one value of each column for each secret that sealed some, and every key that signs. @throws WP_STORE_SEALED */
+async function unsealSamples({ db }: System, secrets: Secrets): Promise<void> {
+  for (const place of sealedColumns) {
+    // All of them have an id and the sealed text, which is all that is read: one of them stands for each.
+    const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
+    const samples = db
+      .selectFrom(table)
+      .where(column, 'is not', null)
+      .select((rows) => rows.fn.min('id').as('id'))
+      .groupBy(prefixOf(column))
+    const query = db
+      .selectFrom(table)
+      .select(['id', `${column} as sealed`])
+      .where(column, 'is not', null)
+    const isKey = place.table === 'waypost_key'
+    const chosen = isKey ? query.where('retired_at', 'is', null) : query.where('id', 'in', samples)
+    for (const { id, sealed } of await chosen.execute()) secrets.unseal(sealed, { ...place, row: id })
+  }
+}
+
+async function countOlder({ db }: System, { keyIds }: Secrets): Promise<number> {
+  let count = 0
+  for (const place of sealedColumns) {
+    const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
+    const older = await db
+      .selectFrom(table)
+      .select((rows) => rows.fn.countAll<number>().as('count'))
+      .where(prefixOf(column), '<>', `v1.${keyIds[0]}`)
+      .executeTakeFirstOrThrow()
+    count += older.count
+  }
+  return count
+}

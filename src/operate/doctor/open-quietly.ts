@@ -1,0 +1,49 @@
+import path from 'node:path'
+import { openSqlite, pendingSystemMigrations, type SqliteDatabase } from '../../store/index.ts'
+import { type Host, openHost, type OpenHostOptions } from '../../host/index.ts'
+import { failure, type Finding } from './finding.ts'
+
+export interface Opened {
+  readonly finding: Finding
+  /** Absent where nothing more can be asked. */
+  readonly host?: Host
+}
+
+/** Opens the System of a host without changing anything of it, and says in which state it is. */
+export async function openQuietly({
+  folder,
+  variables,
+}: Pick<OpenHostOptions, 'folder' | 'variables'>): Promise<Opened> {
+  let host: Host | undefined
+  try {
+    host = await openHost({ folder, variables, unmigrated: true })
+    const { system } = host
+    const target = nameTarget(host)
+    const isEmpty = system.kind === 'sqlite' && !holdsSystem(system.database as SqliteDatabase)
+    const pending = isEmpty ? undefined : await pendingSystemMigrations(system)
+    if (pending?.length === 0)
+      return { host, finding: { check: 'system', state: 'ok', message: `System ${target}, migrated` } }
+    await host.close()
+    const message = `System ${target} lacks ${pending === undefined ? 'the' : pending.length} tables of this Waypost`
+    return { finding: { check: 'system', state: 'fail', message, next: 'Make them:', command: 'waypost migrate' } }
+  } catch (error) {
+    await host?.close()
+    return { finding: failure('system', error) }
+  }
+}
+
+/** A path that is as short as it can be; an address without its password. */
+function nameTarget({ folder, system }: Host): string {
+  const relative = path.relative(folder, system.target)
+  return system.kind === 'sqlite' && !relative.startsWith('..') ? relative : system.target
+}
+
+/** By a handle that cannot write: the first other one would make any SQLite file one with a write-ahead log. */
+function holdsSystem({ file }: SqliteDatabase): boolean {
+  const handle = openSqlite({ file }).openHandle(true)
+  try {
+    return handle.prepare("select 1 from sqlite_master where name = 'waypost_schema'").get() !== undefined
+  } finally {
+    handle.close()
+  }
+}

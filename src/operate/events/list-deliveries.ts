@@ -1,0 +1,84 @@
+import type { Since } from '../../kit/index.ts'
+import { sql } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
+import type { Host } from '../../host/index.ts'
+import { loadAttempts, type ListedAttempt } from './load-attempts.ts'
+import { resolveSince } from './resolve-since.ts'
+
+export type DeliveryState = SystemTables['waypost_delivery']['status']
+
+export interface DeliveryFilter {
+  readonly id?: string | undefined
+  readonly event?: string | undefined
+  /** Id of a subscription. */
+  readonly subscription?: string | undefined
+  readonly state?: DeliveryState | undefined
+  /** Only what was dispatched since then. */
+  readonly since?: Since | undefined
+  readonly limit: number
+}
+
+export interface ListedDelivery {
+  readonly id: string
+  /** Undefined when its message is not kept any more. */
+  readonly event: string | undefined
+  readonly state: DeliveryState
+  readonly subscription: string
+  /** Undefined when the subscription was deleted. */
+  readonly endpoint: string | undefined
+  readonly user: string | undefined
+  /** POSTs so far, those before a replay included. */
+  readonly attempts: number
+  readonly last: ListedAttempt | undefined
+  /** When the next attempt is due, in milliseconds since 1970; undefined when it is over. */
+  readonly dueAt: number | undefined
+  readonly createdAt: number
+  readonly finishedAt: number | undefined
+}
+
+/** Deliveries of everybody, the newest first. */
+export async function listHostDeliveries({ system }: Host, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
+  const rows = await selectDeliveries(system, filter)
+  const attempts = await loadAttempts(
+    system,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(({ event, endpoint, user, dueAt, finishedAt, ...row }) => {
+    const made = attempts.get(row.id) ?? []
+    return {
+      ...row,
+      event: event ?? undefined,
+      endpoint: endpoint ?? undefined,
+      user: user ?? undefined,
+      attempts: made.length,
+      last: made.at(-1),
+      dueAt: row.state === 'pending' ? dueAt : undefined,
+      finishedAt: finishedAt ?? undefined,
+    }
+  })
+}
+
+async function selectDeliveries(system: System, filter: DeliveryFilter) {
+  const { id, event, subscription, state, since, limit } = filter
+  const from = since === undefined ? undefined : await resolveSince(system, since)
+  return (
+    system.db
+      .selectFrom('waypost_delivery as delivery')
+      .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+      .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+      .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
+      .select(['delivery.id', 'message.event', 'delivery.status as state', 'delivery.subscription_id as subscription'])
+      .select(['subscription.endpoint', 'user.name as user', 'delivery.due_at as dueAt'])
+      .select(['delivery.created_at as createdAt', 'delivery.finished_at as finishedAt'])
+      .$if(id !== undefined, (query) => query.where('delivery.id', '=', id!))
+      .$if(event !== undefined, (query) => query.where('message.event', '=', event!))
+      .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
+      .$if(state !== undefined, (query) => query.where('delivery.status', '=', sql.lit(state!)))
+      .$if(from !== undefined, (query) => query.where('delivery.created_at', '>=', from!))
+      // Of these there are few, which an index knows; in order of the ids SQLite would look at all that was ever delivered.
+      .$if(state === 'pending' || state === 'dead', (query) => query.orderBy('delivery.created_at', 'desc'))
+      .orderBy('delivery.id', 'desc')
+      .limit(limit)
+      .execute()
+  )
+}

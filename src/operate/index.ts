@@ -1,0 +1,50 @@
+// operate: what administration does, for the command line and the admin API: users, clients, tokens, releases, deliveries, doctor.
+// May import host and every room below it, but not jobs. What opens sockets or runs a release's code is loaded when it is called.
+import type { Host } from '../host/index.ts'
+import type { Clock } from '../kit/index.ts'
+import type { RollbackSurvey } from '../release/index.ts'
+import type { Finding } from './doctor/finding.ts'
+import type { Listening, ListenRequest } from './events/listen.ts'
+
+export { replayDelivery, type AttemptReport } from '../events/index.ts'
+export type { ListedClient, ListedToken, ListedUser } from '../auth/index.ts'
+export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } from '../release/index.ts'
+export { loadDatabaseTime } from '../store/index.ts'
+export { addHostClient, changeHostClientStatus, listHostClients, renewHostClientSecret } from './clients.ts'
+export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
+export { type FoundDelivery, findHostDelivery } from './events/find-delivery.ts'
+export { type ListedDelivery, listHostDeliveries } from './events/list-deliveries.ts'
+export { type ListedEvent, listHostEvents } from './events/list-events.ts'
+export type { HeardDelivery, Listening, ListenRequest } from './events/listen.ts'
+export { type ReplayRequest, replayHostDead } from './events/replay-dead.ts'
+export { type IssuerChange, changeHostIssuer } from './issuer.ts'
+export { rotateHostKey } from './keys.ts'
+export { compareHostReleases } from './releases/compare-host-releases.ts'
+export { type ListedReleases, type ListedServer, listHostReleases } from './releases/list-host-releases.ts'
+export { pruneHostReleases } from './releases/prune-host-releases.ts'
+export { type ShownRelease, showHostRelease } from './releases/show-host-release.ts'
+export { type ListedScope, listHostScopes, findIdleScopes } from './scopes.ts'
+export { rotateHostSecret } from './secret.ts'
+export { issueHostToken, listHostTokens, revokeHostTokens } from './tokens.ts'
+export {
+  addHostUser,
+  changeHostUserStatus,
+  listHostUsers,
+  changeHostUserPassword,
+  changeHostUserScopes,
+} from './users.ts'
+export { look, type Finding, failure } from './doctor/finding.ts'
+export { openQuietly } from './doctor/open-quietly.ts'
+export { countDue, describeWaiting, lateMs } from './doctor/check-events.ts'
+
+export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
+  return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)
+}
+
+export async function listenToEvent(host: Host, request: ListenRequest): Promise<Listening> {
+  return (await import('./events/listen.ts')).listenToEvent(host, request)
+}
+
+export async function checkHost(host: Host, clock?: Clock): Promise<readonly Finding[]> {
+  return (await import('./doctor/check-host.ts')).checkHost(host, clock)
+}

@@ -1,0 +1,67 @@
+import { isWaypostError } from '../../kit/index.ts'
+import { loadPlugins } from '../../plugin/index.ts'
+import {
+  findLackingVariables,
+  findPrevious,
+  findRelease,
+  isNewer,
+  listLiveServers,
+  loadActiveId,
+  loadArtifacts,
+  loadManifest,
+  releaseErrors as errors,
+  shortId,
+  type Manifest,
+  type RollbackSurvey,
+} from '../../release/index.ts'
+import type { System } from '../../store/index.ts'
+import type { Host } from '../../host/index.ts'
+import { findMigrationsBehind } from './find-breaking-migrations.ts'
+
+/**
+ * Checks whether a release can be gone back to: that it is whole, that living servers know its version, that its
+ * migrations ran, and that none ran since which it cannot work with. Changes nothing.
+ * @param beginning of its id; without it the release that was active before
+ * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
+ * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER
+ */
+export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
+  const { system } = host
+  const id = beginning === undefined ? await findPrevious(system) : await findRelease(system, beginning)
+  const active = await loadActive(system)
+  const manifest = await loadManifest(system, id)
+  const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [], unreachable: [] }
+  if (active?.id === id) return survey
+  await loadArtifacts(system, { id }, Object.keys(manifest.artifacts))
+  await assertServersKnow(system, survey)
+  const plugins = await loadPlugins(host.folder)
+  const found = await findMigrationsBehind({ host, plugins }, { active, target: manifest })
+  const { pending, breaking, unknown: unknownMigrations, unreachable } = found
+  if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })
+  if (breaking.length > 0) throw errors.WP_RELEASE_BREAKING({ id: shortId(id), names: breaking.join(', ') })
+  const lackingVariables = await findLackingVariables(system, namesOfNeeded(manifest))
+  return { ...survey, lackingVariables, unknownMigrations, unreachable }
+}
+
+async function loadActive(system: System): Promise<RollbackSurvey['active']> {
+  const id = await loadActiveId(system)
+  if (id === undefined) return undefined
+  try {
+    return { id, manifest: await loadManifest(system, id) }
+  } catch (error) {
+    if (isWaypostError(error) && error.code === 'WP_RELEASE_CORRUPT') return { id, manifest: undefined }
+    throw error
+  }
+}
+
+async function assertServersKnow(system: System, { id, manifest }: Pick<RollbackSurvey, 'id' | 'manifest'>) {
+  const { waypost: built } = manifest
+  const older = (await listLiveServers(system)).filter(({ version }) => isNewer(built, version))
+  if (older.length === 0) return
+  const servers = older.map(({ name, version }) => `${name} (${version})`).join(', ')
+  throw errors.WP_RELEASE_SERVERS_OLDER({ id: shortId(id), built, servers })
+}
+
+function namesOfNeeded({ variables }: Manifest): readonly string[] {
+  return Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+}

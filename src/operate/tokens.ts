@@ -1,0 +1,103 @@
+import {
+  authErrors,
+  checkScopes,
+  chooseClient,
+  chooseUser,
+  endAccess,
+  issueTokens,
+  listTokens,
+  loadUserScopes,
+  loginClientId,
+  openKeyRing,
+  openTokenIssuer,
+  readTokenId,
+  revokeTokens,
+  type AccessOf,
+  type EndedAccess,
+  type ListedToken,
+} from '../auth/index.ts'
+import { parseDuration } from '../kit/index.ts'
+import type { System } from '../store/index.ts'
+import { loadTerms, type Host, openIdentity } from '../host/index.ts'
+import { errors } from './errors.ts'
+
+const longestLifetimeMs = 365 * 86_400_000
+
+/** Issues an access token for a user, without a refresh token. */
+export async function issueHostToken(
+  host: Host,
+  request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
+): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
+  const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
+  if (
+    request.expires !== undefined &&
+    (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > longestLifetimeMs)
+  ) {
+    throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
+  }
+  const user = await chooseUser(host.system, request.user)
+  if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
+  const owned = await loadUserScopes(host.system.db, user.id)
+  const scopes = checkScopes(request.scopes ?? owned)
+  const lacked = scopes.filter((scope) => !owned.includes(scope))
+  if (lacked.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: lacked.join(',') })
+
+  const { secrets, issuer } = await openIdentity(host)
+  const { settings } = await loadTerms(host.system, host.variables)
+  const issued = await issueTokens(
+    openTokenIssuer({
+      system: host.system,
+      keys: await openKeyRing(host.system, secrets),
+      clock: host.clock,
+      secrets,
+      issuer,
+      settings: () => settings,
+    }),
+    { userId: user.id, clientId: loginClientId, scopes },
+    { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
+  )
+  return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
+}
+
+/** Which tokens to revoke: exactly one of them is given. */
+export interface RevokeRequest {
+  /** Id of a token, or the token itself. */
+  readonly jti?: string | undefined
+  readonly user?: string | undefined
+  /** Id or name. */
+  readonly client?: string | undefined
+}
+
+/** Revokes one token, or all of a user, whose sessions end too, or of a client. @returns what still counted */
+export async function revokeHostTokens({ system, clock }: Host, request: RevokeRequest): Promise<EndedAccess> {
+  const now = clock.now()
+  if (request.jti !== undefined) return { sessions: 0, tokens: await revokeOne(system, request.jti, now) }
+  const of = await findAccess(system, request)
+  return system.transaction((trx) => endAccess(system, trx, { of, now }))
+}
+
+async function revokeOne(system: System, text: string, now: number): Promise<number> {
+  const jti = readTokenId(text) ?? text
+  const token = system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
+  if ((await token.executeTakeFirst()) === undefined) {
+    const hint = 'Name it by its jti, or give all of it; waypost token:list shows those that count.'
+    throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64), hint })
+  }
+  return revokeTokens(system, { jti }, now)
+}
+
+async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessOf> {
+  if (user !== undefined) return { userId: (await chooseUser(system, user)).id }
+  if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
+  return { clientId: (await chooseClient(system, client)).id }
+}
+
+/** Access tokens that count, of everybody or of one user or client; the newest first. */
+export async function listHostTokens(
+  { system, clock }: Host,
+  { user, client, limit }: { user?: string | undefined; client?: string | undefined; limit: number },
+): Promise<readonly ListedToken[]> {
+  const userId = user === undefined ? undefined : (await chooseUser(system, user)).id
+  const clientId = client === undefined ? undefined : (await chooseClient(system, client)).id
+  return listTokens(system, { userId, clientId, now: clock.now(), limit })
+}

@@ -1,0 +1,81 @@
+import {
+  addUser,
+  addUserScopes,
+  backendScopes,
+  checkScopes,
+  chooseUser,
+  isBackendScope,
+  listUsers,
+  loadUserScopes,
+  removeUserScopes,
+  setPassword,
+  setUserStatus,
+  type EndedAccess,
+  type ListedUser,
+} from '../auth/index.ts'
+import { loadTerms, type Host } from '../host/index.ts'
+
+export interface UserRequest {
+  readonly name: string
+  readonly email?: string | undefined
+  readonly password?: string | undefined
+  /** Beside those that every new user gets. */
+  readonly scopes: readonly string[]
+  /** Gives every scope of administration. */
+  readonly admin: boolean
+}
+
+/** Adds a user with the default scopes and those given; one of administration is never a default. */
+export async function addHostUser(
+  host: Host,
+  request: UserRequest,
+): Promise<{ id: string; name: string; scopes: readonly string[] }> {
+  const { settings } = await loadTerms(host.system, host.variables)
+  const defaults = settings.scopes_default.filter((scope) => !isBackendScope(scope))
+  const scopes = checkScopes([...defaults, ...request.scopes, ...(request.admin ? backendScopes : [])])
+  const user = await addUser(host.system, {
+    name: request.name,
+    scopes,
+    ...(request.email === undefined ? {} : { email: request.email }),
+    ...(request.password === undefined ? {} : { password: request.password }),
+  })
+  return { id: user.id, name: user.name, scopes }
+}
+
+/** Users by name. */
+export function listHostUsers(
+  { system }: Host,
+  filter: { scope?: string | undefined; limit: number },
+): Promise<readonly ListedUser[]> {
+  return listUsers(system, filter)
+}
+
+/** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */
+export async function changeHostUserScopes(
+  host: Host,
+  request: { name: string; add: readonly string[]; remove: readonly string[] },
+): Promise<{ name: string; scopes: readonly string[] }> {
+  const user = await chooseUser(host.system, request.name)
+  await addUserScopes(host.system, user.id, checkScopes(request.add))
+  await removeUserScopes(host.system, user.id, request.remove)
+  return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
+}
+
+/** Gives a user another password, and ends whatever was opened with the one before. */
+export async function changeHostUserPassword(
+  { system, clock }: Host,
+  { name, ...change }: { name: string; password: string; keepTokens: boolean },
+): Promise<EndedAccess & { name: string }> {
+  const user = await chooseUser(system, name)
+  const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })
+  return { name: user.name, ...ended }
+}
+
+/** Disables or enables a user. */
+export async function changeHostUserStatus(
+  { system, clock }: Host,
+  { name, status }: { name: string; status: 'active' | 'disabled' },
+): Promise<EndedAccess & { name: string }> {
+  const user = await chooseUser(system, name)
+  return { name: user.name, ...(await setUserStatus(system, { id: user.id, status, now: clock.now() })) }
+}

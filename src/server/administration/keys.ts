@@ -1,9 +1,0 @@
-import { rotateKey, type KeyRotation } from '../../auth/index.ts'
-import type { Host } from '../host.ts'
-import { openIdentity } from '../open-identity.ts'
-
-/** Makes a new signing key; every server signs with it within a second, the one before verifies what it signed. */
-export async function rotateHostKey(host: Host): Promise<KeyRotation> {
-  const { secrets } = await openIdentity(host)
-  return rotateKey(host.system, secrets, host.clock.now())
-}

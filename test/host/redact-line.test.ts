@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { makeRedactor } from '../../src/host/redact-line.ts'
+
+const redact = makeRedactor(['a secret of "Waypost" of 32 characters'])
+const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl'
+
+for (const [what, fields, hidden] of [
+  ['a header', { req: { headers: { authorization: `Bearer ${jwt}`, cookie: 'session=abcdef' } } }, [jwt, 'abcdef']],
+  ['a token in a message', { msg: `refused ${jwt} of ann` }, [jwt]],
+  ['credentials of Basic in a message', { msg: 'sent Basic YW5uOnNlY3JldA==' }, ['YW5uOnNlY3JldA']],
+  ['the fields of a form', { body: { password: 'quiet "otter" 4417', client_secret: 'abc' } }, ['otter', '"abc"']],
+  ['a secret of a subscription', { msg: 'whsec_dGhpcyBpcyBhIHNlY3JldA==' }, ['dGhpcyBp']],
+  ['the query of an address', { url: '/cb?code=abcdef&state=1&access_token=ghijkl' }, ['abcdef', 'ghijkl']],
+  ['a password in an address', { err: { message: 'postgresql://ann:s3cr3t@db/todo' } }, ['s3cr3t']],
+  ['the secret of this server', { msg: 'it is a secret of "Waypost" of 32 characters!' }, ['of 32 characters']],
+] as const) {
+  test(`${what} is not in the log`, () => {
+    const line = redact(`${JSON.stringify({ level: 30, ...fields, kept: 'as it was' })}\n`)
+    for (const text of hidden) assert.ok(!line.includes(text), line)
+    const parsed = JSON.parse(line) as { kept: string }
+    assert.equal(parsed.kept, 'as it was')
+  })
+}
+
+test('what is no secret stays as it is', () => {
+  const line = JSON.stringify({
+    msg: 'GET /todo?startIndex=3 took 3 ms',
+    token_type: 'bearer',
+    url: 'https://a.example/x',
+  })
+  assert.equal(redact(line), line)
+})
+
+test('a line stays the JSON that it was, and is read in time that grows as the line does', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('token', 'password', 'a', 'msg'), fc.string()), (fields) => {
+      assert.equal(typeof JSON.parse(redact(JSON.stringify(fields))), 'object')
+    }),
+  )
+  const long = [
+    'eyJ'.repeat(100_000),
+    `"token":"${'\\'.repeat(300_000)}`,
+    `a://${'b:'.repeat(100_000)}`,
+    'x'.repeat(300_000),
+  ]
+  const began = process.cpuUsage()
+  for (const text of long) redact(text)
+  assert.ok(process.cpuUsage(began).user < 5e6)
+})

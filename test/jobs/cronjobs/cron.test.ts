@@ -1,0 +1,466 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { describeEachSystem } from '../../support/project-server.ts'
+import { claimSlot } from '../../../src/jobs/cronjobs/claim.ts'
+import { loadLedger } from '../../../src/host/cronjobs/ledger.ts'
+import { codeOf, openWorld, settle, until, type World } from './world.ts'
+
+const everyMinute = '* * * * *'
+
+describeEachSystem('cronjobs', ({ newSystem }) => {
+  const open = async (cronjobs: Parameters<World['deploy']>[0] = { tick: everyMinute }) => {
+    const world = await openWorld(await newSystem())
+    await world.deploy(cronjobs)
+    return world
+  }
+  /** Waits until the first look of a machine has been taken. */
+  const known = (world: World, name = 'tick') =>
+    until(`${name} is known`, async () => (await world.row(name)) !== undefined)
+
+  test('of two servers exactly one runs each slot, over many slots', async () => {
+    await using world = await open()
+    const machines = [await world.open(), await world.open()]
+    await Promise.all(machines.map((machine) => machine.follow()))
+    await known(world)
+    const expected: string[] = []
+    for (let minute = 1; minute <= 40; minute++) {
+      world.clock.forward(1)
+      expected.push(`tick 2026-11-20T10:${String(minute).padStart(2, '0')}`)
+      await until(`slot ${minute}`, async () => {
+        const row = await world.row('tick')
+        return world.runs.length >= minute && row?.claim_id === null
+      })
+    }
+    await settle()
+    assert.deepEqual(world.runs, expected)
+    const reports = machines.flatMap((machine) => machine.reports)
+    assert.equal(reports.length, 40)
+    assert.deepEqual([...new Set(reports.map(({ outcome }) => outcome))], ['done'])
+    assert.deepEqual(
+      machines.flatMap((machine) => machine.errors),
+      [],
+    )
+  })
+
+  test('of twenty that saw the same row one takes the slot', async () => {
+    await using world = await open()
+    const machines = [await world.open(), await world.open()]
+    const set = await machines[0]!.follow()
+    await known(world)
+    await machines[0]!.cron.stop()
+    for (let round = 0; round < 10; round++) {
+      world.clock.forward(2)
+      const { now, rows } = await loadLedger(world.host.system)
+      const row = rows.get('tick')!
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          claimSlot(machines[index % 2]!.host.system, { releaseId: set.releaseId, row, slot: now, leaseMs: 1000 }),
+        ),
+      )
+      assert.equal(claims.filter((claim) => claim !== undefined).length, 1)
+    }
+  })
+
+  test('a cronjob that is new waits for its next slot', async () => {
+    await using world = await open({ nightly: '0 4 * * *' })
+    const machine = await world.open()
+    await machine.follow()
+    await known(world, 'nightly')
+    await settle()
+    assert.deepEqual(world.runs, [])
+    world.clock.set('2026-11-21T04:00:00Z')
+    await until('it ran', () => machine.reports.length === 1)
+    assert.deepEqual(world.runs, ['nightly 2026-11-21T04:00'])
+  })
+
+  test('slots that came while nothing ran are one run', async () => {
+    await using world = await open({ tick: everyMinute, nightly: '0 4 * * *', yearly: '0 0 1 1 *' })
+    const before = await world.open()
+    await before.follow()
+    await known(world)
+    await before.close()
+    world.clock.set('2026-11-24T12:34:56Z')
+    const machine = await world.open()
+    await machine.follow()
+    await until('both ran', () => machine.reports.length === 2)
+    await settle()
+    assert.deepEqual(world.runs.toSorted(), ['nightly 2026-11-24T04:00', 'tick 2026-11-24T12:34'])
+  })
+
+  test('a server that starts from now on leaves them out', async () => {
+    await using world = await open()
+    const before = await world.open()
+    await before.follow()
+    await known(world)
+    await before.close()
+    world.clock.forward(60)
+    const machine = await world.open({ fromNow: true })
+    await machine.follow()
+    await settle()
+    assert.deepEqual(world.runs, [])
+    world.clock.forward(1)
+    await until('the next one ran', () => world.runs.length === 1)
+    world.clock.forward(1)
+    await until('and the one after it', () => world.runs.length === 2)
+  })
+
+  test('a cronjob never runs beside itself: slots that come meanwhile are one run right after', async () => {
+    await using world = await open()
+    let running = 0
+    let most = 0
+    const gates: (() => void)[] = []
+    world.work['tick'] = async () => {
+      running++
+      most = Math.max(most, running)
+      await new Promise<void>((resolve) => gates.push(resolve))
+      running--
+    }
+    const machines = [await world.open(), await world.open()]
+    await Promise.all(machines.map((machine) => machine.follow()))
+    await known(world)
+    world.clock.forward(1)
+    await until('it runs', () => gates.length === 1)
+    for (let minute = 0; minute < 5; minute++) {
+      world.clock.forward(0.1)
+      await settle()
+    }
+    world.clock.set('2026-11-20T10:02:20Z')
+    await settle()
+    assert.equal(world.runs.length, 1)
+    gates[0]!()
+    await until('it runs again', () => gates.length === 2)
+    assert.deepEqual(world.runs, ['tick 2026-11-20T10:01', 'tick 2026-11-20T10:02'])
+    gates[1]!()
+    await settle()
+    assert.equal(world.runs.length, 2)
+    assert.equal(most, 1)
+  })
+
+  test('a server that is gone keeps its slot, and blocks the next ones no longer than its lease', async () => {
+    await using world = await open()
+    const gone = await world.open()
+    const set = await gone.follow()
+    await known(world)
+    await gone.cron.stop()
+    world.clock.set('2026-11-20T10:01:00.500Z')
+    const { rows } = await loadLedger(world.host.system)
+    const slot = Date.parse('2026-11-20T10:01:00Z')
+    // As a process that dies right after its claim.
+    const claiming = { releaseId: set.releaseId, row: rows.get('tick')!, slot, leaseMs: 60_000 }
+    assert.ok(await claimSlot(world.host.system, claiming))
+    const machine = await world.open()
+    await machine.follow()
+    await settle()
+    world.clock.set('2026-11-20T10:02:00Z')
+    await settle()
+    assert.deepEqual(world.runs, [], 'its lease still runs')
+    world.clock.set('2026-11-20T10:02:01Z')
+    await until('the next slot ran', () => machine.reports.length === 1)
+    assert.deepEqual(world.runs, ['tick 2026-11-20T10:02'])
+    const { failures, outcome } = (await world.row('tick'))!
+    assert.deepEqual({ failures, outcome }, { failures: 0, outcome: 'done' })
+    assert.ok(machine.logs.some(({ msg }) => String(msg).includes('was lost')))
+  })
+
+  test('a cronjob that throws has failed until it ends well; its slot is not repeated', async () => {
+    await using world = await open()
+    let isGood = false
+    world.work['tick'] = async (_request, context) => {
+      await context.dispatch('happened', { good: isGood })
+      if (!isGood) throw new Error('no good')
+    }
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    for (const failures of [1, 2]) {
+      world.clock.forward(1)
+      await until('it failed', async () => (await world.row('tick'))?.failures === failures)
+    }
+    const { outcome, error, claim_id: claim } = (await world.row('tick'))!
+    assert.deepEqual({ outcome, error, claim }, { outcome: 'failed', error: 'no good', claim: null })
+    await settle()
+    assert.equal(world.runs.length, 2)
+    assert.deepEqual(await countMessages(world), 0)
+    isGood = true
+    world.clock.forward(1)
+    await until('it is well', async () => (await world.row('tick'))?.outcome === 'done')
+    assert.deepEqual([(await world.row('tick'))?.failures, (await world.row('tick'))?.error], [0, null])
+    assert.deepEqual(await countMessages(world), 1)
+    assert.deepEqual(
+      machine.reports.map(({ outcome }) => outcome),
+      ['failed', 'failed', 'done'],
+    )
+  })
+
+  test('an answer of 400 or more is a failure too', async () => {
+    await using world = await open()
+    world.work['tick'] = async (_request, context) => context.respond(409, {})
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it failed', () => machine.reports.length === 1)
+    assert.match(String(machine.reports[0]?.error), /answered 409/)
+  })
+
+  test('what an action returns is dropped, and a stream let go of', async () => {
+    await using world = await open()
+    const stream = new Readable({ read: () => undefined })
+    world.work['tick'] = async () => stream
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it ran', () => machine.reports.length === 1)
+    assert.equal(machine.reports[0]?.outcome, 'done')
+    assert.equal(stream.destroyed, true)
+  })
+
+  test('an action gets a context without a principal, the slot, a log, and System', async () => {
+    await using world = await open()
+    const seen: unknown[] = []
+    world.work['tick'] = async (request, context) => {
+      const { count } = await context.transaction('System', async (db) =>
+        db
+          .selectFrom('waypost_cronjob')
+          .select((row) => row.fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow(),
+      )
+      context.log.info('a word')
+      const { method, url, params, query, body } = request
+      seen.push({ method, url, params, query, body }, context.principal, count, context.now().toISOString())
+    }
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it ran', () => machine.reports.length === 1)
+    const params = { cronjob: 'tick', slot: '2026-11-20T10:01:00.000Z' }
+    assert.deepEqual(seen, [
+      { method: 'CRON', url: 'cronjob:tick', params, query: {}, body: undefined },
+      undefined,
+      1,
+      '2026-11-20T10:01:30.000Z',
+    ])
+    const line = machine.logs.find(({ msg }) => msg === 'a word')
+    assert.equal(line?.['cronjob'], 'tick')
+    assert.match(String(line?.['run']), /^run_/)
+  })
+
+  test('one that takes too long is told to end, and has failed', async () => {
+    await using world = await open({ tick: { schedule: everyMinute, timeout: '1s' } })
+    world.work['tick'] = async (_request, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it failed', () => machine.reports.length === 1)
+    const { error, ms } = machine.reports[0]!
+    assert.equal(codeOf(error), 'WP_SERVER_CRONJOB_TIMEOUT')
+    assert.ok(ms > 950 && ms < 3000, `${ms} ms`)
+    world.clock.forward(1)
+    await until('the next slot comes', () => world.runs.length === 2)
+  })
+
+  test('the lease of a long run is prolonged; a run whose claim is taken is told to end', async () => {
+    await using world = await open()
+    let signal: AbortSignal | undefined
+    world.work['tick'] = async (_request, context) => {
+      signal = context.signal
+      await new Promise((resolve) => context.signal.addEventListener('abort', resolve))
+    }
+    const machine = await world.open({ leaseMs: 400 })
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it runs', () => signal !== undefined)
+    const first = (await world.row('tick'))!.lease_until!
+    world.clock.forward(0.001)
+    await until('it is prolonged', async () => (await world.row('tick'))!.lease_until! > first)
+    assert.equal(signal!.aborted, false)
+    await world.host.system.db.updateTable('waypost_cronjob').set({ claim_id: 'run_ANOTHER' }).execute()
+    await until('it was told', () => machine.reports.length === 1)
+    assert.equal(codeOf(machine.reports[0]?.error), 'WP_SERVER_CRONJOB_LOST')
+    assert.equal((await world.row('tick'))?.claim_id, 'run_ANOTHER', 'what the other one does is left alone')
+  })
+
+  test('a lease that a wrong clock made far too long is over after the usual time', async () => {
+    await using world = await open()
+    const before = await world.open()
+    const set = await before.follow()
+    await known(world)
+    await before.close()
+    const ahead = 3 * 24 * 60
+    world.clock.forward(ahead)
+    const { now, rows } = await loadLedger(world.host.system)
+    const claiming = { releaseId: set.releaseId, row: rows.get('tick')!, slot: now, leaseMs: 60_000 }
+    assert.ok(await claimSlot(world.host.system, claiming)) // and its server dies
+    world.clock.forward(-ahead)
+    const machine = await world.open()
+    await machine.follow()
+    await until('it is mended', async () => (await world.row('tick'))!.lease_until! < now)
+    world.clock.forward(0.9)
+    await settle()
+    assert.deepEqual(world.runs, [], 'a server that is still there has its time to say so')
+    world.clock.forward(0.2)
+    await until('it runs again', () => machine.reports.length === 1)
+    assert.deepEqual(world.runs, ['tick 2026-11-20T10:01'])
+  })
+
+  test('servers that read other schedules out of one release are named, once', async () => {
+    await using world = await open({ tick: '*/${env.EVERY} * * * *', steady: everyMinute })
+    const machines = [
+      await world.open({}, { variables: { EVERY: '5' } }),
+      await world.open({}, { variables: { EVERY: '10' } }),
+    ]
+    const named = () => machines.map(({ logs }) => logs.filter(({ msg }) => /another schedule/.test(String(msg))))
+    await machines[0]!.follow()
+    await known(world)
+    await settle()
+    assert.deepEqual(named(), [[], []], 'a new release is no conflict')
+    await machines[1]!.follow()
+    await until('both say it', () => named().every((lines) => lines.length > 0))
+    await settle()
+    const seen = named().map((lines) => lines.map(({ cronjob, here, there }) => [cronjob, here, there]))
+    assert.deepEqual(seen, [
+      [['tick', '*/5 * * * * (UTC)', '*/10 * * * * (UTC)']],
+      [['tick', '*/10 * * * * (UTC)', '*/5 * * * * (UTC)']],
+    ])
+  })
+
+  test('another release: its cronjobs are followed, a run ends with what it began with, rows that are gone go', async () => {
+    await using world = await open({ tick: everyMinute, old: '0 * * * *' })
+    const gate = Promise.withResolvers<void>()
+    world.work['tick'] = () => gate.promise
+    const machine = await world.open()
+    const first = await machine.follow()
+    await known(world, 'old')
+    world.clock.forward(1)
+    await until('it runs', () => world.runs.length === 1)
+    await world.deploy({ fresh: everyMinute })
+    await machine.follow()
+    await known(world, 'fresh')
+    await until('old is gone', async () => (await world.row('old')) === undefined)
+    assert.notEqual(await world.row('tick'), undefined, 'it still runs')
+    let isClosed = false
+    void first.close().then(() => (isClosed = true))
+    await settle()
+    assert.equal(isClosed, false)
+    gate.resolve()
+    await until('it ended', () => machine.reports.length === 1)
+    assert.equal(machine.reports[0]?.outcome, 'done')
+    await until('what it used was given back', () => isClosed)
+    await until('tick is gone', async () => (await world.row('tick')) === undefined)
+    world.clock.forward(1)
+    await until('the new one runs', () => world.runs.length === 2)
+    assert.match(world.runs[1]!, /^fresh/)
+  })
+
+  test('a server of a release that is not the active one runs nothing', async () => {
+    await using world = await open()
+    const behind = await world.open()
+    await behind.follow()
+    await known(world)
+    await world.deploy({ tick: everyMinute, more: everyMinute })
+    world.clock.forward(1)
+    await settle()
+    assert.deepEqual(world.runs, [])
+    assert.equal(await world.row('more'), undefined)
+    const current = await world.open()
+    await current.follow()
+    await until('the slot is run by the other one', () => current.reports.length === 1)
+    assert.deepEqual(behind.reports, [])
+  })
+
+  test('another schedule counts from now on, whatever it would have been before', async () => {
+    await using world = await open({ job: '0 9 * * *' })
+    const machine = await world.open()
+    await machine.follow()
+    await known(world, 'job')
+    await world.deploy({ job: '0 10 * * *' })
+    await machine.follow()
+    await until('it is known', async () => (await world.row('job'))?.schedule === '0 10 * * *')
+    await settle()
+    assert.deepEqual(world.runs, [], '10:00 is over')
+    world.clock.set('2026-11-21T10:00:00Z')
+    await until('it ran', () => world.runs.length === 1)
+  })
+
+  test('a clock of the database that was far ahead does not stop cronjobs for good', async () => {
+    await using world = await open()
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.set('2030-01-01T00:00:30Z')
+    await until('it ran', () => machine.reports.length === 1)
+    world.clock.set('2026-11-20T10:05:30Z')
+    await until('it counts again', async () => (await world.row('tick'))!.slot_at < Date.parse('2027-01-01'))
+    world.clock.forward(1)
+    await until('it ran', () => machine.reports.length === 2)
+    assert.equal(world.runs[1], 'tick 2026-11-20T10:06')
+  })
+
+  test('a slot is run when it comes, not when System happens to be looked at', async () => {
+    await using world = await open()
+    world.clock.start('2026-11-20T10:00:58.800Z')
+    const machine = await world.open({ longestWaitMs: 15_000 })
+    await machine.follow()
+    await known(world)
+    const ran: string[] = []
+    world.work['tick'] = async (_request, context) => ran.push(context.now().toISOString())
+    await until('it ran', () => machine.reports.length === 1)
+    assert.match(ran[0]!, /^2026-11-20T10:01:0[0-2]/)
+  })
+
+  test('a process that has to stop tells runs to end, and leaves one that does not listen', async () => {
+    await using world = await open({ kind: everyMinute, deaf: everyMinute })
+    world.work['kind'] = (_request, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
+    world.work['deaf'] = () => new Promise(() => undefined)
+    const machine = await world.open({ graceMs: 50, patienceMs: 100 })
+    await machine.follow()
+    await known(world, 'deaf')
+    world.clock.forward(1)
+    await until('both run', () => world.runs.length === 2)
+    const began = performance.now()
+    await machine.close()
+    assert.ok(performance.now() - began < 2000)
+    assert.deepEqual(
+      machine.reports.map(({ name, error }) => [name, codeOf(error)]),
+      ['kind', 'deaf'].map((name) => [name, 'WP_SERVER_CRONJOB_STOPPED']),
+    )
+    const { outcome, claim_id: claim } = (await world.row('deaf'))!
+    assert.deepEqual({ outcome, claim }, { outcome: 'failed', claim: null })
+  })
+
+  test('stopping waits for what runs', async () => {
+    await using world = await open()
+    const gate = Promise.withResolvers<void>()
+    world.work['tick'] = () => gate.promise
+    const machine = await world.open()
+    await machine.follow()
+    await known(world)
+    world.clock.forward(1)
+    await until('it runs', () => world.runs.length === 1)
+    let isStopped = false
+    const stopped = machine.close().then(() => (isStopped = true))
+    world.clock.forward(1)
+    await settle()
+    assert.equal(isStopped, false)
+    gate.resolve()
+    await stopped
+    assert.equal(world.runs.length, 1)
+    assert.equal((await world.row('tick'))?.outcome, 'done')
+  })
+})
+
+async function countMessages({ host }: World): Promise<number> {
+  const { count } = await host.system.db
+    .selectFrom('waypost_message')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { rollBackTarget, type RollbackOptions, type RollbackPlan } from '../../../src/project/index.ts'
+import { surveyRollback } from '../../../src/operate/index.ts'
+import { describeEachSystem } from '../../support/project-server.ts'
+import { forgetMigration, makesTable, openDeployWorld, projectOf, type DeployWorld } from './world.ts'
+
+const yml = 'waypost.yml'
+const [first, second] = ['migrations/System/1-order.ts', 'migrations/System/2-invoice.ts']
+const breaking = { flags: 'breaking: true,' }
+
+describeEachSystem('going back', ({ newSystem }) => {
+  let world: DeployWorld
+  beforeEach(async () => {
+    world = await openDeployWorld(await newSystem())
+  })
+  afterEach(() => world[Symbol.asyncDispose]())
+  const deploy = async (...parameters: Parameters<DeployWorld['deploy']>) => (await world.deploy(...parameters)).id
+  const back = async (release?: string, more: Partial<RollbackOptions> = {}) => {
+    const { folder, variables } = world
+    return (await rollBackTarget({ folder, variables, release, by: 'bob', waitMs: 0, ...more }))!
+  }
+
+  test('leaves what ran since as it is: nothing runs down', async () => {
+    const one = await deploy({ [yml]: projectOf(1) })
+    const two = await deploy({ [yml]: projectOf(2), [first]: makesTable('order_line') })
+    const plans: RollbackPlan[] = []
+    const confirm = async (plan: RollbackPlan) => plans.push(plan) > 1
+    assert.equal(await back(undefined, { confirm }), undefined, 'nobody said yes')
+    assert.equal(await world.activeId(), two)
+    const [plan] = plans
+    assert.deepEqual([plan?.id, plan?.active?.id, plan?.unknownMigrations], [one, two, []])
+    assert.deepEqual(
+      plan?.changes.map(({ change, kind, name }) => `${change} ${kind} ${name}`),
+      ['changed setting subscription_limit', 'removed migration System/1-order'],
+    )
+    const { id, activated } = await back(undefined, { confirm })
+    assert.deepEqual([id, activated], [one, true])
+    assert.deepEqual([await world.activeId(), await world.tables()], [one, ['order_line']])
+    await back(two.slice(0, 10))
+    assert.equal(await world.activeId(), two)
+  })
+
+  test('behind a migration that is marked breaking is refused, whichever way it is asked for', async () => {
+    const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
+    const two = await deploy({ [yml]: projectOf(2), [second]: makesTable('invoice', breaking) })
+    const three = await deploy({ [yml]: projectOf(3) })
+    const refused = {
+      code: 'WP_RELEASE_BREAKING',
+      message: `The release ${one.slice(0, 8)} cannot work with what ran since: System/2-invoice, marked breaking: true`,
+    }
+    await assert.rejects(back(one), refused)
+    assert.equal((await back()).id, two, 'it has it itself')
+    await assert.rejects(back(), refused)
+    assert.deepEqual([await world.activeId(), await world.tables()], [two, ['invoice', 'order_line']])
+    assert.notEqual(three, two)
+  })
+
+  test('is refused also where the breaking migration is no longer in the project, and said where nobody can tell', async () => {
+    const one = await deploy({ [yml]: projectOf(1) })
+    const two = await deploy({ [yml]: projectOf(2), [second]: makesTable('invoice', breaking) })
+    const three = await deploy({ [yml]: projectOf(3), [second]: undefined })
+    await assert.rejects(back(one), { code: 'WP_RELEASE_BREAKING' })
+    await world.host.system.db.deleteFrom('waypost_release').where('id', '=', two).execute()
+    await world.host.system.db.deleteFrom('waypost_release_part').where('manifest', 'like', '%2-invoice%').execute()
+    assert.deepEqual((await surveyRollback(world.host, one)).unknownMigrations, ['System/2-invoice'])
+    assert.equal(await world.activeId(), three)
+  })
+
+  test('looks at every connection', async () => {
+    const notes = 'connection: { Notes: { class: sqlite, config: { file: notes.db } } }\n'
+    const one = await deploy({ [yml]: projectOf(1, notes) })
+    await deploy({ 'migrations/Notes/1-note.ts': makesTable('note', breaking) })
+    await assert.rejects(back(one), { code: 'WP_RELEASE_BREAKING', message: /Notes\/1-note/ })
+  })
+
+  test('goes on where a connection cannot be opened, and counts what it should have as done', async () => {
+    const away = 'connection: { Away: { class: sqlite, config: { file: "${env.AWAY}" } } }\n'
+    const variables = { ...world.variables, AWAY: 'away.db' }
+    const one = await deploy({ [yml]: projectOf(1, away) }, { variables })
+    const two = await deploy({ 'migrations/Away/1-note.ts': makesTable('note') }, { variables })
+    assert.deepEqual((await surveyRollback({ ...world.host, variables }, one)).unreachable, [])
+    assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is not known here')
+    await deploy({ 'migrations/Away/2-more.ts': makesTable('more', breaking) }, { variables })
+    const refused = { code: 'WP_RELEASE_BREAKING', message: /Away\/2-more/ }
+    await assert.rejects(surveyRollback(world.host, two), refused)
+    await assert.rejects(surveyRollback({ ...world.host, variables }, two), refused)
+  })
+
+  test('to what needs a migration that was taken back is refused', async () => {
+    const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
+    await deploy({ [yml]: projectOf(2), [first]: undefined })
+    await forgetMigration(world.host, '1-order')
+    await assert.rejects(back(one), { code: 'WP_RELEASE_MIGRATIONS', message: /System\/1-order/ })
+  })
+
+  test('to what a living server is too old for is refused', async () => {
+    const { db } = world.host.system
+    const one = await deploy({ [yml]: projectOf(1) })
+    await deploy({ [yml]: projectOf(2) })
+    const row = { id: 's', name: 'app-1', version: '0.0.1', state: 'serving' as const, started_at: 1 }
+    await db
+      .insertInto('waypost_server')
+      .values({ ...row, heartbeat_at: Date.now() })
+      .execute()
+    await assert.rejects(back(one), { code: 'WP_RELEASE_SERVERS_OLDER', message: /app-1 \(0\.0\.1\)/ })
+    await db.updateTable('waypost_server').set({ heartbeat_at: 1 }).execute()
+    assert.equal((await back(one)).id, one)
+  })
+
+  test('to what is damaged is refused, from what is damaged is not', async () => {
+    const { db } = world.host.system
+    const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
+    const two = await deploy({ [yml]: projectOf(2) })
+    await db
+      .updateTable('waypost_release_part')
+      .set({ manifest: '{}' })
+      .where('manifest', 'like', '%"subscription_limit":2%')
+      .execute()
+    assert.equal((await back()).id, one)
+    await assert.rejects(back(two), { code: 'WP_RELEASE_CORRUPT' })
+    await db.deleteFrom('waypost_artifact').execute()
+    await deploy({ [yml]: projectOf(3), [first]: undefined })
+    await assert.rejects(back(one), { code: 'WP_RELEASE_CORRUPT' })
+  })
+
+  test('beside somebody else who deploys is refused: what was looked at is not active any more', async () => {
+    const one = await deploy({ [yml]: projectOf(1) })
+    await deploy({ [yml]: projectOf(2) })
+    let three: string | undefined
+    const confirm = async () => {
+      three = await deploy({ [yml]: projectOf(3) })
+      return true
+    }
+    await assert.rejects(back(one, { confirm }), { code: 'WP_RELEASE_SUPERSEDED' })
+    assert.equal(await world.activeId(), three)
+  })
+})

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sha256 } from '../../src/kit/index.ts'
+import { importInTime } from '../../src/release/import-in-time.ts'
+import { registerArtifacts } from '../../src/release/load-artifacts.ts'
+
+function register(content: string): string {
+  const hash = sha256(content)
+  registerArtifacts([{ hash, content }])
+  return hash
+}
+
+const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts does not finish' }
+
+test('an import that waits for ever is given up, sooner the next time; what was mended is imported', async () => {
+  const hash = register('await new Promise(() => {})\nexport default 1')
+  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
+  const began = performance.now()
+  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 60_000 }), waits)
+  assert.ok(performance.now() - began < 5000)
+  const mended = register('await new Promise((resolve) => setTimeout(resolve, 20))\nexport default 2')
+  assert.deepEqual({ ...((await importInTime(mended, 'src/a.ts', { timeoutMs: 5000 })) as object) }, { default: 2 })
+})
+
+test('an import is given up soon after its signal, and one that waits for nothing ends in spite of it', async () => {
+  const hash = register('await new Promise(() => {})\nexport default 3')
+  const stop = new AbortController()
+  const began = performance.now()
+  const importing = importInTime(hash, 'src/a.ts', { signal: stop.signal })
+  stop.abort()
+  await assert.rejects(importing, waits)
+  await assert.rejects(importInTime(hash, 'src/a.ts', { signal: stop.signal }), waits)
+  assert.ok(performance.now() - began < 5000)
+  const sound = register('export default 4')
+  assert.deepEqual({ ...((await importInTime(sound, 'src/b.ts', { signal: stop.signal })) as object) }, { default: 4 })
+})
+
+test('an import that was given up and finished later is there', async () => {
+  const hash = register('await new Promise((resolve) => setTimeout(resolve, 100))\nexport default 5')
+  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
+  assert.deepEqual({ ...((await importInTime(hash, 'src/a.ts')) as object) }, { default: 5 })
+})
+
+test('what a module throws is thrown as it is', async () => {
+  await assert.rejects(importInTime(register(`throw new Error('its own')`), 'src/a.ts'), { message: 'its own' })
+})
