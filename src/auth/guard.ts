@@ -1,6 +1,7 @@
 import type { Principal } from '../contract/index.ts'
 import { makeFeedCache, storeErrors, type Change, type Feed, type System } from '../store/index.ts'
 import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
+import { makeTokenReader, type TokenReader } from './token/token-reader.ts'
 import { makeRefusals, type Refusals } from './refusals.ts'
 import { intersect, splitScopes } from './account/scopes.ts'
 
@@ -46,6 +47,7 @@ export function makeGuard(options: GuardOptions): Guard {
   // A key may have been withdrawn, and with it whatever it signed.
   const cache = makeFeedCache<Verified>({ feed, limit: cacheLimit, subjectsOf, clearOn: ['key'] })
   const refusals = makeRefusals(options.issuer)
+  const reader = makeTokenReader(options.system)
   let uses = new Map<string, number>()
 
   function admit({ principal, carried, jti }: Verified, now: number, needed: readonly string[]): Principal {
@@ -64,7 +66,7 @@ export function makeGuard(options: GuardOptions): Guard {
         cached = cache.get(token)
       }
       if (cached === undefined) {
-        const load = () => loadVerified(options, token, refusals)
+        const load = () => loadVerified(options, reader, { token, refusals })
         return cache.load(token, load).then((verified) => admit(verified, clock.now(), needed))
       }
       const now = clock.now()
@@ -102,27 +104,31 @@ function readBearer(header: string, needed: readonly string[], refusals: Refusal
 }
 
 /** Checks the signature, then reads what System says of the token now. */
-async function loadVerified(options: GuardOptions, token: string, refusals: Refusals): Promise<Verified> {
+async function loadVerified(
+  options: GuardOptions,
+  reader: TokenReader,
+  { token, refusals }: { token: string; refusals: Refusals },
+): Promise<Verified> {
   const verification = await answered(verifyAccessToken(options, token))
   if (!('jti' in verification)) throw refusals.invalid(verification.reason, verification.cause)
   const { jti } = verification
-  const found = await answered(readToken(options.system, jti))
-  if (found === undefined) throw refusals.invalid('is not known here')
-  const { row, heldScopes } = found
-  if (row.revoked_at !== null) throw refusals.invalid('was revoked')
-  if (row.user_status !== 'active') throw refusals.invalid('belongs to a user that is disabled')
-  if (row.client_status !== 'active') throw refusals.invalid('belongs to a client that is disabled')
-  const carried = splitScopes(row.scope)
+  const stored = await answered(reader.read(jti))
+  if (stored === undefined) throw refusals.invalid('is not known here')
+  const { user, client, familyId, expiresAt } = stored
+  if (stored.revokedAt !== null) throw refusals.invalid('was revoked')
+  if (user.status !== 'active') throw refusals.invalid('belongs to a user that is disabled')
+  if (client.status !== 'active') throw refusals.invalid('belongs to a client that is disabled')
+  const carried = splitScopes(stored.scope)
   return {
     principal: {
-      user: { id: row.user_id, name: row.user_name },
-      client: { id: row.client_id },
-      scopes: intersect(carried, heldScopes),
+      user: { id: user.id, name: user.name },
+      client: { id: client.id },
+      scopes: intersect(carried, stored.heldScopes),
     },
     carried,
     jti,
-    familyId: row.family_id,
-    expiresAt: row.expires_at,
+    familyId,
+    expiresAt,
   }
 }
 
@@ -139,42 +145,4 @@ async function answered<Value>(work: Promise<Value>): Promise<Value> {
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function readToken(system: System, jti: string) {
-  const rows = await system.guardDb
-    .selectFrom('waypost_token as token')
-    .innerJoin('waypost_user as user', 'user.id', 'token.user_id')
-    .innerJoin('waypost_client as client', 'client.id', 'token.client_id')
-    .leftJoin('waypost_user_scope as granted', (join) =>
-      join.onRef('granted.user_id', '=', 'token.user_id').on(({ eb, or, exists, selectFrom, ref }) =>
-        or([
-          eb('client.user_id', 'is', null), // those that are built in pass on what the user has
-          exists(
-            selectFrom('waypost_client_scope as given')
-              .select('given.scope')
-              .where('given.client_id', '=', ref('token.client_id'))
-              .where('given.scope', '=', ref('granted.scope')),
-          ),
-        ]),
-      ),
-    )
-    .select([
-      'token.user_id',
-      'token.client_id',
-      'token.family_id',
-      'token.scope',
-      'token.expires_at',
-      'token.revoked_at',
-    ])
-    .select([
-      'user.name as user_name',
-      'user.status as user_status',
-      'client.status as client_status',
-      'granted.scope as granted',
-    ])
-    .where('token.jti', '=', jti)
-    .execute()
-  const row = rows[0]
-  return row && { row, heldScopes: rows.flatMap((one) => one.granted ?? []) }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type KyselyPlugin } from 'kysely'
 import { makeGuard, openKeyRing, revokeTokens, type Guard, type KeyRing } from '../../src/auth/index.ts'
+import { makeTokenReader } from '../../src/auth/token/token-reader.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { startFeed, type Feed, type System } from '../../src/store/index.ts'
 import { openLine, type Line } from '../support/line.ts'
@@ -58,6 +60,72 @@ for (const kind of systemKinds) {
       gate.open()
       await reading
       await assert.rejects(async () => guard.authorize(header, []), { code: 'WP_AUTH_TOKEN' })
+      guard.close()
+    })
+
+    test('keeps what it read although another token was revoked meanwhile', async () => {
+      const gate = makeGate()
+      const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
+      const [{ header }, other] = [await issue(), await issue()]
+      const reading = guard.authorize(header, [])
+      await gate.reached
+      await revokeTokens(world.system, { jti: other.jti }, world.clock.now())
+      await feed.catchUp()
+      gate.open()
+      await reading
+      assert.equal(isCached(guard, header), true)
+      guard.close()
+    })
+
+    test('reads tokens that come while others are read in one statement', async () => {
+      const counter = makeCounter()
+      const reader = makeTokenReader({
+        ...world.system,
+        guardDb: world.system.guardDb.withPlugin(counter.plugin),
+      })
+      const jtis = await Promise.all(Array.from({ length: 30 }, async () => (await issue()).jti))
+      const found = await Promise.all(['unknown', ...jtis, ...jtis].map((jti) => reader.read(jti)))
+      assert.deepEqual(
+        found.map((token) => token?.scope),
+        [undefined, ...jtis, ...jtis].map((jti) => jti && 'note todo'),
+      )
+      assert.equal(counter.count(), 3, 'two that began at once, and one for all the others')
+    })
+
+    test('misses no revocation while many tokens are read and others are revoked', async () => {
+      const guard = guardOf()
+      const tokens = await Promise.all(Array.from({ length: 60 }, issue))
+      const ask = async (header: string) => {
+        try {
+          await guard.authorize(header, [])
+          return true
+        } catch {
+          return false
+        }
+      }
+      let isRunning = true
+      const asking = tokens.map(async ({ header }) => {
+        while (isRunning) {
+          await ask(header)
+          await nextTurn()
+        }
+      })
+      const [revoked, kept] = [tokens.slice(0, 40), tokens.slice(40)]
+      for (const { header, jti } of revoked) {
+        await revokeTokens(world.system, { jti }, world.clock.now())
+        await feed.catchUp()
+        assert.equal(await ask(header), false, 'right after this process heard of it')
+      }
+      isRunning = false
+      await Promise.all(asking)
+      assert.deepEqual(
+        await Promise.all(revoked.map(({ header }) => ask(header))),
+        revoked.map(() => false),
+      )
+      assert.deepEqual(
+        await Promise.all(kept.map(({ header }) => ask(header))),
+        kept.map(() => true),
+      )
       guard.close()
     })
 
