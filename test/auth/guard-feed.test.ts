@@ -103,9 +103,9 @@ for (const kind of systemKinds) {
           return false
         }
       }
-      let isRunning = true
+      const stopping = new AbortController()
       const asking = tokens.map(async ({ header }) => {
-        while (isRunning) {
+        while (!stopping.signal.aborted) {
           await ask(header)
           await nextTurn()
         }
@@ -116,7 +116,7 @@ for (const kind of systemKinds) {
         await feed.catchUp()
         assert.equal(await ask(header), false, 'right after this process heard of it')
       }
-      isRunning = false
+      stopping.abort()
       await Promise.all(asking)
       assert.deepEqual(
         await Promise.all(revoked.map(({ header }) => ask(header))),

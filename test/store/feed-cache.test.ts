@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeFeedCache, type Change, type Feed, type FeedCache, type FeedListener } from '../../src/store/index.ts'
+import { makeFeedCache, type Change, type FeedCache, type FeedListener } from '../../src/store/index.ts'
 
 interface Known {
   readonly text: string
@@ -21,7 +21,7 @@ function openCache(limit = 100) {
   }
   const asked = { count: 0 }
   const cache: FeedCache<Known> = makeFeedCache({
-    feed: feed as unknown as Feed,
+    feed,
     limit,
     clearOn: ['key'],
     subjectsOf({ about }) {
@@ -231,93 +231,100 @@ interface Read {
 }
 
 const subjectNames = ['ann', 'bob', 'app']
+const keys = ['a', 'b']
 const steps = fc.array(
   fc.oneof<fc.Arbitrary<Step>[]>(
     fc.record({ what: fc.constant('commit'), subject: fc.constantFrom(...subjectNames) }),
     fc.record({ what: fc.constantFrom('tell', 'look', 'end', 'fail'), which: fc.nat(5) }),
-    fc.record({ what: fc.constant('ask'), key: fc.constantFrom('a', 'b') }),
+    fc.record({ what: fc.constant('ask'), key: fc.constantFrom(...keys) }),
     fc.record({ what: fc.constant('reset') }),
   ),
   { maxLength: 60, size: 'max' },
 )
 
+/** A database, its feed and a cache, which do one thing at a time in an order that is given. */
+class CacheWorld {
+  /** Values that were given out. */
+  given = 0
+  readonly #commits: string[] = []
+  #told = 0
+  readonly #listeners = new Set<FeedListener>()
+  readonly #reads: Read[] = []
+  readonly #asked: Promise<unknown>[] = []
+  readonly #cache = makeFeedCache<Seen>({
+    feed: {
+      isFresh: () => true,
+      listen: (listener) => (this.#listeners.add(listener), () => this.#listeners.delete(listener)),
+    },
+    limit: 100,
+    subjectsOf: ({ about }) => about.map((subject): Change => ({ kind: 'user', subject })),
+  })
+
+  async take(step: Step): Promise<void> {
+    if (step.what === 'commit') this.#commits.push(step.subject)
+    else if (step.what === 'ask') this.#asked.push(this.#ask(step.key).catch((error) => assert.equal(error, 'failed')))
+    else if (step.what === 'reset') this.#tell('reset')
+    else if (step.what === 'tell') this.#tell(step.which + 1)
+    else this.#goOn(step)
+    await settle()
+    for (const kept of keys.flatMap((key) => this.#cache.get(key) ?? [])) this.#assertCurrent(kept, this.#told)
+  }
+
+  async end(): Promise<void> {
+    while (this.#reads.length > 0) await this.take({ what: 'end', which: 0 })
+    await Promise.all(this.#asked)
+  }
+
+  #tell(news: number | 'reset'): void {
+    const changes = this.#commits.slice(this.#told, news === 'reset' ? undefined : this.#told + news)
+    this.#told += changes.length
+    const told = news === 'reset' ? news : changes.map((subject): Change => ({ kind: 'user', subject }))
+    for (const listener of this.#listeners) listener(told)
+  }
+
+  #goOn({ what, which }: Extract<Step, { which: number }>): void {
+    const index = which % (this.#reads.length || 1)
+    const read = this.#reads[index]
+    if (read === undefined) return
+    if (what === 'look') return this.#look(read)
+    this.#reads.splice(index, 1)
+    if (what === 'fail') return read.ended.reject('failed')
+    this.#look(read)
+    read.ended.resolve(read.seen!)
+  }
+
+  /** What the database says now. A value depends on one subject always, and on another as long as the first one says so. */
+  #look(read: Read): void {
+    const own = read.key === 'a' ? 'ann' : 'bob'
+    const other = subjectNames[this.#commits.filter((subject) => subject === own).length % 3]!
+    read.seen ??= { about: [own, other], commits: this.#commits.length }
+  }
+
+  async #ask(key: string): Promise<void> {
+    const known = this.#told
+    const read = () => {
+      const one: Read = { key, seen: undefined, ended: Promise.withResolvers() }
+      this.#reads.push(one)
+      return one.ended.promise
+    }
+    this.#assertCurrent(this.#cache.get(key) ?? (await this.#cache.load(key, read)), known)
+  }
+
+  #assertCurrent({ about, commits: seen }: Seen, known: number): void {
+    this.given += 1
+    const outdated = this.#commits.slice(seen, known).filter((subject) => about.includes(subject))
+    assert.deepEqual(outdated, [], `was read after ${seen} commits, and ${known} were known`)
+  }
+}
+
 test('no order of commits, news of them, reads and questions makes it give out what a known change has outdated', async () => {
   let given = 0
-  await fc.assert(
-    fc.asyncProperty(steps, async (order) => {
-      const listeners = new Set<FeedListener>()
-      const cache = makeFeedCache<Seen>({
-        feed: {
-          isFresh: () => true,
-          listen: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-        },
-        limit: 100,
-        subjectsOf: ({ about }) => about.map((subject): Change => ({ kind: 'user', subject })),
-      })
-      const commits: string[] = []
-      let told = 0
-      const reads: Read[] = []
-      const asked: Promise<unknown>[] = []
-
-      const tell = (count: number) => {
-        const news = commits.slice(told, told + count)
-        told += news.length
-        for (const listener of listeners) listener(news.map((subject) => ({ kind: 'user', subject })))
-      }
-      /** What the database says now. A value depends on one subject always, and on another one as long as it says so. */
-      const look = (read: Read) => {
-        const own = read.key === 'a' ? 'ann' : 'bob'
-        const other = subjectNames[commits.filter((subject) => subject === own).length % 3]!
-        read.seen ??= { about: [own, other], commits: commits.length }
-      }
-      const end = (read: Read) => {
-        look(read)
-        reads.splice(reads.indexOf(read), 1)
-        read.ended.resolve(read.seen!)
-      }
-      const assertCurrent = ({ about, commits: seen }: Seen, known: number) => {
-        given += 1
-        const outdated = commits.slice(seen, known).filter((subject) => about.includes(subject))
-        assert.deepEqual(outdated, [], `was read after ${seen} commits, and ${known} were known`)
-      }
-      const ask = async (key: string) => {
-        const known = told
-        const value =
-          cache.get(key) ??
-          (await cache.load(key, () => {
-            const read: Read = { key, seen: undefined, ended: Promise.withResolvers() }
-            reads.push(read)
-            return read.ended.promise
-          }))
-        assertCurrent(value, known)
-      }
-      for (const step of order) {
-        const read = 'which' in step ? reads[step.which % (reads.length || 1)] : undefined
-        if (step.what === 'commit') commits.push(step.subject)
-        else if (step.what === 'tell') tell(step.which + 1)
-        else if (step.what === 'ask') asked.push(ask(step.key).catch((error) => assert.equal(error, 'failed')))
-        else if (step.what === 'reset') {
-          told = commits.length
-          for (const listener of listeners) listener('reset')
-        } else if (step.what === 'look' && read !== undefined) look(read)
-        else if (step.what === 'end' && read !== undefined) end(read)
-        else if (step.what === 'fail' && read !== undefined) {
-          reads.splice(reads.indexOf(read), 1)
-          read.ended.reject('failed')
-        }
-        await settle()
-        for (const key of ['a', 'b']) {
-          const kept = cache.get(key)
-          if (kept !== undefined) assertCurrent(kept, told)
-        }
-      }
-      while (reads.length > 0) {
-        end(reads[0]!)
-        await settle()
-      }
-      await Promise.all(asked)
-    }),
-    { numRuns: 1000 },
-  )
+  const property = fc.asyncProperty(steps, async (order) => {
+    const world = new CacheWorld()
+    for (const step of order) await world.take(step)
+    await world.end()
+    given += world.given
+  })
+  await fc.assert(property, { numRuns: 1000 })
   assert.ok(given > 1000, 'hardly any value was given out')
 })
