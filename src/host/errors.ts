@@ -43,6 +43,12 @@ export const errors = defineErrors({
     message: 'OpenTelemetry is asked for by its variables, and its packages are not installed beside waypost',
     hint: 'Install them: npm install @opentelemetry/api @opentelemetry/sdk-node; or set OTEL_SDK_DISABLED=true.',
   },
+  WP_SERVER_CONNECTION_LIMIT: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_CONNECTION_LIMIT is "{value}", which is not a number of connections',
+    hint: 'Use a whole number from 1 to 9999999, or leave it unset.',
+  },
   WP_SERVER_DURATION: {
     kind: 'user',
     status: 500,

@@ -37,5 +37,5 @@ export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cr
 export { makeLogger } from './make-logger.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'
-export { readOpsAddress, readPressureLimit, readStopping } from './read-host-settings.ts'
+export { readConnectionLimit, readOpsAddress, readPressureLimit, readStopping } from './read-host-settings.ts'
 export type { ServerTracing } from './tracing/make-tracing.ts'

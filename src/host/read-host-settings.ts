@@ -26,6 +26,28 @@ export function readPressureLimit(variables: Variables): number | undefined {
 }
 
 /**
+ * How many connections are open at most: `WAYPOST_CONNECTION_LIMIT`; by default 10,000, or three quarters of the files
+ * that this process may have open where that is less. @throws WP_SERVER_CONNECTION_LIMIT
+ */
+export function readConnectionLimit(variables: Variables): number {
+  const text = variable(variables, 'WAYPOST_CONNECTION_LIMIT')
+  if (text === undefined) return Math.min(10_000, Math.floor((readOpenFileLimit() * 3) / 4))
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw errors.WP_SERVER_CONNECTION_LIMIT({ value: text })
+  return Number(text)
+}
+
+/** The rest is for databases, deliveries, code and logs. */
+function readOpenFileLimit(): number {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean }
+  const { excludeNetwork } = report
+  report.excludeNetwork = true // else the names of all hosts that it is connected to are looked up
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } }
+  report.excludeNetwork = excludeNetwork
+  const soft = userLimits?.open_files?.soft
+  return typeof soft === 'number' ? soft : Infinity
+}
+
+/**
  * Where health and metrics are told without a token: the given port or `OPS_PORT`, on `OPS_HOST`, which is this machine
  * by default. Undefined without a port. @throws WP_SERVER_NUMBER
  */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { makeHolds } from './holds.ts'
@@ -30,6 +31,10 @@ export interface ListenerOptions extends Address {
   readonly generation: Generation
   /** While it is high, what is not asked about the server's health is refused. */
   readonly pressure?: Pressure | undefined
+  /** 10,000 connections by default. */
+  readonly connections?: ConnectionLimits | undefined
+  /** Called when a connection could not be accepted; the server goes on. */
+  onError?(error: Error): void
 }
 
 const serverOptions: ServerOptions = {
@@ -55,24 +60,28 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     void closed.then(() => retired.delete(closed))
   }
 
-  const server = createServer(serverOptions, (request, response) => {
+  const connections = new Connections(options.connections ?? { most: 10_000 }, (request, response, ended) => {
     if (isClosing) return refuse(response, errors.WP_RUNTIME_CLOSING())
     if (pressure?.isHigh() && !isAboutHealth(request)) return refuse(response, errors.WP_RUNTIME_PRESSURE())
     const letGo = holds.all()
-    if (letGo === undefined || isAboutLife(request)) return answer(request, response)
+    if (letGo === undefined || isAboutLife(request)) return answer(request, response, ended)
     void letGo.then(() => {
       if (holds.isStarting()) refuse(response, errors.WP_RUNTIME_STARTING())
-      else answer(request, response)
+      else answer(request, response, ended)
     })
   })
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
     if (response.closed) return // its caller went while it was held
     if (isDraining) response.shouldKeepAlive = false
     current.answer(request, response, () => {
+      ended()
       if (isClosing) server.closeIdleConnections() // or the connection would be kept for the next request
     })
   }
+  const server = createServer(serverOptions, connections.take)
+  connections.watch(server)
   await listen(server, options)
+  server.on('error', (error) => options.onError?.(error)) // of accept: no descriptors or no memory left, for example
   const { port } = server.address() as AddressInfo
 
   return {

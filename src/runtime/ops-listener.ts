@@ -40,7 +40,10 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
       sendJson(response, 503, { status: 'It cannot be measured now' })
     })
   })
+  server.maxConnections = 100 // operators need a few; the rest of the descriptors are for requests
+  server.timeout = 60_000
   await listen(server, options)
+  server.on('error', options.onError) // of accept
   return {
     port: (server.address() as AddressInfo).port,
     host: options.host,

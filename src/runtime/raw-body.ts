@@ -11,10 +11,17 @@ export interface RawBody {
 /** Finds out whether a result is no JSON but a stream, bytes or a file. */
 export function asRawBody(body: unknown): RawBody | undefined {
   if (typeof body !== 'object' || body === null || isPlain(body)) return undefined
-  if (body instanceof Readable || body instanceof Uint8Array) return { payload: body }
+  if (body instanceof Readable) return { payload: catchErrors(body) }
+  if (body instanceof Uint8Array) return { payload: body }
   if (body instanceof ArrayBuffer) return { payload: new Uint8Array(body) }
-  if (body instanceof Blob) return { payload: Readable.from(body.stream()), ...(body.type && { type: body.type }) }
-  return isIterable(body) ? { payload: Readable.from(body) } : undefined
+  if (body instanceof Blob)
+    return { payload: catchErrors(Readable.from(body.stream())), ...(body.type && { type: body.type }) }
+  return isIterable(body) ? { payload: catchErrors(Readable.from(body)) } : undefined
+}
+
+/** A stream may fail before anything reads it, while events are stored for example: an error event would end the process. */
+function catchErrors(stream: Readable): Readable {
+  return stream.on('error', () => undefined)
 }
 
 /** What most results are, told at once. */
@@ -31,5 +38,5 @@ function isIterable(body: object): body is AsyncIterable<unknown> {
 /** Lets go of what a result that nobody gets holds open, a file for example. */
 export function discardResult(result: unknown): void {
   const raw = asRawBody(result instanceof ActionResponse ? result.body : result)
-  if (raw?.payload instanceof Readable) raw.payload.on('error', () => undefined).destroy()
+  if (raw?.payload instanceof Readable) raw.payload.destroy()
 }

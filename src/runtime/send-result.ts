@@ -51,7 +51,7 @@ export function makeSender(
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(method, sources.pageHeaders)
 
-  return ({ result, context, reply }) => {
+  const sendNow = ({ result, context, reply }: Sending): Promise<void> | undefined => {
     const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
     const status = given?.status ?? usual
     const body = given === undefined ? result : given.body
@@ -59,8 +59,21 @@ export function makeSender(
     if (written.dropped !== undefined) tellDropped(reply, action, written.dropped)
     if (isSafe && status < 300 && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
+    if (written.payload === undefined) discardResult(body)
     if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, given })
     return context.storeDispatched().then(() => answer(reply, { status, written, given }))
+  }
+
+  return (sending) => {
+    const fail = (error: unknown): never => {
+      discardResult(sending.result)
+      throw error
+    }
+    try {
+      return sendNow(sending)?.catch(fail)
+    } catch (error) {
+      return fail(error)
+    }
   }
 }
 
@@ -88,9 +101,8 @@ function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeader
 }
 
 /** @throws WP_RUNTIME_NOT_ACCEPTABLE for a caller who does not take what it is answered with */
-function assertAcceptable({ headers: { accept } }: FastifyRequest, { payload, type }: Written): void {
+function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Written): void {
   if (accept === undefined || accept === '*/*' || accepts(accept, type)) return
-  discardResult(payload)
   throw errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: type.split(';', 1)[0]! })
 }
 

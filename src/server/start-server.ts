@@ -1,9 +1,9 @@
 import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import type { Artifact, StoredRelease } from '../release/index.ts'
-import { openListener } from '../runtime/index.ts'
+import { openListener, type ConnectionLimits } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
-import { defaultTerms, termsOf, type ReleaseTerms, type Host } from '../host/index.ts'
+import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
 import { buildFor } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
 import { keepUses } from './keep-uses.ts'
@@ -75,7 +75,13 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     closers.push(writeUses(shared))
     closers.push(() => runHooks(shared, 'onClosed', undefined))
     let generation = await buildFor(shared, undefined)
-    const listener = await openListener({ ...options.address, pressure: options.pressure, generation })
+    const listener = await openListener({
+      ...options.address,
+      pressure: options.pressure,
+      connections: limitConnections(options),
+      onError: (error) => options.logger.error({ err: error }, 'a connection could not be accepted'),
+      generation,
+    })
     const cronjobs = await serveCronjobs(shared)
     closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
     return {
@@ -104,6 +110,14 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {
+  return {
+    most: readConnectionLimit(host.variables),
+    onFull: (limit) =>
+      logger.warn({ limit }, 'connection limit reached: idle connections are closed, or new ones refused'),
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openProject, type TestProject } from '../support/project.ts'
+import { openProject, type RunOptions, type TestProject } from '../support/project.ts'
 import type { RunningCli } from '../support/cli.ts'
 
 /** `serve` in a process of its own. */
@@ -11,8 +11,8 @@ export interface Serving extends RunningCli {
 }
 
 /** Starts `serve` on a free port and waits until it listens. */
-export async function startServe(host: TestProject): Promise<Serving> {
-  const serving = host.start('serve --port 0')
+export async function startServe(host: TestProject, options?: RunOptions): Promise<Serving> {
+  const serving = host.start('serve --port 0', options)
   const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
   return { ...serving, port: Number(port) }
 }

@@ -241,7 +241,8 @@ describe('an answer of a route', () => {
 })
 
 describe('a stream that nobody reads', () => {
-  const source = `import { Readable } from 'node:stream'
+  const source = `import { createReadStream } from 'node:fs'
+    import { Readable } from 'node:stream'
     let closed = 0
     const endless = () => new Readable({
       read() { setTimeout(() => this.push('x'), 5) },
@@ -251,6 +252,15 @@ describe('a stream that nobody reads', () => {
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))`
   const body = `if (request.params.kind === 'closed') return { closed }
     if (request.query.late !== undefined) await wait(150)
+    if (request.params.kind === 'bodyless') return context.respond(204, endless())
+    if (request.params.kind === 'status') return context.respond(999, endless())
+    if (request.params.kind === 'header') return context.respond(200, endless(), { 'x-bad': 'a\\r\\nb: c' })
+    if (request.params.kind === 'missing') {
+      await context.dispatch('ping', {})
+      const missing = createReadStream('/there/is/no/such/file')
+      missing.once('close', () => (closed += 1))
+      return missing
+    }
     if (request.params.kind === 'generator') return generate()
     return request.params.kind === 'given' ? context.respond(200, endless()) : endless()`
   let server: ProjectServer
@@ -259,7 +269,9 @@ describe('a stream that nobody reads', () => {
       files: {
         'waypost.yml':
           'routes: { /stream/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, timeout: 100ms, action: src/a.ts } } }, ' +
-          '/slow/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, action: src/a.ts } } } }',
+          '/slow/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, action: src/a.ts } } }, ' +
+          '/result/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, dispatch: ping, action: src/a.ts } } } }\n' +
+          'event: { ping: { schema: { type: object } } }',
         'src/a.ts': actionFile(body, source),
       },
     })
@@ -300,6 +312,27 @@ describe('a stream that nobody reads', () => {
       await untilClosed(before + 1)
     })
   }
+
+  for (const [path, expected] of [
+    ['/stream/bodyless', 204],
+    ['/stream/status', 500],
+    ['/stream/header', 500],
+    ['/result/plain', 500],
+    ['/stream/missing', 500],
+    ['/slow/missing', 500],
+  ] as const) {
+    test(`is closed when it cannot be sent, and its own failure stops nothing: ${path}`, async () => {
+      const before = await countClosed()
+      assert.equal((await send(server.port, { path })).status, expected)
+      await untilClosed(before + 1)
+    })
+  }
+
+  test('may fail to open when the request was HEAD', async () => {
+    const before = await countClosed()
+    await send(server.port, { path: '/stream/missing', method: 'HEAD' })
+    await untilClosed(before + 1)
+  })
 
   test('is closed when the request was HEAD', async () => {
     const before = await countClosed()

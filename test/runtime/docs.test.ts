@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { platform } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
 const yaml = (docs: string, more = '') => `
 routes:
@@ -80,6 +85,24 @@ describe('/openapi.json and /docs', () => {
     const headers = { 'if-none-match': String(plain.headers.etag) }
     assert.equal((await send(server.port, { path, headers })).status, 304)
   })
+
+  test(
+    'callers who leave before they have the viewer leave no file open',
+    { skip: platform() !== 'linux' },
+    async () => {
+      const countFiles = () => readdirSync('/proc/self/fd').length
+      const leave = async () => {
+        const socket = connect(server.port, '127.0.0.1')
+        socket.write('GET /docs/viewer.js HTTP/1.1\r\nHost: a\r\n\r\n')
+        await once(socket, 'data')
+        socket.resetAndDestroy()
+      }
+      await leave()
+      const before = countFiles()
+      for (let turn = 0; turn < 20; turn += 1) await Promise.all(Array.from({ length: 10 }, leave))
+      await until('their connections are closed', () => countFiles() <= before)
+    },
+  )
 
   for (const path of [
     '/openapi.json',

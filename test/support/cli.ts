@@ -17,6 +17,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>
   /** What stands on standard input, which is closed behind it. */
   readonly input?: string
+  /** How many files and sockets it may have open. */
+  readonly descriptors?: number
 }
 
 /** A command that has ended. */
@@ -47,7 +49,10 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 /** Starts the built command line as a user does, in a process of its own with an environment of its own. */
 export function startCli(words: readonly string[], options: CliOptions): RunningCli {
   if (!existsSync(path.join(root, 'dist'))) throw new Error('There is no dist/: npm run build first')
-  const child = spawn(process.execPath, [launcher, ...words], { cwd: options.cwd, env: cleanEnvironment(options.env) })
+  const limit = options.descriptors === undefined ? '' : `ulimit -n ${options.descriptors} && `
+  const command = [process.execPath, launcher, ...words]
+  const [file = '', ...rest] = limit === '' ? command : ['/bin/sh', '-c', `${limit}exec "$@"`, 'sh', ...command]
+  const child = spawn(file, rest, { cwd: options.cwd, env: cleanEnvironment(options.env) })
   living.add(child)
   const output = { stdout: '', stderr: '' }
   const listeners = new Set<() => void>()

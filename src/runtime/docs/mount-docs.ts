@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createGunzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { docsRedirectPath, type Guard } from '../../auth/index.ts'
 import { installation, sha256, type Settings } from '../../kit/index.ts'
@@ -38,16 +38,17 @@ type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
   const { serverUrl } = sources
-  let made: { readonly of: Manifest; readonly text: string; readonly etag: string } | undefined
+  let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
   const make = (manifest: Manifest) => {
     const text = JSON.stringify(makeOpenApi(manifest, { serverUrl }))
-    return { of: manifest, text, etag: `"${sha256(text).slice(0, 32)}"` }
+    // Bytes, since each response would make its own of a text and keep them until its caller has read them.
+    return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }
   app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
     const manifest = sources.manifest()
     if (made?.of !== manifest) made = make(manifest)
     if (isKnown(request, reply, made.etag)) return reply
-    return reply.type('application/json; charset=utf-8').send(made.text)
+    return reply.type('application/json; charset=utf-8').send(made.bytes)
   })
 }
 
@@ -106,18 +107,38 @@ function makePolicy(serverUrl: string | undefined): string {
   ].join('; ')
 }
 
-const viewer = path.join(installation, 'dist/vendor/viewer.js.gz')
+const viewerFile = path.join(installation, 'dist/vendor/viewer.js.gz')
+const unzip = promisify(gunzip)
 
+/**
+ * The viewer, which needs no token and is large: read and unpacked once, and shared by all responses. Callers who leave,
+ * or who read slowly, hold no file and no memory.
+ */
 function mountViewer(app: FastifyInstance): void {
+  const load = once(async () => {
+    const packed = await readFile(viewerFile)
+    return { packed, unpack: once(() => unzip(packed)), etag: `"${sha256(packed).slice(0, 32)}"` }
+  })
   app.get('/docs/viewer.js', async (request, reply) => {
-    const { size, mtimeMs } = await stat(viewer)
-    if (isKnown(request, reply, `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`)) return reply
+    const { packed, unpack, etag } = await load()
+    if (isKnown(request, reply, etag)) return reply
     const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ')
     reply.type('text/javascript; charset=utf-8').header('vary', vary)
-    const packed = createReadStream(viewer)
-    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(packed.pipe(createGunzip()))
-    return reply.header('content-encoding', 'gzip').header('content-length', size).send(packed)
+    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(await unpack())
+    return reply.header('content-encoding', 'gzip').send(packed)
   })
+}
+
+/** Does work once; when it fails the next caller tries again. */
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined
+      throw error
+    })
+    return result
+  }
 }
 
 /** Answers 304 to who has it already. */
