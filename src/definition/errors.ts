@@ -142,8 +142,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_EVENT_DEFAULT_SCOPE: {
     ...user,
-    message:
-      'Every new user gets the scope "{scope}", so every user may subscribe to the event "{name}" and receive its data',
+    message: 'Every new user gets the scope "{scope}", so everyone may receive the event "{name}"',
     hint: 'Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
   },
   WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'There is no rate "{name}"' },

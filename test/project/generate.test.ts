@@ -390,6 +390,22 @@ describe('generate:action', () => {
     await assertValid(project)
   })
 
+  test('writes the class that a cronjob names, as the hint of validate says', async () => {
+    await using project = await openProject({}, 'todo')
+    const yaml = `${await project.read('waypost.yml')}cronjob:\n  tidy-up: { schedule: "0 4 * * *", action: src/tidy.ts }\n`
+    await writeFile(path.join(project.folder, 'waypost.yml'), yaml)
+    const [missing] = (await validateProject(project.folder)).diagnostics
+    const command = /waypost generate:action (\S+)/.exec(missing?.hint ?? '')
+    assert.ok(command, missing?.hint)
+    const generated = await project.action(command[1]!)
+    assert.deepEqual([generated.use, generated.cronjob, generated.route], ['cronjob tidy-up', 'tidy-up', undefined])
+    assert.match(
+      await project.read('src/tidy.ts'),
+      /class TidyUp implements Action<'cronjob'> {\n.*\n {4}throw new Error\('cronjob tidy-up is not implemented yet'\)/,
+    )
+    await assertValid(project)
+  })
+
   test('writes one more for a given route, and says where to name it', async () => {
     await using project = await openProject({}, 'todo')
     const { answeredAt } = await project.action('src/todo/other.js', 'put  /todo/:todo_id')
@@ -404,7 +420,7 @@ describe('generate:action', () => {
     { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts is there already$/, hint: /Edit it/ },
     {
       file: 'src/todo/insrt.ts',
-      says: /^No route names src\/todo\/insrt.ts$/,
+      says: /^No route and no cronjob names src\/todo\/insrt.ts$/,
       hint: /Did you mean src\/todo\/insert.ts\?/,
     },
     { file: 'src/x.ts', route: 'POST /tod', says: /^There is no route 'POST \/tod'$/, hint: /'POST \/todo'/ },

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Definition, Method } from '../../definition/index.ts'
+import type { ActionUse, Definition, Location, Method } from '../../definition/index.ts'
 import { nearest, type Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
 import { findServed } from './find-served.ts'
-import { nameRoute } from './name-route.ts'
-import { writeAction } from './write-action.ts'
+import { nameCronjob, nameRoute } from './name-route.ts'
+import { writeAction, type ActionText } from './write-action.ts'
 import { writeFiles } from './write-files.ts'
 
 export interface GenerateActionOptions {
@@ -22,7 +22,12 @@ export interface GenerateActionOptions {
 }
 
 export interface GeneratedAction {
-  readonly route: string
+  /** `POST /todo`, or `cronjob tidy`. */
+  readonly use: string
+  /** `POST /todo`; absent for a cronjob. */
+  readonly route?: string
+  /** The cronjob's name. */
+  readonly cronjob?: string
   readonly action: string
   readonly text: string
   /** Where the route names another action, which goes on to answer it. */
@@ -32,29 +37,30 @@ export interface GeneratedAction {
 }
 
 /**
- * Writes the class of one action: for a route that names its file already, or for the given one.
+ * Writes the class of one action: for the route or the cronjob that names its file already, or for the given route.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_WRITE
  */
 export async function generateAction(options: GenerateActionOptions): Promise<GeneratedAction> {
   const project = findProject(options.folder)
   const file = assertFile(project, options.file)
   const definition = await loadDespiteMissing(project, file, options)
-  const { route, method, path: routePath } = chooseUse(findUses(definition), { file, route: options.route })
-  const text = writeAction({
-    className: nameRoute(method.method, routePath).className,
-    route,
-    inputs: { params: routePath.includes('/:'), query: method.query !== undefined, body: method.request !== undefined },
-    isTypeScript: file.endsWith('.ts'),
-  })
+  const use = chooseUse(findUses(definition), { file, route: options.route })
+  const text = writeAction({ ...use, isTypeScript: file.endsWith('.ts') })
   if (!options.dryRun) {
     await writeFiles(project.root, [{ file, text, before: undefined }])
     await validateProject(project.root) // writes the types that the new class names
   }
-  const { action, at } = method
-  const isOther = !('file' in action) || action.file !== file
-  if (isOther) return { route, action: file, text, answeredAt: `${at.file}:${at.line}` }
-  const servedAt = options.dryRun ? undefined : await findServed(project.root, route)
-  return { route, action: file, text, ...(servedAt === undefined ? {} : { servedAt }) }
+  const { name, route, cronjob, at } = use
+  const made = {
+    use: name,
+    ...(route === undefined ? {} : { route }),
+    ...(cronjob === undefined ? {} : { cronjob }),
+    action: file,
+    text,
+  }
+  if (use.file !== file) return { ...made, answeredAt: `${at?.file}:${at?.line}` }
+  const servedAt = options.dryRun || route === undefined ? undefined : await findServed(project.root, route)
+  return servedAt === undefined ? made : { ...made, servedAt }
 }
 
 function assertFile({ root }: Project, given: string): string {
@@ -77,34 +83,54 @@ async function loadDespiteMissing(project: Project, file: string, options: Gener
   return assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
 }
 
-interface Use {
-  readonly route: string
-  readonly path: string
-  readonly method: Method
+/** What an action is for: a method of a route, or a cronjob. */
+interface Use extends Omit<ActionText, 'isTypeScript'> {
+  readonly name: string
+  readonly route?: string
+  readonly cronjob?: string
+  /** The file that is named now; undefined for a class of a plugin. */
+  readonly file: string | undefined
+  readonly at?: Location
 }
 
-function findUses({ routes }: Definition): readonly Use[] {
-  return routes.flatMap((route) =>
-    route.methods.map((method) => ({ route: `${method.method} ${route.path}`, path: route.path, method })),
-  )
+function findUses({ routes, cronjobs }: Definition): readonly Use[] {
+  const methods = routes.flatMap((route) => route.methods.map((method) => describeMethod(route.path, method)))
+  const jobs = Object.entries(cronjobs).map(([cronjob, { action }]): Use => {
+    const name = `cronjob ${cronjob}`
+    return { name, cronjob, key: 'cronjob', className: nameCronjob(cronjob), inputs: {}, file: fileOf(action) }
+  })
+  return [...methods, ...jobs]
+}
+
+function describeMethod(path: string, { method, query, request, action, at }: Method): Use {
+  const route = `${method} ${path}`
+  const { className } = nameRoute(method, path)
+  const inputs = { params: path.includes('/:'), query: query !== undefined, body: request !== undefined }
+  return { name: route, route, key: route, className, inputs, file: fileOf(action), at }
+}
+
+function fileOf(action: ActionUse): string | undefined {
+  return 'file' in action ? action.file : undefined
 }
 
 function chooseUse(uses: readonly Use[], { file, route }: { file: string; route: string | undefined }): Use {
   if (route !== undefined) return findRoute(uses, route)
-  const naming = uses.filter(({ method: { action } }) => 'file' in action && action.file === file)
-  if (naming.length === 1) return naming[0]!
-  if (naming.length > 1) {
-    const problem = `${naming.map((use) => use.route).join(' and ')} name ${file}`
-    throw errors.WP_PROJECT_GENERATE({ problem, hint: `Say whose types it has: --route '${naming[0]!.route}'` })
+  const naming = uses.filter((use) => use.file === file)
+  // The types of all cronjobs are the same, whose name is then said in the error that it throws.
+  const [first] = naming
+  if (first !== undefined && (naming.length === 1 || naming.every((use) => use.cronjob !== undefined))) return first
+  if (first !== undefined) {
+    const problem = `${naming.map((use) => use.name).join(' and ')} name ${file}`
+    throw errors.WP_PROJECT_GENERATE({ problem, hint: `Choose the route whose types it has: --route '${first.name}'` })
   }
   const near = nearest(
     file,
-    uses.flatMap(({ method: { action } }) => ('file' in action ? [action.file] : [])),
+    uses.flatMap((use) => use.file ?? []),
   )
   const guess = near === undefined ? '' : `Did you mean ${near}? `
   throw errors.WP_PROJECT_GENERATE({
-    problem: `No route names ${file}`,
-    hint: `${guess}Say for which it is: --route 'METHOD /path'`,
+    problem: `No route and no cronjob names ${file}`,
+    hint: `${guess}Name it in waypost.yml first, or give its route: --route 'METHOD /path'`,
   })
 }
 
@@ -114,7 +140,7 @@ function findRoute(uses: readonly Use[], route: string): Use {
   if (found !== undefined) return found
   const near = nearest(
     wanted,
-    uses.map((use) => use.route),
+    uses.flatMap((use) => use.route ?? []),
   )
   const hint = near === undefined ? 'waypost generate:route METHOD PATH makes one.' : `Did you mean '${near}'?`
   throw errors.WP_PROJECT_GENERATE({ problem: `There is no route '${wanted}'`, hint })

@@ -48,6 +48,12 @@ export function nameRoute(method: HttpMethod, path: string): RouteNames {
   }
 }
 
+/** The name of the class of a cronjob: `TidyUp` for `tidy-up`. */
+export function nameCronjob(cronjob: string): string {
+  const name = wordsOf(cronjob).map(capitalise).join('')
+  return /^\d/.test(name) ? `Cronjob${name}` : name
+}
+
 function folderOf(segments: readonly string[]): string {
   const names = segments.map((segment) => segment.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, ''))
   return names.filter((name) => name !== '').join('/') || 'root'

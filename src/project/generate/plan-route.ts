@@ -44,7 +44,8 @@ export function planRoute(root: string, { definition, texts: before }: Planned, 
   const route = `${wish.method} ${wish.path}`
   const { method } = planning.shape
   const inputs = { params: names.parameters.length > 0, query: 'parameters' in method, body: 'request' in method }
-  let texts: Texts = new Map([...before, [action, writeAction({ className, route, inputs, isTypeScript: true })]])
+  const text = writeAction({ className, key: route, name: route, inputs, isTypeScript: true })
+  let texts: Texts = new Map([...before, [action, text]])
   const added: { name: string; keys: readonly string[] }[] = []
   for (const [name, schema] of Object.entries(planning.shape.schemas)) {
     texts = addSchema(planning, texts, { name, schema })

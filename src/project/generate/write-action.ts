@@ -1,22 +1,25 @@
 export interface ActionText {
   readonly className: string
-  /** `POST /order` */
-  readonly route: string
+  /** `POST /order`, or `cronjob`. */
+  readonly key: string
+  /** `POST /order`, or `cronjob tidy`. */
+  readonly name: string
   /** What of the request the method describes. */
-  readonly inputs: Readonly<Record<'params' | 'query' | 'body', boolean>>
+  readonly inputs: Readonly<Partial<Record<'params' | 'query' | 'body', boolean>>>
   readonly isTypeScript: boolean
 }
 
 /** The text of a class that says that it has no code yet: callers get 501 and not an answer that somebody could believe. */
-export function writeAction({ className, route, inputs, isTypeScript }: ActionText): string {
+export function writeAction({ className, key, name, inputs, isTypeScript }: ActionText): string {
   const taken = (['params', 'query', 'body'] as const).filter((input) => inputs[input])
   const request = taken.length === 0 ? '_request' : `{ ${taken.join(', ')} }`
-  const words = route.replaceAll("'", "\\'")
-  const name = `'${words}'`
+  const quoted = quote(key)
+  const words = quote(`${name} is not implemented yet`)
+  const isCronjob = key === 'cronjob'
   const types = isTypeScript
     ? {
-        implements: ` implements Action<${name}>`,
-        request: `: Request<${name}>`,
+        implements: ` implements Action<${quoted}>`,
+        request: `: Request<${quoted}>`,
         context: ': Context',
         result: ': Promise<never>',
       }
@@ -24,11 +27,15 @@ export function writeAction({ className, route, inputs, isTypeScript }: ActionTe
   const lines = [
     ...(isTypeScript ? ["import type { Action, Context, Request } from 'waypost'", ''] : []),
     `export default class ${className}${types.implements} {`,
-    `  async handle(${request}${types.request}, context${types.context})${types.result} {`,
-    `    throw context.problem(501, '${words} is not implemented yet')`,
+    `  async handle(${request}${types.request}, ${isCronjob ? '_context' : 'context'}${types.context})${types.result} {`,
+    isCronjob ? `    throw new Error(${words})` : `    throw context.problem(501, ${words})`,
     '  }',
     '}',
     '',
   ]
   return lines.join('\n')
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "\\'")}'`
 }

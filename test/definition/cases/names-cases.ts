@@ -183,7 +183,7 @@ export const namesCases: readonly Case[] = [
         'event:\n  made: { scopes: [admin, todo] }\n  sold: { scopes: [admin] }\n  open: { scopes: [] }\nconfig: { scopes_default: [consumer, todo] }\n',
     },
     problems: [
-      'waypost.yml:2:27 «todo» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "todo", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+      'waypost.yml:2:27 «todo» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "todo", so everyone may receive the event "made" | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
     ],
   },
   {
@@ -194,14 +194,14 @@ export const namesCases: readonly Case[] = [
     },
     options: { variables: { DEFAULTS: 'consumer,stock' } },
     problems: [
-      'waypost.yml:2:20 «stock» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "stock", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+      'waypost.yml:2:20 «stock» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "stock", so everyone may receive the event "made" | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
     ],
   },
   {
     name: 'an event whose scope every new user gets without any setting',
     files: { 'waypost.yml': 'event:\n  made: { scopes: [consumer] }\n' },
     problems: [
-      'waypost.yml:2:20 «consumer» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "consumer", so every user may subscribe to the event "made" and receive its data | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+      'waypost.yml:2:20 «consumer» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "consumer", so everyone may receive the event "made" | Name a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
     ],
   },
   {
