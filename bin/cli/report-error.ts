@@ -6,7 +6,7 @@ import { paint } from './paint.ts'
 export function formatError(error: WaypostError, verbose: boolean): string {
   const lines = [`${paint('red', 'Error', process.stderr)}: ${error.message}`]
   for (const cause of causesOf(error)) lines.push(`  ${cause}`)
-  if (error.hint !== undefined) lines.push(`  ${error.hint}`)
+  if (error.hint !== undefined) lines.push(`  ${error.hint.replaceAll('\n', '\n  ')}`)
   if (verbose) lines.push('', `${error.code}  ${inspect(error.kind === 'bug' ? (error.cause ?? error) : error)}`)
   return lines.join('\n')
 }

@@ -35,12 +35,10 @@ export default class MigrateStatus extends WaypostCommand {
   }
 
   #advise(migrations: readonly ListedMigration[]): void {
-    const has = (state: MigrationState) => migrations.some((one) => one.state === state)
-    const advice = [
-      ...(has('edited') || has('unknown') ? ['npx waypost migrate:redo'] : []),
-      ...(has('pending') ? ['npx waypost migrate'] : []),
-    ]
-    if (advice.length > 0) this.note(`\n  Next    ${paint('cyan', advice[0]!, process.stderr)}`)
+    const changed = migrations.find(({ state }) => state === 'edited' || state === 'unknown')
+    const isPending = migrations.some(({ state }) => state === 'pending')
+    const next = changed === undefined ? isPending && 'npx waypost migrate' : changed.redo
+    if (next) this.note(`\n  Next    ${paint('cyan', next, process.stderr)}`)
   }
 }
 

@@ -12,3 +12,22 @@ export function checkConnection(name: string, migrations: ReadonlyMap<string, un
       guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
   })
 }
+
+/** A command of the topic `migrate` in full: where several connections have migrations, it names one. */
+export function commandFor(command: string, name: string, migrations: ReadonlyMap<string, unknown>): string {
+  return `npx waypost ${command}${migrations.size > 1 ? ` --connection ${name}` : ''}`
+}
+
+/**
+ * Several connections have migrations, and a command is for one of them: the error lists it in full for each.
+ * @param command without the connection, for example `migrate:redo`
+ */
+export function chooseConnection(command: string, migrations: ReadonlyMap<string, unknown>): string {
+  const [first = 'System', ...others] = migrations.keys()
+  if (others.length === 0) return first
+  const names = [first, ...others]
+  throw errors.WP_PROJECT_MIGRATION_WHERE({
+    names: names.join(', '),
+    commands: names.map((name) => `  ${commandFor(command, name, migrations)}`).join('\n'),
+  })
+}

@@ -55,7 +55,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Several connections have migrations: {names}',
-    hint: 'Say which is meant: --connection NAME',
+    hint: 'Choose one:\n{commands}',
   },
   WP_PROJECT_MIGRATION_APPLIED: {
     kind: 'user',

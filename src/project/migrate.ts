@@ -24,7 +24,7 @@ import {
   systemMigrations,
   type WithLock,
 } from '../store/index.ts'
-import { checkConnection } from './check-connection.ts'
+import { checkConnection, chooseConnection, commandFor } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
@@ -86,7 +86,7 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
 }
 
 export async function buildForMigration(
-  options: Pick<MigrateOptions, 'folder' | 'connection' | 'to' | 'onDiagnostics'>,
+  options: Pick<MigrateOptions, 'folder' | 'connection' | 'to' | 'onDiagnostics'> & { readonly command?: string },
 ): Promise<Built> {
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
@@ -96,8 +96,8 @@ export async function buildForMigration(
     // Before anything is opened or made: what does not load or does not exist changes nothing.
     const migrations = await loadMigrationModules(release)
     if (options.connection !== undefined) checkConnection(options.connection, migrations)
-    else if (options.to !== undefined && migrations.size > 1) {
-      throw errors.WP_PROJECT_MIGRATION_WHERE({ names: [...migrations.keys()].join(', ') })
+    else if (options.to !== undefined) {
+      chooseConnection(`${options.command ?? 'migrate'} --to ${options.to}`, migrations)
     }
     return { release, plugins: built.plugins }
   } finally {
@@ -162,7 +162,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       migrations: migrations.get(name) ?? [],
       withLock: alreadyLocked,
       clock: options.host.clock,
-      ...(options.to === undefined ? {} : { to: options.to }),
+      to: options.to,
+      redo: commandFor('migrate:redo', name, migrations),
       nameOf: (one) => fileOfMigration(name, one),
       ...(options.dev && {
         again: 'save it: dev runs it again',
@@ -193,7 +194,9 @@ async function previewConnections(
   const listed: AppliedMigration[] = []
   await lookAtDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
     const migrations = modules.get(connection) ?? []
-    const chosen = chooseMigrations(await planMigrations(database?.db, migrations), { to: options.to, migrations })
+    const redo = commandFor('migrate:redo', connection, modules)
+    const plan = await planMigrations(database?.db, migrations)
+    const chosen = chooseMigrations(plan, { to: options.to, migrations, redo })
     listed.push(...chosen.map(({ name }) => ({ connection, name, ms: 0 })))
   })
   for (const one of listed) options.onApplied?.(one)

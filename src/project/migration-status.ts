@@ -1,5 +1,6 @@
 import { loadMigrationModules, lookAtDatabases } from '../host/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
+import { commandFor } from './check-connection.ts'
 import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
 
 /** `edited` was applied with another text, `unknown` was applied and has no file any more. */
@@ -12,6 +13,8 @@ export interface ListedMigration {
   readonly state: MigrationState
   /** ISO text. */
   readonly applied_at?: string
+  /** The command that reverts and reapplies it, where it was edited or its file is gone. */
+  readonly redo?: string
 }
 
 export interface MigrationStatus {
@@ -33,7 +36,8 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
     })
     const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
     await lookAtDatabases({ ...built, host: there }, names, async (name, database) => {
-      listed.push(...listPlan(name, await planMigrations(database?.db, modules.get(name) ?? [])))
+      const redo = commandFor('migrate:redo', name, modules)
+      listed.push(...listPlan({ connection: name, redo }, await planMigrations(database?.db, modules.get(name) ?? [])))
     })
     return { target: host?.system.target, migrations: listed }
   } finally {
@@ -42,10 +46,15 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
 }
 
 /** In order of name. */
-function listPlan(connection: string, { applied, pending, edited, unknown }: MigrationPlan): ListedMigration[] {
-  const stateOf = (name: string): MigrationState =>
-    edited.includes(name) ? 'edited' : unknown.includes(name) ? 'unknown' : ('applied' as const)
-  const ran = applied.map(({ name, applied_at }) => ({ connection, name, state: stateOf(name), applied_at }))
+function listPlan(
+  { connection, redo }: { readonly connection: string; readonly redo: string },
+  { applied, pending, edited, unknown }: MigrationPlan,
+): ListedMigration[] {
+  const ran = applied.map(({ name, applied_at }): ListedMigration => {
+    if (edited.includes(name)) return { connection, name, state: 'edited', applied_at, redo }
+    if (unknown.includes(name)) return { connection, name, state: 'unknown', applied_at, redo }
+    return { connection, name, state: 'applied', applied_at }
+  })
   const wait = pending.map(({ name }) => ({ connection, name, state: 'pending' as const }))
   return [...ran, ...wait].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -16,6 +16,7 @@ import {
   type MigrationPlan,
   type ProjectMigration,
 } from '../store/index.ts'
+import { chooseConnection } from './check-connection.ts'
 import { tellMigrated } from './dev-server-file.ts'
 import { errors } from './errors.ts'
 import { buildForMigration, type MigrateOptions } from './migrate.ts'
@@ -43,7 +44,7 @@ export interface RevertReport extends RevertPlan {
  * @throws WP_MIGRATE_TARGET, WP_MIGRATE_NO_DOWN, WP_MIGRATE_REVERT, WP_PROJECT_MIGRATION_WHERE, WP_PROJECT_MIGRATION_GONE
  */
 export async function takeBackMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
-  return revert(options, ({ applied }) => {
+  return revert({ ...options, command: 'migrate:down' }, ({ applied }) => {
     const { to } = options
     if (to === undefined) return { from: applied.at(-1)?.name, isRedo: false }
     const index = applied.findIndex(({ name }) => name === to)
@@ -59,7 +60,7 @@ export async function takeBackMigrations(options: RevertOptions): Promise<Revert
  * @throws WP_PROJECT_REDO, and what `takeBackMigrations` throws
  */
 export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
-  return revert(options, ({ applied, edited, unknown }) => {
+  return revert({ ...options, command: 'migrate:redo' }, ({ applied, edited, unknown }) => {
     const [first] = [...edited, ...unknown].toSorted()
     return { from: first ?? applied.at(-1)?.name, isRedo: true }
   })
@@ -72,13 +73,13 @@ interface Choice {
 }
 
 async function revert(
-  options: RevertOptions,
+  options: RevertOptions & { readonly command: string },
   choose: (plan: MigrationPlan) => Choice,
 ): Promise<RevertReport | undefined> {
   const { folder, variables } = options
   const built = await buildForMigration(options)
   const modules = await loadMigrationModules(built.release)
-  const connection = chooseConnection(options.connection, [...modules.keys()])
+  const connection = options.connection ?? chooseConnection(options.command, modules)
   const migrations = modules.get(connection) ?? []
   const host = await openHost({ folder, variables })
   let report: RevertReport | undefined
@@ -104,12 +105,6 @@ async function revert(
   } finally {
     await host.close()
   }
-}
-
-function chooseConnection(wanted: string | undefined, names: readonly string[]): string {
-  if (wanted !== undefined) return wanted
-  if (names.length > 1) throw errors.WP_PROJECT_MIGRATION_WHERE({ names: names.join(', ') })
-  return names[0] ?? 'System'
 }
 
 /** What would be lost of one that serves a deployment nobody brings back. */

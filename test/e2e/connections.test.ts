@@ -183,8 +183,16 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([migrated.code, deployed.code], [1, 1])
       assert.match(
         migrated.stderr,
-        /Error: Changed after being applied: "20261122-half"\n {2}In development do it again: .* put the text back/,
+        /Error: Changed after being applied: "20261122-half"\n {2}.*: npx waypost migrate:redo --connection Orders\. /,
       )
+      const [status, redo] = [await project.run('migrate:status', { env }), await project.run('migrate:redo', { env })]
+      assert.match(status.stderr, /Next {4}npx waypost migrate:redo --connection Orders\n/)
+      assert.match(
+        redo.stderr,
+        /migrations: Orders, System\n {2}Choose one:\n( {4}npx waypost migrate:redo --connection (Orders|System)\n){2}/,
+      )
+      const down = await project.run('migrate:down --to 20261121-order --yes', { env })
+      assert.match(down.stderr, /^ {4}npx waypost migrate:down --to 20261121-order --connection Orders$/m)
       assert.match(
         deployed.stderr,
         /Error: Migrations of the release .* another text: Orders\/20261122-half\n {2}Put the text back /,

@@ -13,12 +13,14 @@ export interface ApplyMigrationsOptions {
   readonly withLock: WithLock
   readonly clock: Clock
   /** The last one to apply; without it all. */
-  readonly to?: string
+  readonly to?: string | undefined
   readonly onApplied?: (applied: AppliedMigration) => void
   /** How a migration is called where it fails; by its name by default. */
   readonly nameOf?: (name: string) => string
   /** Where things are tried again by themselves, what to do instead of starting it again. */
   readonly again?: string | undefined
+  /** The command that reverts and reapplies migrations; `npx waypost migrate:redo` by default. */
+  readonly redo?: string | undefined
   /** Names of all that ran before it, for the error of the one that fails; by default those of this database. */
   readonly ranBefore?: (() => readonly string[]) | undefined
   /** Called instead of failing when the next one is not written yet, with it and those behind it, which all wait. */
@@ -72,9 +74,9 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
  */
 export function chooseMigrations(
   plan: MigrationPlan,
-  { to, migrations }: { readonly to?: string | undefined; readonly migrations: readonly ProjectMigration[] },
+  { to, migrations, redo = 'npx waypost migrate:redo' }: Pick<ApplyMigrationsOptions, 'migrations' | 'to' | 'redo'>,
 ): readonly ProjectMigration[] {
-  assertSound(plan)
+  assertSound(plan, redo)
   if (to === undefined) return plan.pending
   const names = migrations.map(({ name }) => name)
   if (names.includes(to)) return plan.pending.filter(({ name }) => compareNames(name, to) <= 0)

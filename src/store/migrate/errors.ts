@@ -11,13 +11,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Changed after being applied: {names}',
-    hint: 'In development do it again: npx waypost migrate:redo. Else put the text back, and write a new migration.',
+    hint: 'In development revert and reapply it: {redo}. Otherwise restore the text and write a new migration.',
   },
   WP_MIGRATE_UNKNOWN: {
     kind: 'user',
     status: 500,
     message: 'Applied to the database, but not in the project: {names}',
-    hint: 'Bring the project up to date, or put the file back; in development npx waypost migrate:redo takes it back.',
+    hint: 'Update the project or restore the file; in development revert it: {redo}',
   },
   WP_MIGRATE_NO_DOWN: {
     kind: 'user',

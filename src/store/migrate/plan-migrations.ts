@@ -48,10 +48,13 @@ export async function planMigrations<One extends NamedMigration>(
   }
 }
 
-/** @throws WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN */
-export function assertSound(plan: MigrationPlan): void {
-  if (plan.edited.length > 0) throw errors.WP_MIGRATE_EDITED({ names: quote(plan.edited) })
-  if (plan.unknown.length > 0) throw errors.WP_MIGRATE_UNKNOWN({ names: quote(plan.unknown) })
+/**
+ * @param redo the command that reverts and reapplies them
+ * @throws WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN
+ */
+export function assertSound(plan: MigrationPlan, redo: string): void {
+  if (plan.edited.length > 0) throw errors.WP_MIGRATE_EDITED({ names: quote(plan.edited), redo })
+  if (plan.unknown.length > 0) throw errors.WP_MIGRATE_UNKNOWN({ names: quote(plan.unknown), redo })
 }
 
 export function quote(names: readonly string[]): string {
