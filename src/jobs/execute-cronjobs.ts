@@ -1,5 +1,4 @@
 import { assertServable, loadActiveRelease } from '../release/index.ts'
-import type { Logger } from '../runtime/index.ts'
 import {
   dueSlot,
   isClaimed,
@@ -10,17 +9,13 @@ import {
   type Plan,
   type Host,
 } from '../host/index.ts'
-import type { Slot, ToRun } from './cronjobs/run-alone.ts'
+import type { RunAloneOptions, Slot, ToRun } from './cronjobs/run-alone.ts'
 import type { CronjobReport } from './cronjobs/run-slot.ts'
 import { errors } from './errors.ts'
 
-export interface CronjobRequest {
+export interface CronjobRequest extends RunAloneOptions {
   /** Only this one, and whether it is due or not. */
   readonly name?: string | undefined
-  /** Told to stop, it starts nothing any more and waits 10 s for what runs. */
-  readonly signal?: AbortSignal | undefined
-  /** For what actions log; stderr from the level `warn` up by default. */
-  readonly logger?: Logger | undefined
 }
 
 /** What a run of all that is due came to. */
@@ -70,9 +65,9 @@ function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
   return dueSlot(plan.get(name)!, row, now) ?? now
 }
 
-async function runSlots(host: Host, { logger, signal }: CronjobRequest, toRun: ToRun): Promise<CronjobReport[]> {
+async function runSlots(host: Host, request: CronjobRequest, toRun: ToRun): Promise<CronjobReport[]> {
   const { runAlone } = await import('./cronjobs/run-alone.ts')
-  return runAlone(host, toRun, { logger, signal })
+  return runAlone(host, toRun, request)
 }
 
 function findNext(plan: Plan, { now }: Ledger): CronExecution['next'] {

@@ -13,7 +13,13 @@ export type Variables = Readonly<Record<string, string | undefined>>
  * @throws WP_KIT_ENV_FILE
  */
 export function readEnvironment(folder?: string): Variables {
-  return { ...(folder === undefined ? {} : readEnvFile(path.join(folder, '.env'))), ...process.env }
+  const file = folder === undefined ? {} : readFile(path.join(folder, '.env'), { mayBeMissing: true })
+  return { ...file, ...process.env }
+}
+
+/** The variables in a file of lines `NAME=value`. @throws WP_KIT_ENV_FILE, also if there is no such file */
+export function readEnvFile(file: string): Variables {
+  return readFile(file, { mayBeMissing: false })
 }
 
 /**
@@ -41,7 +47,7 @@ export function passOn(variables: Variables, prefix: string): void {
 
 const maxBytes = 1024 * 1024
 
-function readEnvFile(file: string): Record<string, string | undefined> {
+function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Variables {
   let descriptor: number | undefined
   try {
     // Looked at when it is open, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
@@ -54,7 +60,7 @@ function readEnvFile(file: string): Record<string, string | undefined> {
   } catch (cause) {
     if (isWaypostError(cause)) throw cause
     const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return {}
+    if (code === 'ENOENT' && mayBeMissing) return {}
     throw errors.WP_KIT_ENV_FILE({ file, reason: reasons[code ?? ''] ?? messageOf(cause) }, { cause })
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
@@ -65,6 +71,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
   EPERM: 'this user may not read it',
   EISDIR: 'it is a folder',
+  ENOENT: 'there is none',
   ELOOP: 'its links lead in a circle',
   ENXIO: 'it is no regular file',
 }

@@ -120,4 +120,22 @@ export const errors = defineErrors({
     message: '{file} cannot be written: {reason}; the project is as it was before',
     hint: 'Mend that and run the command again.',
   },
+  WP_PROJECT_TEST_VARIABLE: {
+    kind: 'user',
+    status: 500,
+    message: 'The variable "{name}" is not set in this test',
+    hint: 'Set it with the option env of createTestApp. Tests read no .env file unless envFile names one.',
+  },
+  WP_PROJECT_TEST_CONNECTION: {
+    kind: 'user',
+    status: 500,
+    message: 'The connection "{name}" has the class "{class}", which createTestApp cannot isolate',
+    hint: 'Replace it with the option connections of createTestApp: by a config for tests, or by a fake client.',
+  },
+  WP_PROJECT_TEST_REPLACED: {
+    kind: 'user',
+    status: 500,
+    message: 'createTestApp cannot replace the connection "{name}"',
+    hint: '{hint}',
+  },
 })

@@ -11,7 +11,6 @@ import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { MigrationStatus } from './migration-status.ts'
 import type { RevertOptions, RevertReport } from './revert-migrations.ts'
 import type { TestProject } from './test-project.ts'
-import type { Variables } from '../kit/index.ts'
 import type { OpenApi } from '../runtime/index.ts'
 
 export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
@@ -27,6 +26,7 @@ export type { AppliedMigration } from '../host/index.ts'
 export type { ServerOutcome } from '../release/index.ts'
 export type { ListedMigration, MigrationState, MigrationStatus } from './migration-status.ts'
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
+export type { TestConnection } from './isolate-connections.ts'
 export type { TestProject } from './test-project.ts'
 export type { RunningDev } from './dev-server-file.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
@@ -79,8 +79,8 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   return (await import('./generate-client.ts')).generateClient(options)
 }
 
-export async function openTestProject(folder: string, variables?: Variables): Promise<TestProject> {
-  return (await import('./test-project.ts')).openTestProject(folder, variables)
+export async function openTestProject(folder: string): Promise<TestProject> {
+  return (await import('./test-project.ts')).openTestProject(folder)
 }
 
 export async function doctor(options: DoctorOptions): Promise<DoctorReport> {

@@ -6,6 +6,7 @@ import type { ServerOptions } from './server-options.ts'
 import type { WaypostServer } from './start-server.ts'
 
 export type { ServeOptions, ServingServer } from './serve/serve.ts'
+export { openTestDatabases, type TestDatabases } from './test-databases.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { WaypostServer } from './start-server.ts'
 export { catchStrayFailures } from './stray-failures.ts'

@@ -18,6 +18,6 @@ export { planMigrations, type MigrationPlan, type ProjectMigration } from './mig
 export { writeTables } from './migrate/write-tables.ts'
 export { columnTypes } from './sql/column-types.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
-export { openPostgres, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
+export { openPostgres, redactUrl, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
 export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 export { loadDatabaseTime } from './load-database-time.ts'

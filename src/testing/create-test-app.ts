@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { EventData, EventName } from '../contract/index.ts'
-import { parseDuration, readEnvironment, type Clock, type Variables } from '../kit/index.ts'
-import { openTestProject } from '../project/index.ts'
-import { executeHostCronjobs } from '../jobs/index.ts'
-import { prepareTestHost, startServer } from '../server/index.ts'
+import type { ConnectionName, EventData, EventName } from '../contract/index.ts'
 import { openHost, openIdentity, type Host } from '../host/index.ts'
+import { executeHostCronjobs } from '../jobs/index.ts'
+import { parseDuration, readEnvFile, readEnvironment, variable, type Clock, type Variables } from '../kit/index.ts'
+import { openTestProject, type TestConnection } from '../project/index.ts'
+import { openTestDatabases, prepareTestHost, startServer, type TestDatabases } from '../server/index.ts'
 import { makeCaller, makeInject, type Caller } from './caller.ts'
 import { openEventTrap } from './event-trap.ts'
 import { testErrors } from './errors.ts'
@@ -34,59 +34,76 @@ export interface TestApp extends Caller, AsyncDisposable {
 }
 
 export interface TestAppOptions {
-  /** The project's folder; where the tests run by default. */
+  /** The project's folder; the working directory by default. */
   readonly folder?: string
-  /** Variables that the project names, over those of the environment. */
-  readonly variables?: Readonly<Record<string, string>>
+  /** Values of the variables that the project names, over those of the environment. */
+  readonly env?: Readonly<Record<string, string | number | boolean>>
+  /** A file of variables to read, relative to the folder, such as `.env.test`. By default tests read none, not even `.env`. */
+  readonly envFile?: string
+  /** The kind of database that System is on; `sqlite` by default. */
+  readonly system?: 'sqlite' | 'postgresql'
+  /**
+   * The address of a PostgreSQL server, with a user that may create databases. Each app creates the databases that it
+   * needs there and drops them when it closes. `WAYPOST_TEST_DATABASES` by default.
+   */
+  readonly databases?: string
+  /**
+   * What replaces connections of the project. Without it each SQLite and PostgreSQL connection gets a new database; a
+   * connection of any other class must be replaced.
+   */
+  readonly connections?: Readonly<Partial<Record<ConnectionName, TestConnection>>>
 }
 
-/** Builds the project of the folder, migrates a System that nobody else uses, and serves it on a free port. */
+/**
+ * Builds the project of a folder, migrates databases that nothing else uses, and serves it on a free port.
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_VARIABLE, WP_SERVER_TEST_SERVER
+ */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = path.resolve(options.folder ?? '.')
   const { clock, forward } = makeTestClock()
-  const closers: (() => Promise<unknown>)[] = []
-  const close = async () => {
-    for (const step of closers.splice(0).toReversed()) await step()
-  }
-  try {
-    // Side by side: the project is built by a process of its own.
-    const [project, host] = await allSettled(
-      openTestProject(folder, options.variables),
-      openTestHost({ ...readEnvironment(folder), ...options.variables }, { clock, closers }),
-    )
-    const release = await project.install(host)
-    const logger = makeTestLog((text) => process.stderr.write(text))
-    const server = await startServer({
-      host,
-      identity: await openIdentity(host),
-      logger,
-      isDevelopment: true,
-      address: { host: '127.0.0.1', port: 0 },
-    })
-    closers.push(() => server.close())
-    await server.serveRelease(release.stored, { artifacts: release.artifacts })
-    const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events))
-    closers.push(() => trap.close())
-    const url = `http://127.0.0.1:${server.port}`
-    return {
-      url,
-      inject: makeInject(url, trap),
-      as: (user, scopes) => makeCaller({ url, trap, host, user, scopes }),
-      events: { delivered: (name) => trap.delivered(name) as never },
-      cronjobs: {
-        async run(name) {
-          const { reports } = await executeHostCronjobs(host, { name, logger })
-          for (const { outcome, error } of reports) if (outcome === 'failed') throw error
-          await trap.deliver()
-        },
+  await using opened = new AsyncDisposableStack()
+  const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
+  opened.defer(() => rm(home, { recursive: true, force: true }))
+  const environment = readTestEnvironment(folder, options)
+  const databases = opened.use(openTestDatabases(environment.databases))
+  const surroundings = { ...environment, home, databases, clock, system: options.system }
+  // Side by side: the project is built by a process of its own.
+  const [built, host] = await allSettled(openTestProject(folder), openTestHost(surroundings, opened))
+  const { variables } = environment
+  const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
+  const release = await project.install(host)
+  const { plugins } = project
+  const logger = makeTestLog((text) => process.stderr.write(text))
+  const server = await startServer({
+    host,
+    identity: await openIdentity(host),
+    logger,
+    isDevelopment: true,
+    plugins,
+    address: { host: '127.0.0.1', port: 0 },
+  })
+  opened.defer(() => server.close())
+  await server.serveRelease(release.stored, { artifacts: release.artifacts })
+  const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events))
+  opened.defer(() => trap.close())
+  const url = `http://127.0.0.1:${server.port}`
+  const closers = opened.move()
+  const close = () => closers.disposeAsync()
+  return {
+    url,
+    inject: makeInject(url, trap),
+    as: (user, scopes) => makeCaller({ url, trap, host, user, scopes }),
+    events: { delivered: (name) => trap.delivered(name) as never },
+    cronjobs: {
+      async run(name) {
+        const { reports } = await executeHostCronjobs(host, { name, logger, plugins })
+        for (const { outcome, error } of reports) if (outcome === 'failed') throw error
+        await trap.deliver()
       },
-      clock: { forward },
-      close,
-      [Symbol.asyncDispose]: close,
-    }
-  } catch (error) {
-    await close()
-    throw error
+    },
+    clock: { forward },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
@@ -96,25 +113,38 @@ async function allSettled<One, Other>(one: Promise<One>, other: Promise<Other>):
   return [await one, await other]
 }
 
-interface Opening {
-  readonly clock: Clock
-  readonly closers: (() => Promise<unknown>)[]
+/** Without Waypost's own variables, which name the System, the secret and the address of something real. */
+function readTestEnvironment(folder: string, { env = {}, envFile, databases }: TestAppOptions) {
+  const file = envFile === undefined ? {} : readEnvFile(path.resolve(folder, envFile))
+  const outside = { ...file, ...readEnvironment() }
+  const foreign = Object.entries(outside).filter(([name]) => !name.startsWith('WAYPOST_'))
+  const given = Object.entries(env).map(([name, value]) => [name, String(value)])
+  const variables: Variables = Object.fromEntries([...foreign, ...given])
+  return { variables, databases: databases ?? variable(outside, 'WAYPOST_TEST_DATABASES') }
 }
 
-/** A System of its own, in a folder of its own, whatever the environment names. */
-async function openTestHost(variables: Variables, { clock, closers }: Opening): Promise<Host> {
-  const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
-  closers.push(() => rm(home, { recursive: true, force: true }))
-  const own = { WAYPOST_SYSTEM_URL: undefined, WAYPOST_BASE_URL: undefined, WAYPOST_SECRET: undefined }
+interface Surroundings {
+  readonly home: string
+  readonly variables: Variables
+  readonly databases: TestDatabases
+  readonly clock: Clock
+  readonly system: TestAppOptions['system']
+}
+
+/** A System of its own, in a folder of its own or in a database of its own, whatever the variables name. */
+async function openTestHost(surroundings: Surroundings, opened: AsyncDisposableStack): Promise<Host> {
+  const { home, variables, databases, clock, system } = surroundings
+  const url = system === 'postgresql' ? await databases.create('System') : undefined
+  const own = { WAYPOST_SYSTEM_URL: url, WAYPOST_SYSTEM_DIRECT_URL: undefined, WAYPOST_SECRET: undefined }
   const host = await openHost({
     folder: home,
-    variables: { ...variables, ...own },
+    variables: { ...variables, ...own, WAYPOST_BASE_URL: 'http://localhost:3000' },
     create: true,
     unmigrated: true,
     disposable: true,
     clock,
   })
-  closers.push(() => host.close())
+  opened.defer(() => host.close())
   await prepareTestHost(host)
   return host
 }

@@ -5,8 +5,9 @@ import type { TestApp, TestAppOptions } from './create-test-app.ts'
 
 export type { Caller, Injected, Injection } from './caller.ts'
 export type { TestApp, TestAppOptions } from './create-test-app.ts'
+export type { TestConnection } from '../project/index.ts'
 
-/** Builds the project of the folder, migrates a System that nobody else uses, and serves it on a free port. */
+/** Builds the project of a folder, migrates databases that nothing else uses, and serves it on a free port. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   enableCompileCache() // each test file is a process of its own
   return (await import('./create-test-app.ts')).createTestApp(options)

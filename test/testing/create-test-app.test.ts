@@ -47,6 +47,7 @@ let folder: string
 let todo: string
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'waypost-testing-'))
+  process.env['TMPDIR'] = folder // so that what is left behind is not that of other tests
   await writeFiles(folder, files)
   todo = path.join(folder, 'todo')
   await cp(path.resolve('templates/todo'), todo, { recursive: true })
@@ -186,7 +187,7 @@ test('the System of the environment is never touched, and other variables reach 
   const file = path.join(folder, 'never.db')
   await using app = await createTestApp({
     folder,
-    variables: { WAYPOST_SYSTEM_URL: `sqlite:${file}`, WAYPOST_SECRET: 'short' },
+    env: { WAYPOST_SYSTEM_URL: `sqlite:${file}`, WAYPOST_SECRET: 'short' },
   })
   assert.equal((await app.inject('GET /now')).status, 200)
   assert.ok(!(await readdir(folder)).includes('never.db'))
@@ -195,7 +196,6 @@ test('the System of the environment is never touched, and other variables reach 
 test('a project with errors says them, and nothing is left behind', async (t) => {
   const written: string[] = []
   t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
-  const left = await systems()
   const broken = path.join(folder, 'broken')
   await writeFiles(broken, {
     'waypost.yml': 'routes: { /a: { methods: { GET: { public: true, action: src/none.ts } } } }\n',
@@ -204,11 +204,10 @@ test('a project with errors says them, and nothing is left behind', async (t) =>
   await assert.rejects(createTestApp({ folder: path.join(folder, 'nowhere') }), { code: 'WP_PROJECT_NONE' })
   t.mock.restoreAll()
   assert.match(written.join(''), /waypost\.yml:1:.*src\/none\.ts/)
-  assert.deepEqual(await systems(), left)
+  assert.deepEqual(await systems(), [])
 })
 
 test('an app that is closed leaves no folder and no socket', async () => {
-  const left = await systems()
   const resources = () =>
     process.getActiveResourcesInfo().filter((name) => /TCP|Server|Timeout|FSEvent|Process/.test(name))
   const before = resources()
@@ -217,7 +216,7 @@ test('an app that is closed leaves no folder and no socket', async () => {
   await app.close()
   await app.close()
   await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.deepEqual(await systems(), left)
+  assert.deepEqual(await systems(), [])
   assert.deepEqual(resources().toSorted(), before.toSorted())
   await assert.rejects(fetch(app.url))
 })

@@ -1,5 +1,5 @@
 import { makeConnectionRegistry } from '../../connection/index.ts'
-import { loadPlugins, makeConfigPreparer } from '../../plugin/index.ts'
+import { loadPlugins, makeConfigPreparer, type PluginSet } from '../../plugin/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import { type Host, makeLogger, readLogLevel, systemConnection, leaseMs, type Ledger } from '../../host/index.ts'
@@ -19,8 +19,11 @@ export interface ToRun {
 }
 
 export interface RunAloneOptions {
-  /** stderr from the level `warn` up by default. */
+  /** For what actions log; stderr from the level `warn` up by default. */
   readonly logger?: Logger | undefined
+  /** The plugins that ship with Waypost by default. */
+  readonly plugins?: PluginSet | undefined
+  /** Told to stop, it starts nothing any more and waits 10 s for what runs. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -28,13 +31,13 @@ export interface RunAloneOptions {
 export async function runAlone(
   host: Host,
   { release, ledger, slots }: ToRun,
-  { signal, logger = makeLogger(readLogLevel(host.variables, 'warn'), { file: 'stderr' }) }: RunAloneOptions,
+  { signal, plugins, logger = makeLogger(readLogLevel(host.variables, 'warn'), { file: 'stderr' }) }: RunAloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
   const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
   const stop = () => void runner.stop()
-  const { set, close } = await openAlone(host, release, logger)
+  const { set, close } = await openAlone(host, release, { logger, plugins })
   try {
     signal?.addEventListener('abort', stop)
     for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
@@ -50,10 +53,10 @@ export async function runAlone(
 async function openAlone(
   host: Host,
   release: StoredRelease,
-  log: Logger,
+  { logger: log, plugins: given }: { readonly logger: Logger; readonly plugins: PluginSet | undefined },
 ): Promise<{ set: CronjobSet; close(): Promise<void> }> {
   const { variables, folder, system } = host
-  const plugins = await loadPlugins(folder)
+  const plugins = given ?? (await loadPlugins(folder))
   const builtIn = { System: systemConnection(system) }
   const registry = makeConnectionRegistry({ classes: plugins.connections, variables, folder, log, builtIn })
   const prepareConfig = makeConfigPreparer(variables)

@@ -38,7 +38,7 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
 
   const deploy = async (files: Files) => {
     await writeFiles(folder, files)
-    await (await openTestProject(folder, { HOURS: '4', BROKEN: '* * * * *' })).install(host)
+    await (await openTestProject(folder)).install(host)
   }
   const execute = (name?: string) => executeHostCronjobs(host, { name, logger })
   /** The slots for which an event was dispatched since the last time. */

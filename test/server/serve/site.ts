@@ -48,7 +48,7 @@ export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
     variables,
     async deploy(files) {
       await writeFiles(folder, files)
-      return (await (await openTestProject(folder, { LIMIT: '1mb' })).install(host)).stored
+      return (await (await openTestProject(folder)).install(host)).stored
     },
     async start(options = {}, more = {}) {
       const logs: LogLine[] = []

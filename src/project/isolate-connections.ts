@@ -1,0 +1,101 @@
+import path from 'node:path'
+import type { ConnectionClass } from '../contract/index.ts'
+import { makeUuid, nearest, variable, type Variables } from '../kit/index.ts'
+import { findUses, type Manifest } from '../release/index.ts'
+import type { TestDatabases } from '../server/index.ts'
+import { errors } from './errors.ts'
+import type { Built } from './migrate.ts'
+
+/** What replaces a connection in tests: another config of its class, or a client that `context.connection` returns. */
+export type TestConnection = { readonly config: Readonly<Record<string, unknown>> } | { readonly client: object }
+
+export interface Isolation {
+  /** The project's folder, which paths in a config are relative to. */
+  readonly folder: string
+  readonly variables: Variables
+  readonly replacements: Readonly<Record<string, TestConnection | undefined>>
+  /** The folder for SQLite files. */
+  readonly home: string
+  readonly databases: Pick<TestDatabases, 'create'>
+}
+
+/**
+ * Gives each connection of a built project a database of its own, so that tests never reach the one that a variable
+ * or a config names. A connection of any other class must be replaced.
+ * @throws WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE; as `TestDatabases.create`
+ */
+export async function isolateConnections({ release, plugins }: Built, isolation: Isolation): Promise<Built> {
+  const { manifest } = release
+  assertKnown(manifest, isolation)
+  const classes = new Map([...plugins.connections].map(([name, one]) => [name, openIn(isolation.folder, one)]))
+  const connections: Record<string, Manifest['connections'][string]> = {}
+  const withoutMigrations = new Set<string>()
+  for (const [name, use] of Object.entries(manifest.connections)) {
+    const replacement = isolation.replacements[name]
+    if (replacement !== undefined && 'client' in replacement) {
+      const fake = `test client ${name}`
+      classes.set(fake, makeFake(replacement.client))
+      connections[name] = { class: fake, config: {} }
+      withoutMigrations.add(name)
+    } else {
+      const config = replacement?.config ?? (await isolateConfig(name, use, isolation))
+      connections[name] = { class: use.class, config }
+    }
+  }
+  const migrations = manifest.migrations.filter(({ connection }) => !withoutMigrations.has(connection))
+  const isolated = keepUsedVariables({ ...manifest, connections, migrations })
+  assertVariables(isolated, isolation.variables)
+  return { release: { ...release, manifest: isolated }, plugins: { ...plugins, connections: classes } }
+}
+
+async function isolateConfig(
+  name: string,
+  use: Manifest['connections'][string],
+  { home, databases }: Isolation,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (use.class === 'sqlite') return { ...use.config, file: path.join(home, `${makeUuid()}.db`) }
+  if (use.class !== 'postgresql') throw errors.WP_PROJECT_TEST_CONNECTION({ name, class: use.class })
+  return { ...use.config, url: await databases.create(`The connection "${name}"`) }
+}
+
+function assertKnown({ connections }: Manifest, { replacements }: Isolation): void {
+  for (const name of Object.keys(replacements)) {
+    if (Object.hasOwn(connections, name)) continue
+    const guess = nearest(name, Object.keys(connections))
+    const other = guess === undefined ? 'waypost.yml has no connection of this name.' : `Did you mean "${guess}"?`
+    const hint = name === 'System' ? 'Its database is always a new one; the option system says of which kind.' : other
+    throw errors.WP_PROJECT_TEST_REPLACED({ name, hint })
+  }
+}
+
+/** The server of a test has a folder of its own; paths are relative to the project all the same. */
+function openIn(folder: string, original: ConnectionClass): ConnectionClass {
+  return {
+    ...original,
+    open: (config, options) => original.open(config, { ...options, folder }),
+    ...(original.isThere && { isThere: (config) => original.isThere!(config, { folder }) }),
+  }
+}
+
+function makeFake(client: object): ConnectionClass {
+  const nothing = async () => undefined
+  return {
+    description: 'A client that a test passed',
+    config: {},
+    clientType: 'unknown',
+    open: async () => ({ client, check: nothing, close: nothing }),
+  }
+}
+
+/** Without the variables that only the configs of replaced connections named. */
+function keepUsedVariables(manifest: Manifest): Manifest {
+  const used = Object.entries(manifest.variables).filter(([name]) => findUses(manifest, name).length > 0)
+  return { ...manifest, variables: Object.fromEntries(used) }
+}
+
+function assertVariables({ variables }: Manifest, values: Variables): void {
+  for (const [name, { optional }] of Object.entries(variables)) {
+    if (optional || variable(values, name) !== undefined) continue
+    throw errors.WP_PROJECT_TEST_VARIABLE({ name })
+  }
+}
