@@ -49,7 +49,7 @@ export const fences = {
   'mikro-orm': { packages: ['@mikro-orm/[^/]+'], places: [...places('store'), '^plugins/'] },
   yaml: { packages: ['yaml'], places: places('definition') },
   oclif: { packages: ['@oclif/core'], places: ['^commands/', '^bin/', '^plugins/[^/]+/commands/'] },
-  esbuild: { packages: ['esbuild'], places: places('build', 'project') },
+  esbuild: { packages: ['esbuild'], places: [...places('build', 'project'), '^bin/build/'] },
   undici: { packages: ['undici'], places: [...places('outbound'), '^plugins/'] },
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
+import { bundle } from './build/bundle.ts'
 import { writeLanguage } from './build/write-language.ts'
 import { writeVendor } from './build/vendor.ts'
 
@@ -14,7 +15,8 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'ut
 
 await compile('.', 'tsconfig.build.json', async (fresh) => {
   await writeLanguage(fresh)
-  await writeVendor(root, path.join(fresh, 'vendor'))
+  const bundled = await bundle(fresh)
+  await writeVendor(root, path.join(fresh, 'vendor'), bundled)
 })
 for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')

@@ -1,37 +1,20 @@
-// Writes dist/vendor/: what Waypost carries of other packages, each as one file, so that who installs Waypost does not
-// install the 300 packages that they are made of.
-import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Writes dist/vendor/: the viewer of /docs and the client generator, each as one file, so that installing Waypost does not install the
+// 300 packages they are made of; and the licences of all packages that the build bundles.
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import reference from '@scalar/fastify-api-reference'
+import { build } from 'esbuild'
 import Fastify from 'fastify'
+import { commonJs, packagesOf } from './bundle.ts'
 
-export async function writeVendor(root: string, folder: string): Promise<void> {
+/** @param bundled folders of the packages that are bundled with Waypost's own modules */
+export async function writeVendor(root: string, folder: string, bundled: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true })
   await writeViewer(folder)
-  const packages = bundleClientGenerator(root, folder)
-  const many = carried.flatMap((name) =>
-    bundle(root, path.join(folder, `${name}.js`), `export * from '${name}'`, keepNames),
-  )
-  for (const name of carried) useCarried(path.dirname(folder), name)
-  writeLicences(root, folder, ['node_modules/@scalar/fastify-api-reference', ...packages, ...many])
-}
-
-/** Packages of some hundred modules, which would cost every start of a server more than all that they do. */
-const carried = ['kysely', 'typebox']
-
-// Stacks go through them.
-const keepNames = ['--minify-whitespace', '--minify-syntax']
-
-/** Has compiled modules import the one file of a package instead. */
-function useCarried(dist: string, name: string): void {
-  for (const file of globSync('**/*.js', { cwd: dist, exclude: ['vendor/**'] })) {
-    const text = readFileSync(path.join(dist, file), 'utf8')
-    const to = path.posix.relative(path.posix.dirname(file), `vendor/${name}.js`)
-    const changed = text.replaceAll(` from '${name}'`, ` from '${to.startsWith('.') ? to : `./${to}`}'`)
-    if (changed !== text) writeFileSync(path.join(dist, file), changed)
-  }
+  const packages = await bundleClientGenerator(root, folder)
+  const all = new Set(['node_modules/@scalar/fastify-api-reference', ...packages, ...bundled])
+  writeLicences(root, folder, [...all].toSorted())
 }
 
 /** The page of /docs is drawn by one script, which the package hands out by a route and in no other way. */
@@ -44,38 +27,21 @@ async function writeViewer(folder: string): Promise<void> {
   writeFileSync(path.join(folder, 'viewer.js.gz'), gzipSync(rawPayload, { level: 9 }))
 }
 
-// What packages in CommonJS expect around them.
-const commonJs =
-  "import{createRequire}from'node:module';" +
-  'const require=createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;'
-
 /** @returns the folders of the packages that went into it */
-function bundleClientGenerator(root: string, folder: string): string[] {
-  return bundle(root, path.join(folder, 'client-generator.js'), "export { generateSource } from 'oazapfts'")
-}
-
-/** @returns the folders of the packages that went into it */
-function bundle(root: string, file: string, input: string, more: readonly string[] = ['--minify']): string[] {
-  const metafile = `${file}.meta.json`
-  const { status } = spawnSync(
-    path.join(root, 'node_modules/.bin/esbuild'),
-    [
-      '--bundle',
-      ...more,
-      '--platform=node',
-      '--format=esm',
-      '--log-level=error',
-      `--banner:js=${commonJs}`,
-      `--metafile=${metafile}`,
-      `--outfile=${file}`,
-    ],
-    { cwd: root, input, stdio: ['pipe', 'inherit', 'inherit'] },
-  )
-  if (status !== 0) process.exit(1)
-  const { inputs } = JSON.parse(readFileSync(metafile, 'utf8')) as { inputs: Record<string, unknown> }
-  rmSync(metafile)
-  const homes = Object.keys(inputs).flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
-  return [...new Set(homes)].toSorted()
+async function bundleClientGenerator(root: string, folder: string): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    stdin: { contents: "export { generateSource } from 'oazapfts'", resolveDir: root },
+    outfile: path.join(folder, 'client-generator.js'),
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    metafile: true,
+    banner: { js: commonJs },
+  })
+  return packagesOf(Object.keys(metafile.inputs))
 }
 
 function writeLicences(root: string, folder: string, packages: readonly string[]): void {

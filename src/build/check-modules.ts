@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readEnvironment, type Diagnostic, type Variables } from '../kit/index.ts'
+import { readEnvironment, type Diagnostic, type Variables, urlOfModule } from '../kit/index.ts'
 import type { BuiltRelease, Manifest, ManifestAction } from '../release/index.ts'
 import type { LoadReport, LoadRequest, Problem } from './check-modules-child.ts'
 import { makeDiagnostic, makePlace, sortDiagnostics, type Place } from './make-diagnostic.ts'
@@ -64,9 +64,8 @@ async function loadInChild(request: LoadRequest, timeoutMs: number): Promise<Map
 }
 
 function openChild(): ChildProcess {
-  const entry = new URL(`./check-modules-child${path.extname(import.meta.url)}`, import.meta.url)
   // No project folder and no options of this process: neither is there on a server. What modules print is not our result.
-  return fork(fileURLToPath(entry), [], {
+  return fork(fileURLToPath(urlOfModule('src/build/check-modules-child')), [], {
     cwd: tmpdir(),
     env: environmentOfModules(),
     execArgv: [],

@@ -17,4 +17,12 @@ export { isTimezone, parseCronjobTimeout, parseSchedule, type Schedule } from '.
 export { defaultSettings, parseSettings } from './settings.ts'
 export { parseSince, type Since } from './since.ts'
 export { settingsTable, type SettingRow, type Settings } from './settings-table.ts'
-export { installation, isProbeAgent, isSourceCheckout, probeAgent, userAgent, version } from './installation.ts'
+export {
+  installation,
+  isProbeAgent,
+  isSourceCheckout,
+  probeAgent,
+  urlOfModule,
+  userAgent,
+  version,
+} from './installation.ts'

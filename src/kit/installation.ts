@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /** The folder of this installation of Waypost: where its `package.json` stands. */
 export const installation: string = findInstallation()
@@ -20,10 +21,19 @@ export function isProbeAgent(agent: string | undefined): boolean {
 /** Whether this is a checkout of the sources rather than the published package. */
 export const isSourceCheckout: boolean = existsSync(path.join(installation, 'src/index.ts'))
 
-/** This module stands in `src/kit` of the sources, or in `dist/src/kit` of what was built from them. */
+/**
+ * Returns the URL of a module of Waypost that runs by itself: a worker, a child process, a published face.
+ * The build bundles modules into shared files, so `import.meta.url` does not locate their neighbours.
+ * @param name path from the root of the sources without its extension, for example `src/index`; an entry of bin/build/bundle.ts
+ */
+export function urlOfModule(name: string): URL {
+  const runsSources = path.extname(import.meta.url) === '.ts'
+  return pathToFileURL(path.join(installation, runsSources ? `${name}.ts` : `dist/${name}.js`))
+}
+
+/** This module is in `src/kit` of the sources, or bundled into `dist/chunks`. */
 function findInstallation(): string {
-  const candidates = ['../..', '../../..'].map((up) => path.resolve(import.meta.dirname, up))
-  return candidates.find((folder) => existsSync(path.join(folder, 'package.json'))) ?? candidates[0]!
+  return path.resolve(import.meta.dirname, '../..')
 }
 
 function readJson(name: string): Readonly<Record<string, string>> {

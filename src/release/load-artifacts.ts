@@ -1,7 +1,6 @@
 import { isBuiltin, registerHooks, setSourceMapsSupport, type LoadHookSync, type ResolveHookSync } from 'node:module'
-import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sha256 } from '../kit/index.ts'
+import { sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
 
@@ -19,7 +18,7 @@ const aliases = new Map<string, string>()
 let isHooked = false
 
 /** The URL of this module, for a child process that loads artifacts and nothing else of the server. */
-export const artifactLoader: string = import.meta.url
+export const artifactLoader: string = urlOfModule('src/release/load-artifacts').href
 
 /**
  * Makes artifacts importable, for good. Register every artifact of a release before the first is imported: they import
@@ -86,8 +85,8 @@ function isArtifact(url: string | undefined): boolean {
 
 // The server's own copy, as sources or built, so that `instanceof` holds on both sides.
 const faces: ReadonlyMap<string, string> = new Map(
-  Object.entries({ waypost: '../index', 'waypost/sql': '../sql', 'waypost/testing': '../testing/index' }).map(
-    ([name, file]) => [name, new URL(file + path.extname(import.meta.url), import.meta.url).href],
+  Object.entries({ waypost: 'src/index', 'waypost/sql': 'src/sql', 'waypost/testing': 'src/testing/index' }).map(
+    ([name, module]) => [name, urlOfModule(module).href],
   ),
 )
 

@@ -1,5 +1,5 @@
-import path from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { urlOfModule } from '../../kit/index.ts'
 import type { ManifestProblem } from './check-manifest.ts'
 import type { CheckTask } from './check-worker.ts'
 
@@ -16,7 +16,7 @@ export async function checkApart(
   task: CheckTask,
   { timeoutMs = 15_000, memoryMb = 512 }: ApartLimits = {},
 ): Promise<readonly ManifestProblem[]> {
-  const worker = new Worker(new URL(`./check-worker${path.extname(import.meta.url)}`, import.meta.url), {
+  const worker = new Worker(urlOfModule('src/backend/release/check-worker'), {
     workerData: task,
     env: {}, // it needs no variable
     execArgv: [],
