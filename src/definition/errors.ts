@@ -113,6 +113,11 @@ export const errors = defineErrors({
     message: '"{name}" is not a declared scope',
     hint: 'Declare it below "scope:"',
   },
+  WP_DEFINITION_ARRAY_UNLIMITED: {
+    ...user,
+    message: 'This array of a request may contain any number of items',
+    hint: 'Add maxItems, for example maxItems: 100',
+  },
   WP_DEFINITION_DEPRECATED_DATE: {
     ...user,
     message: '"{path}" is deprecated without a date, so that callers are not told',

@@ -1,6 +1,7 @@
 import type { Variables } from '../kit/index.ts'
 import { checkConfig } from './check-config.ts'
 import { checkOpenEvents } from './check-open-events.ts'
+import { checkRequestArrays } from './check-request-arrays.ts'
 import { checkStructure } from './check-structure.ts'
 import { checkUnused } from './check-unused.ts'
 import { checkVariables } from './check-variables.ts'
@@ -45,6 +46,7 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
   const used = checkVariables(making, variables)
   checkOpenEvents(making, root, { resolved, defaultScopes })
   checkUnused(making, root, resolved)
+  checkRequestArrays(making, resolved)
 
   const scopes = Object.fromEntries(making.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
@@ -84,6 +86,7 @@ function makeMaking(loading: Loading, root: Node): Making {
     },
     scopes: new Map(),
     classUses: [],
+    requests: [],
     variablePlaces: [],
     afterSchemas: [],
     actionFiles: new Map(),

@@ -83,6 +83,7 @@ function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefi
   const request = value.kind === 'map' ? value.entries.get('request') : undefined
   if (request === undefined) return undefined
   if (key === 'GET') making.loading.report.add({ code: 'WP_DEFINITION_REQUEST_UNUSED', at: request.keySpan })
+  making.requests.push(request.value)
   return makeSchema(making.schemas, request.value)
 }
 

@@ -15,6 +15,8 @@ export interface Making {
   /** Every scope that was met. */
   readonly scopes: Map<string, { readonly description?: string }>
   readonly classUses: ClassUseNode[]
+  /** Schemas of request bodies. */
+  readonly requests: Node[]
   /** Where `${env.NAME}` may stand. */
   readonly variablePlaces: Node[]
   /** Checks that need all schemas. */

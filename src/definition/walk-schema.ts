@@ -7,6 +7,7 @@ import {
   entriesOf,
   itemsOf,
   textOf,
+  textsOf,
   toValue,
   type Entry,
   type MapNode,
@@ -15,6 +16,7 @@ import {
 } from './node.ts'
 import { schema2020, schemaDraft07, typeNames } from './schema-language.ts'
 import { childrenOf, type Child } from './schema-keywords.ts'
+import type { Span } from './source.ts'
 import { checkStrict } from './strict-schema.ts'
 
 /** A schema that stands for itself: a named one, one in place, or one that a relative `$ref` reached. */
@@ -38,8 +40,14 @@ export interface Level {
   readonly properties: Set<string>
   readonly required: ScalarNode[]
   readonly references: ReferenceUse[]
+  /** Where it says that the value may be an array. */
+  readonly arrays: Span[]
+  /** Levels of the values within the value. */
+  readonly parts: Level[]
   /** There may be properties that are not listed. */
   open: boolean
+  /** Something limits how many items an array has. */
+  isLimited: boolean
 }
 
 /** A `$ref` whose target is looked for when all schemas are known. */
@@ -103,7 +111,15 @@ function noteReference(walking: Walking, use: ReferenceUse): void {
 }
 
 function makeLevel(): Level {
-  return { properties: new Set(), required: [], references: [], open: false }
+  return {
+    properties: new Set(),
+    required: [],
+    references: [],
+    arrays: [],
+    parts: [],
+    open: false,
+    isLimited: false,
+  }
 }
 
 function walk(walking: Walking, node: Node, spot: Spot): JsonSchema {
@@ -166,7 +182,7 @@ function walkMap(walking: Walking, node: MapNode, spot: Spot): JsonSchema {
   const checking = { report, code: 'WP_DEFINITION_SCHEMA_INVALID' } as const
   const shape = spot.dialect === '2020-12' ? schema2020 : schemaDraft07
   checkStructure(node, shape, { label: { name: 'A JSON Schema', at: node }, checking })
-  if (report.isUnclear(node)) spot.level.open = true
+  if (report.isUnclear(node)) Object.assign(spot.level, { open: true, isLimited: true })
   const types = checkStrict(node, { types: spot.types, isDraft07: spot.dialect === 'draft-07', report })
   collectLevel(node, spot.level)
   noteAnchor(walking, node, spot)
@@ -185,8 +201,21 @@ function collectLevel(node: MapNode, level: Level): void {
   }
   for (const keyword of ['additionalProperties', 'unevaluatedProperties', 'patternProperties']) {
     const value = node.entries.get(keyword)?.value
-    if (value !== undefined && !(value.kind === 'scalar' && value.value === false)) level.open = true
+    if (value !== undefined && !isFalse(value)) level.open = true
   }
+  collectArray(node, level)
+}
+
+function collectArray({ entries }: MapNode, level: Level): void {
+  const type = entries.get('type')?.value
+  if (type !== undefined && [textOf(type), ...textsOf(type)].includes('array')) level.arrays.push(type)
+  // An array that ends with its tuple has as many items as that.
+  const ends = ['items', 'additionalItems', 'unevaluatedItems'].some((key) => isFalse(entries.get(key)?.value))
+  if (ends || ['maxItems', 'const', 'enum'].some((key) => entries.has(key))) level.isLimited = true
+}
+
+function isFalse(node: Node | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === false
 }
 
 function noteAnchor({ loading }: Walking, node: MapNode, { root, base }: Spot): void {
@@ -226,11 +255,23 @@ function writeKeyword(walking: Walking, entry: Entry, writing: Writing): void {
   }
 }
 
-function walkChild(walking: Walking, { node, here }: Child, spot: Spot): unknown {
+function walkChild(walking: Walking, { node, here, path }: Child, spot: Spot): unknown {
   if (node === undefined) return undefined
-  if (here) return walk(walking, node, spot)
-  return walk(walking, node, { ...spot, level: makeLevel(), types: undefined })
+  if (here) {
+    const known = spot.level.arrays.length
+    const made = walk(walking, node, spot)
+    if (conditions.has(path[0])) spot.level.arrays.splice(known)
+    return made
+  }
+  const level = makeLevel()
+  // A definition is a part only of what refers to it.
+  if (!definitions.has(path[0])) spot.level.parts.push(level)
+  return walk(walking, node, { ...spot, level, types: undefined })
 }
+
+/** What they say of the value need not be so. */
+const conditions: ReadonlySet<string> = new Set(['not', 'if'])
+const definitions: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
 /** Puts a made sub-schema, or the plain value that stands in its place, below its path. */
 function write(output: Record<string, unknown>, { path, plain, empty }: Child, made: unknown): void {

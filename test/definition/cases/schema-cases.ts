@@ -3,6 +3,39 @@ import type { Case } from './case.ts'
 /** JSON Schemas that are none, or that could not be compiled. */
 export const schemaCases: readonly Case[] = [
   {
+    name: 'arrays of requests without a limit, wherever they are; those of answers need none',
+    files: {
+      'waypost.yml': `routes:
+  /a:
+    scopes: [a]
+    methods:
+      POST: { request: Order, response: { type: array }, action: src/a.ts }
+      PUT: { request: { type: [array, 'null'], items: { $ref: schema:///Tag } }, action: src/a.ts }
+schema:
+  Order:
+    type: object
+    properties:
+      lines: { type: array, items: { type: object, properties: { tags: { $ref: schema:///Tags } } } }
+      limited: { type: array, maxItems: 3, items: { type: array } }
+      beside: { $ref: schema:///Tags, type: array, maxItems: 3 }
+      all: { allOf: [{ type: array }, { $ref: schema:///Few }] }
+      pair: { type: array, prefixItems: [{ type: string }], minItems: 1, items: false }
+      one: { type: array, enum: [[1], [2]] }
+      text: { anyOf: [{ type: string }, { not: { type: array } }] }
+      $ref: { type: array, maxItems: 2, items: { $ref: schema:///Order } }
+  Tags: { type: array, items: { $ref: schema:///Tag } }
+  Few: { type: array, maxItems: 3 }
+  Tag: { type: string }
+`,
+    },
+    problems: [
+      "waypost.yml:6:31 «[array, 'null']» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100",
+      'waypost.yml:11:22 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
+      'waypost.yml:12:59 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
+      'waypost.yml:19:17 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
+    ],
+  },
+  {
     name: 'an unknown type',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: sting\n' },
     problems: [
