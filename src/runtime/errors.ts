@@ -17,6 +17,7 @@ export const errors = defineErrors({
   },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not fit its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The body is not JSON: {reason}' },
+  WP_RUNTIME_BODY_DEPTH: { kind: 'user', status: 400, message: 'The body is nested more than {limit} levels deep' },
   WP_RUNTIME_BODY_SIZE: { kind: 'user', status: 413, message: 'The body is larger than {limit} bytes' },
   WP_RUNTIME_BODY_TYPE: {
     kind: 'user',

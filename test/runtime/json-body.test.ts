@@ -17,13 +17,27 @@ async function post(payload: string | Buffer) {
   return { status: response.statusCode, body: response.json() }
 }
 
+function nest(open: string, levels: number, inside: string, close: string): string {
+  return open.repeat(levels) + inside + close.repeat(levels)
+}
+
 const cases: readonly [name: string, payload: string | Buffer, status: number, said?: RegExp][] = [
   ['plain text', '{"a":"b"}', 200],
   ['an escaped backslash before u0000', '{"a":"\\\\u0000"}', 200],
   ['a whole surrogate pair', '{"a":"\\ud83d\\ude00"}', 200],
   ['a NUL in a text', '{"a":"b\\u0000c"}', 400, /NUL/],
   ['a NUL in a key', '{"b\\u0000c":1}', 400, /NUL/],
-  ['a NUL deep inside', `${'['.repeat(5000)}"\\u0000"${']'.repeat(5000)}`, 400, /NUL/],
+  ['a NUL deep inside', `${'['.repeat(90)}"\\u0000"${']'.repeat(90)}`, 400, /NUL/],
+  ['100 levels', nest('[', 50, nest('{"a":', 50, '1', '}'), ']'), 200],
+  [
+    '101 levels',
+    nest('[', 51, nest('{"a":', 50, '1', '}'), ']'),
+    400,
+    /^The body is nested more than 100 levels deep$/,
+  ],
+  ['a million levels that never end', '['.repeat(1_000_000), 400, /100 levels/],
+  ['brackets in a text', `["\\"${'['.repeat(5000)}\\\\", "${'{'.repeat(5000)}"]`, 200],
+  ['many lists beside one another', `[${Array(5000).fill('[[]]').join()}]`, 200],
   ['half of a surrogate pair', '{"a":["\\uD800"]}', 400, /surrogate/],
   ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 400, /UTF-8/],
   ['a prototype', '{"__proto__":{"a":1}}', 400, /: it has the key __proto__, which is refused$/],
