@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
-import { hasReferences, messageOf } from '../kit/index.ts'
+import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import type { ClassUseNode, Making } from './making.ts'
 import { describeNode, entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
@@ -50,6 +50,7 @@ async function loadCompiler(): Promise<Compile> {
   const [{ Ajv2020 }, { default: addFormats }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
   const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
   addFormats.default(ajv)
+  useExactKeywords(ajv)
   return (schema) => ajv.compile(schema)
 }
 

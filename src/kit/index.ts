@@ -6,6 +6,7 @@ export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range
 export { formatWait, parseDuration } from './duration.ts'
 export { passOn, readEnvFile, readEnvironment, refreshEnvironment, variable, type Variables } from './environment.ts'
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
+export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-annotations.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
 export { makeId, makeSecret, makeSortedId, makeUuid, sha256, startOfSortedIds } from './ids.ts'

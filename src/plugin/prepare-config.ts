@@ -1,7 +1,7 @@
 import type * as Ajv from 'ajv/dist/2020.js'
 import type * as Formats from 'ajv-formats'
 import { createRequire } from 'node:module'
-import { resolveReferences, type Variables } from '../kit/index.ts'
+import { resolveReferences, useExactKeywords, type Variables } from '../kit/index.ts'
 
 /** The config of a class as it is given to it, or what is wrong with it. */
 export type PreparedConfig =
@@ -21,6 +21,7 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
   const { Ajv2020, addFormats } = loadCompiler()
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
   addFormats(ajv)
+  useExactKeywords(ajv)
   return (schema, config) => {
     const { value, missing } = resolveReferences(config, variables)
     if (missing.length > 0) return { missing }

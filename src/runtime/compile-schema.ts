@@ -3,10 +3,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import ajvFormats from 'ajv-formats'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
-import { compilePattern } from '../kit/index.ts'
+import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findOddTexts } from './check-numbers.ts'
 import { keepDeclared } from './keep-declared.ts'
-import { toDraft07, toDraft2020 } from './schema-dialects.ts'
+import { exactPrefix, toDraft07, toDraft2020 } from './schema-dialects.ts'
 
 /** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -107,9 +107,10 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
   if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with more behind it')
   return buildSerializer(
     own as unknown as Schema,
-    { schema: external, ajv: { ...patternOptions, strict: false, logger: false } } as Parameters<
-      typeof buildSerializer
-    >[1],
+    {
+      schema: external,
+      ajv: { ...patternOptions, strict: false, logger: false, keywords: makeExactKeywords(exactPrefix) },
+    } as Parameters<typeof buildSerializer>[1],
   )
 }
 
@@ -145,6 +146,7 @@ function compile(schema: JsonSchema, named: NamedSchemas, { isCoerced, allErrors
     logger: false,
   })
   ajvFormats.default(ajv)
+  useExactKeywords(ajv)
   for (const [id, one] of Object.entries(mapNamed(named, toDraft2020))) ajv.addSchema(one, id)
   return ajv.compile(toDraft2020(schema) as object)
 }

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyPluginAsync,
   type FastifyRequest,
 } from 'fastify'
+import { useExactKeywords } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
@@ -72,7 +73,10 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
       answerUnreadable(error, request, reply.headers(options.securityHeaders.json)),
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false },
+      onCreate: useExactKeywords,
+    },
   })
   app.removeContentTypeParser('text/plain')
   readJsonBodies(app)

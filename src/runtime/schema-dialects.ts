@@ -24,10 +24,24 @@ export function toDraft2020(schema: JsonSchema): JsonSchema {
 
 /** A schema in the words of draft-07, which are those of fast-json-stringify. */
 export function toDraft07(schema: JsonSchema): JsonSchema {
-  return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...rest }) => {
+  return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...given }) => {
+    const rest = renameExact(given)
     if (!Array.isArray(prefixItems)) return oneType(items === undefined ? rest : { ...rest, items })
     return oneType({ ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) })
   })
+}
+
+/** Before the names of our own keywords where Ajv's cannot be replaced: fast-json-stringify makes its Ajv by itself. */
+export const exactPrefix = 'exact:'
+
+function renameExact(keywords: Keywords): Keywords {
+  const { multipleOf, uniqueItems, ...rest } = keywords
+  if (multipleOf === undefined && uniqueItems === undefined) return keywords
+  return {
+    ...rest,
+    ...(multipleOf === undefined ? {} : { [`${exactPrefix}multipleOf`]: multipleOf }),
+    ...(uniqueItems === undefined ? {} : { [`${exactPrefix}uniqueItems`]: uniqueItems }),
+  }
 }
 
 /**

@@ -34,6 +34,8 @@ routes:
           text: { type: string }
           texts: { type: array, items: { type: string } }
           any: {}
+          price: { type: number, multipleOf: 0.01 }
+          prices: { type: array, items: { type: number, multipleOf: 0.01 }, uniqueItems: true }
         action: src/echo.ts
   /free:
     methods:
@@ -51,10 +53,22 @@ routes:
   /list:
     methods:
       POST: { public: true, request: { type: array, items: { type: integer }, maxItems: 3 }, action: src/echo.ts }
+  /nest:
+    methods:
+      POST: { public: true, request: Nest, action: src/echo.ts }
   /range:
     methods:
       GET: { public: true, parameters: Range, action: src/echo.ts }
+  /prices:
+    methods:
+      POST: { public: true, request: Prices, action: src/echo.ts }
 schema:
+  Prices:
+    type: object
+    properties:
+      price: { type: number, multipleOf: 0.01 }
+      kind: { enum: [{ of: 1 }] }
+      set: { type: array, uniqueItems: true, items: { type: object }, maxItems: 9 }
   Todo:
     type: object
     required: [title, content]
@@ -63,6 +77,7 @@ schema:
       title: { type: string, minLength: 1, maxLength: 64 }
       content: { type: string }
       priority: { type: integer, default: 3 }
+  Nest: { type: object, additionalProperties: false, properties: { c: { $ref: schema:///Nest } } }
   Range:
     type: object
     required: [from, to]
@@ -137,6 +152,52 @@ const cases: readonly Case[] = [
       problems: [`query/${query.split('=')[0]} must be a number from -9007199254740991 to 9007199254740991`],
     }),
   ),
+  {
+    what: 'a price in cents is a multiple of 0.01, in a query',
+    sent: { path: '/numbers?price=19.99&prices=0.07&prices=4.35' },
+    status: 200,
+    got: { query: { price: 19.99, prices: [0.07, 4.35] } },
+  },
+  {
+    what: 'a fraction of a cent is not, in a query; 0.10 and 0.1 are the same',
+    sent: { path: '/numbers?price=19.995&prices=0.10&prices=0.1' },
+    status: 400,
+    problems: [
+      'query/price must be multiple of 0.01',
+      'query/prices must NOT have duplicate items (items ## 1 and 0 are identical)',
+    ],
+  },
+  {
+    what: 'a price in cents is a multiple of 0.01, in a body',
+    sent: { method: 'POST', path: '/prices', headers: json, body: '{"price": 0.07, "set": [{"a": 1}, {"a": 2}]}' },
+    status: 200,
+    got: { body: { price: 0.07, set: [{ a: 1 }, { a: 2 }] } },
+  },
+  {
+    what: 'a fraction of a cent is not, in a body; objects are equal whatever the order of their keys',
+    sent: {
+      method: 'POST',
+      path: '/prices',
+      headers: json,
+      body: '{"price": 0.075, "set": [{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]}',
+    },
+    status: 400,
+    problems: [
+      'body/price must be multiple of 0.01',
+      'body/set must NOT have duplicate items (items ## 1 and 0 are identical)',
+    ],
+  },
+  {
+    what: 'a property may be named as a method of every object',
+    sent: {
+      method: 'POST',
+      path: '/prices',
+      headers: json,
+      body: '{"kind": {"valueOf": 1}, "set": [{"valueOf": 1}, {}]}',
+    },
+    status: 400,
+    problems: ['body/kind must be one of {"of":1}'],
+  },
   ...['0x1', '01', '+1', '%2B.5', '.5', '5.', '%201', '1e', '1,5', 'NaN'].map((ratio) => ({
     what: `"${ratio}" is no number, which is written as in JSON`,
     sent: { path: `/item/7/a?ratio=${ratio}` },
@@ -410,6 +471,17 @@ const cases: readonly Case[] = [
       body: JSON.stringify({ text: 'x'.repeat(3000) }),
     },
     status: 413,
+  },
+  {
+    what: 'a deep body for a recursive schema',
+    sent: { path: '/nest', headers: json, body: `${'{"c":'.repeat(99)}{}${'}'.repeat(99)}` },
+    status: 200,
+  },
+  {
+    what: 'a body that is too deep',
+    sent: { path: '/nest', headers: json, body: `${'{"c":'.repeat(300)}{}${'}'.repeat(300)}` },
+    status: 400,
+    detail: /^The body is nested more than 100 levels deep$/,
   },
   ...['{"__proto__":{"admin":true}}', '{"a":{"__proto__":1}}', '{"constructor":{"prototype":{"admin":1}}}'].map(
     (body) => ({

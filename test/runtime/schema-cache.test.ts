@@ -187,6 +187,36 @@ const cases: readonly Case[] = [
     fits: [['a', null, 1, 2], ['a'], []],
     misfits: [[1], ['a', null, 'x']],
   },
+  {
+    what: 'a price in whole cents',
+    schema: { type: 'number', multipleOf: 0.01 },
+    fits: [0.07, 19.99, 4.35, 1e15 + 0.25, 0],
+    misfits: [0.071, 19.995, 0.1 + 0.2],
+  },
+  {
+    what: 'alternatives that differ in the step of a number, or in whether items are unique',
+    schema: {
+      anyOf: [
+        { type: 'object', required: ['cents'], properties: { cents: { type: 'number', multipleOf: 0.01 } } },
+        {
+          type: 'object',
+          required: ['set'],
+          properties: { set: { type: 'array', uniqueItems: true, items: { $ref: 'schema:///Any' } } },
+        },
+      ],
+    },
+    named: { Any: true },
+    fits: [{ cents: 0.07 }, { set: [1, '1', { a: 1, b: 2 }, { a: 2, b: 1 }] }],
+    misfits: [
+      { cents: 0.071 },
+      {
+        set: [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+      },
+    ],
+  },
   { what: 'several types', schema: { type: ['string', 'null'] }, fits: ['a', null], misfits: [1] },
 ]
 

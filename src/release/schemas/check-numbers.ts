@@ -1,3 +1,4 @@
+import { isMultipleOf } from '../../kit/index.ts'
 import type { Check } from './comparing.ts'
 import type { Keywords } from './placed.ts'
 
@@ -66,9 +67,8 @@ function isInside(one: Bound, other: Bound): boolean {
 
 function checkMultiple(check: Check, isInteger: boolean, numbers: readonly number[] | undefined): void {
   const step = check.sup.schema['multipleOf']
-  if (typeof step !== 'number' || (isInteger && step === 1)) return
-  const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number.isSafeInteger(step)
-  const fits = (value: unknown) => value === step || (isWhole(value) && (value as number) % step === 0)
+  if (typeof step !== 'number' || (isInteger && isMultipleOf(1, step))) return
+  const fits = (value: unknown) => typeof value === 'number' && isMultipleOf(value, step)
   if (numbers !== undefined && numbers.every(fits)) return
   if (!check.subs.some(({ schema }) => fits(schema['multipleOf']))) reportKeyword(check, 'multipleOf')
 }

@@ -72,8 +72,13 @@ function inventText(schema: ObjectSchema, name: string): string | undefined {
 function inventNumber(schema: ObjectSchema): number | undefined {
   const { minimum, exclusiveMinimum, maximum = Infinity, multipleOf = 1 } = schema as Readonly<Record<string, number>>
   const least = minimum ?? (exclusiveMinimum === undefined ? Math.min(1, maximum) : exclusiveMinimum + 1)
-  const value = Math.ceil(least / multipleOf) * multipleOf
+  const value = round(Math.ceil(round(least / multipleOf)) * multipleOf)
   return value > maximum ? undefined : value
+}
+
+/** Without what binary fractions add behind the decimals that a schema is written in. */
+function round(value: number): number {
+  return Number(value.toPrecision(15))
 }
 
 function inventList(schema: ObjectSchema, inventing: Inventing): readonly unknown[] | undefined {

@@ -19,6 +19,7 @@ export const anySchema: fc.Arbitrary<JsonSchema> = fc.letrec<{ schema: JsonSchem
       fc.constantFrom<JsonSchema>({ $ref: 'schema:///A' }, { $ref: 'schema:///B' }, true),
       optional({ type: fc.constantFrom('integer', 'number'), minimum: whole, maximum: whole, exclusiveMinimum: whole }),
       optional({ type: fc.constant('integer'), multipleOf: fc.constantFrom(1, 2, 4) }),
+      optional({ type: fc.constantFrom('integer', 'number'), multipleOf: fc.constantFrom(0.1, 0.01, 0.5, 3) }),
       optional({
         type: fc.constant('string'),
         minLength: count,

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from '../../../src/contract/index.ts'
+import { useExactKeywords } from '../../../src/kit/index.ts'
 
 type Keywords = Record<string, unknown>
 type Named = Readonly<Record<string, JsonSchema>>
@@ -10,7 +11,7 @@ type Named = Readonly<Record<string, JsonSchema>>
 export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 2, depthSize: 'small' },
-    fc.constantFrom<unknown>('', 'a', 'ab', 'b', 'abb', null, true, false, 1.5),
+    fc.constantFrom<unknown>('', 'a', 'ab', 'b', 'abb', null, true, false, 1.5, 0.3, 0.07),
     fc.integer({ min: -2, max: 5 }),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(fc.constantFrom('a', 'b', 'c', 'ab', 'zz'), tie('value'), { maxKeys: 3 }),
@@ -22,6 +23,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 export function makeCheck(schema: JsonSchema, named: Named): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false })
   ajvFormats.default(ajv)
+  useExactKeywords(ajv)
   for (const [name, one] of Object.entries(named)) ajv.addSchema(one, `schema:///${name}`)
   return ajv.compile(schema as object)
 }

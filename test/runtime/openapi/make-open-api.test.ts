@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
     yaml: oneRoute(
       `POST: { public: true, request: Input, responses: { 201: { type: array, items: { const: done } }, 200: Input }, action: a.ts }`,
       `schema:
-  Input: { type: object, required: [a, n, day, in], properties: { a: { type: string, minLength: 3 }, b: { default: 1 }, n: { type: number, minimum: 2.5, multipleOf: 2 }, day: { type: string, format: date }, in: { $ref: schema:///Inner } } }
+  Input: { type: object, required: [a, n, p, day, in], properties: { a: { type: string, minLength: 3 }, b: { default: 1 }, n: { type: number, minimum: 2.5, multipleOf: 2 }, p: { type: number, minimum: 0.3, multipleOf: 0.1 }, day: { type: string, format: date }, in: { $ref: schema:///Inner } } }
   Inner: { type: object, required: [kind], additionalProperties: false, properties: { kind: { enum: [x, y] }, note: { type: string } } }`,
     ),
     find: ({ paths }) => [
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
       paths['/a'].post.responses[201].content['application/json'].example,
       paths['/a'].post.responses[200].content['application/json'].example,
     ],
-    expected: [{ a: 'a..', n: 4, day: '2026-01-31', in: { kind: 'x' } }, ['done'], undefined],
+    expected: [{ a: 'a..', n: 4, p: 0.3, day: '2026-01-31', in: { kind: 'x' } }, ['done'], undefined],
   },
   {
     says: 'a request that has no plain example has none',

@@ -1,0 +1,190 @@
+import type { FuncKeywordDefinition } from 'ajv'
+import type { DataValidateFunction } from 'ajv/dist/types/index.js'
+
+/** The part of an Ajv instance that is changed. */
+interface Compiler {
+  removeKeyword(keyword: string): unknown
+  addKeyword(definition: FuncKeywordDefinition): unknown
+}
+
+/**
+ * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01; its
+ * `uniqueItems` compares every pair of items; and its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
+ * a body may have as a property: `{"valueOf": 1}` throws.
+ */
+export function useExactKeywords(compiler: Compiler): void {
+  const own: FuncKeywordDefinition[] = [
+    ...makeExactKeywords(),
+    { keyword: 'const', compile: compileConst },
+    { keyword: 'enum', schemaType: 'array', compile: compileEnum },
+  ]
+  for (const definition of own) {
+    compiler.removeKeyword(definition.keyword as string)
+    compiler.addKeyword(definition)
+  }
+}
+
+/** The keywords for numbers and lists by themselves, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
+export function makeExactKeywords(prefix = ''): FuncKeywordDefinition[] {
+  return [
+    { keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', compile: compileMultipleOf },
+    { keyword: `${prefix}uniqueItems`, type: 'array', schemaType: 'boolean', compile: compileUniqueItems },
+  ]
+}
+
+function compileMultipleOf(step: number): DataValidateFunction {
+  const isMultiple = makeMultipleCheck(step)
+  const validate: DataValidateFunction = (value: number) => {
+    if (isMultiple(value)) return true
+    validate.errors = [{ keyword: 'multipleOf', message: `must be multiple of ${step}`, params: { multipleOf: step } }]
+    return false
+  }
+  return validate
+}
+
+function compileUniqueItems(isAsked: boolean): DataValidateFunction {
+  if (!isAsked) return () => true
+  const validate: DataValidateFunction = (items: readonly unknown[], context) => {
+    const twice = findTwice(items, context?.rootData ?? items)
+    if (twice === undefined) return true
+    const message = `must NOT have duplicate items (items ## ${twice.j} and ${twice.i} are identical)`
+    validate.errors = [{ keyword: 'uniqueItems', message, params: twice }]
+    return false
+  }
+  return validate
+}
+
+function compileConst(value: unknown): DataValidateFunction {
+  const isAllowed = makeChoice([value])
+  const validate: DataValidateFunction = (given) => {
+    if (isAllowed(given)) return true
+    validate.errors = [{ keyword: 'const', message: 'must be equal to constant', params: { allowedValue: value } }]
+    return false
+  }
+  return validate
+}
+
+function compileEnum(values: readonly unknown[]): DataValidateFunction {
+  const isAllowed = makeChoice(values)
+  const validate: DataValidateFunction = (given) => {
+    if (isAllowed(given)) return true
+    const message = 'must be equal to one of the allowed values'
+    validate.errors = [{ keyword: 'enum', message, params: { allowedValues: values } }]
+    return false
+  }
+  return validate
+}
+
+function makeChoice(values: readonly unknown[]): (given: unknown) => boolean {
+  const plain = new Set(values)
+  const structures = values.filter(isStructure)
+  return (given) => plain.has(given) || (isStructure(given) && structures.some((value) => isSame(value, given)))
+}
+
+function isStructure(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** By the equality of JSON Schema: the order of keys does not count. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isStructure(one) || !isStructure(other)) return one === other
+  const keys = Object.keys(one)
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key as never], other[key as never]))
+  )
+}
+
+/** Powers of ten that a double holds exactly. */
+const exactPowers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
+/** Decimals of up to 15 digits are told apart by doubles. */
+const fewDigits = 1e15
+
+/**
+ * Whether a number is a multiple of another one. Both count as the decimal fractions that they are written as, which
+ * the doubles that hold them only come close to.
+ */
+export function isMultipleOf(value: number, step: number): boolean {
+  return makeMultipleCheck(step)(value)
+}
+
+function makeMultipleCheck(step: number): (value: number) => boolean {
+  const { digits, exponent } = parseDecimal(step)
+  if (digits === 0n) return () => false
+  const power = digits <= Number.MAX_SAFE_INTEGER ? exactPowers[-exponent] : undefined
+  const stepDigits = Number(digits)
+  return (value) => {
+    if (power !== undefined) {
+      const scaled = Math.round(value * power)
+      // What has more decimals than the step is not a multiple of it.
+      if (Math.abs(scaled) < fewDigits) return scaled / power === value && scaled % stepDigits === 0
+    }
+    if (!Number.isFinite(value)) return false
+    const own = parseDecimal(value)
+    const lowest = Math.min(own.exponent, exponent)
+    return (own.digits * 10n ** BigInt(own.exponent - lowest)) % (digits * 10n ** BigInt(exponent - lowest)) === 0n
+  }
+}
+
+interface Decimal {
+  readonly digits: bigint
+  readonly exponent: number
+}
+
+/** The shortest decimal fraction that stands for a double, which is how JSON writes it. */
+function parseDecimal(number: number): Decimal {
+  const [mantissa = '', exponent = '0'] = Math.abs(number).toString().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
+}
+
+/** Numbers for the objects and lists of a value: equal ones have the same. */
+interface Identities {
+  readonly byText: Map<string, number>
+  readonly known: WeakMap<object, number>
+}
+
+/** By the value that is checked: where lists are within lists, nothing in it is read twice. */
+const identities = new WeakMap<object, Identities>()
+
+interface Twice {
+  readonly i: number
+  readonly j: number
+}
+
+/** The first item that is equal to an earlier one. */
+function findTwice(items: readonly unknown[], root: object): Twice | undefined {
+  const texts = new Map<unknown, number>()
+  const structures = new Map<number, number>()
+  for (const [j, item] of items.entries()) {
+    const seen: Map<unknown, number> = isStructure(item) ? structures : texts
+    const key = isStructure(item) ? identify(item, identitiesOf(root)) : item
+    const i = seen.get(key)
+    if (i !== undefined) return { i, j }
+    seen.set(key, j)
+  }
+  return undefined
+}
+
+function identitiesOf(root: object): Identities {
+  const made = identities.get(root) ?? { byText: new Map(), known: new WeakMap() }
+  identities.set(root, made)
+  return made
+}
+
+function identify(value: object, among: Identities): number {
+  const known = among.known.get(value)
+  if (known !== undefined) return known
+  const name = (part: unknown) => (isStructure(part) ? `#${identify(part, among)}` : JSON.stringify(part))
+  const text = Array.isArray(value)
+    ? `[${value.map(name).join()}]`
+    : `{${Object.keys(value)
+        .toSorted()
+        .map((key) => `${JSON.stringify(key)}:${name(value[key as never])}`)
+        .join()}}`
+  const identity = among.byText.get(text) ?? among.byText.size
+  among.byText.set(text, identity)
+  among.known.set(value, identity)
+  return identity
+}
