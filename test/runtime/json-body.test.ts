@@ -17,8 +17,9 @@ async function post(payload: string | Buffer) {
   return { status: response.statusCode, body: response.json() }
 }
 
-function nest(open: string, levels: number, inside: string, close: string): string {
-  return open.repeat(levels) + inside + close.repeat(levels)
+/** A list of lists, in which there are objects within objects. */
+function nest(lists: number, objects: number): string {
+  return `${'['.repeat(lists)}${'{"a":'.repeat(objects)}1${'}'.repeat(objects)}${']'.repeat(lists)}`
 }
 
 const cases: readonly [name: string, payload: string | Buffer, status: number, said?: RegExp][] = [
@@ -28,13 +29,8 @@ const cases: readonly [name: string, payload: string | Buffer, status: number, s
   ['a NUL in a text', '{"a":"b\\u0000c"}', 400, /NUL/],
   ['a NUL in a key', '{"b\\u0000c":1}', 400, /NUL/],
   ['a NUL deep inside', `${'['.repeat(90)}"\\u0000"${']'.repeat(90)}`, 400, /NUL/],
-  ['100 levels', nest('[', 50, nest('{"a":', 50, '1', '}'), ']'), 200],
-  [
-    '101 levels',
-    nest('[', 51, nest('{"a":', 50, '1', '}'), ']'),
-    400,
-    /^The body is nested more than 100 levels deep$/,
-  ],
+  ['100 levels', nest(50, 50), 200],
+  ['101 levels', nest(51, 50), 400, /^The body is nested more than 100 levels deep$/],
   ['a million levels that never end', '['.repeat(1_000_000), 400, /100 levels/],
   ['brackets in a text', `["\\"${'['.repeat(5000)}\\\\", "${'{'.repeat(5000)}"]`, 200],
   ['many lists beside one another', `[${Array(5000).fill('[[]]').join()}]`, 200],
