@@ -10,7 +10,14 @@ export { systemMigrations } from './migrations/names.ts'
 export { sealedColumns } from './sealed-columns.ts'
 export { makeSecrets, type SealedPlace, type Secrets } from './secrets.ts'
 export { resealAll, type Resealed } from './reseal.ts'
-export { openSystem, type OpenSystemOptions, type System, type SystemKind, type TraceStatement } from './system.ts'
+export {
+  idleLimitMs,
+  openSystem,
+  type OpenSystemOptions,
+  type System,
+  type SystemKind,
+  type TraceStatement,
+} from './system.ts'
 export type { SystemTables } from './tables.ts'
 export { applyMigrations, chooseMigrations, unwritten } from './migrate/apply-migrations.ts'
 export { revertMigrations } from './migrate/revert-migrations.ts'

@@ -54,7 +54,8 @@ export type TraceStatement = (statement: {
 }) => void
 
 const guardTimeoutMs = 3000
-const idleLimitMs = 5000
+/** How long PostgreSQL lets a transaction of Waypost's own wait for its process. */
+export const idleLimitMs = 5000
 
 /** Opens System. @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE */
 export async function openSystem(options: OpenSystemOptions): Promise<System> {

@@ -57,6 +57,37 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
   })
 
+  for (const [what, failures, answer] of [
+    ['counts a failure', 0, 500],
+    ['disables it', 0, 410],
+    ['posts to one that failed', failuresToOpen, 204],
+  ] as const) {
+    test(`keeps no worker waiting that ${what} while another process has it locked`, async (t) => {
+      if (world().kind === 'sqlite') return t.skip('a writing transaction is alone there')
+      const { receiver, id } = await prepare(world(), 1)
+      receiver.choose = () => answer
+      const { db } = world().system
+      await db.updateTable('waypost_subscription').set({ failures }).execute()
+      const isReleased = Promise.withResolvers<void>()
+      const isLocked = Promise.withResolvers<void>()
+      const other = db.transaction().execute(async (trx) => {
+        await trx.selectFrom('waypost_subscription').select('id').where('id', '=', id).forUpdate().execute()
+        isLocked.resolve()
+        await isReleased.promise
+      })
+      await isLocked.promise
+      const timer = setTimeout(isReleased.reject, 60_000, new Error('it waits for the lock'))
+      try {
+        const isPosted = failures < failuresToOpen ? 1 : 0
+        assert.partialDeepStrictEqual(await world().execute(), { attempted: isPosted, retrying: isPosted })
+      } finally {
+        clearTimeout(timer)
+        isReleased.resolve()
+      }
+      await other
+    })
+  }
+
   test('lets one delivery through over all workers', async () => {
     const { receiver, id } = await prepare(world(), 40)
     receiver.choose = () => 500

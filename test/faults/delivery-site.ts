@@ -4,7 +4,7 @@ import { makeDispatcher, makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { addHostUser } from '../../src/operate/index.ts'
 import { executeHostEvents, type Execution } from '../../src/jobs/index.ts'
-import { loadTerms, openIdentity } from '../../src/host/index.ts'
+import { loadTerms, openIdentity, type Host } from '../../src/host/index.ts'
 import type { System, SystemKind } from '../../src/store/index.ts'
 import { openTestHost } from '../events/host.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
@@ -31,6 +31,7 @@ export interface DeliveryState {
 /** A System with a release and a subscriber, where workers are processes of the built command line. */
 export interface DeliverySite extends AsyncDisposable {
   readonly system: System
+  readonly host: Host
   /** A subscriber with a ledger of what it received. */
   readonly receiver: Receiver
   /** Subscribes an endpoint to the event `note`; paths are of the receiver. */
@@ -68,6 +69,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
   })
   return {
     system,
+    host,
     receiver,
     async subscribe(endpoint) {
       const { href, pathname } = new URL(endpoint, receiver.url)

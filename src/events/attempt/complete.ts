@@ -1,7 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import { cancelDeliveries } from '../subscription/cancel-deliveries.ts'
-import type { ClaimedDelivery } from '../queue/claim.ts'
 import type { Completion } from './completion.ts'
 import type { Verdict } from './judge.ts'
 import { writeAttempts } from './write-attempts.ts'
@@ -16,7 +15,7 @@ export async function recordCompletions(
 ): Promise<readonly Completion[]> {
   if (!completions.some(({ result }) => result.status === 410)) return writeAttempts(system, system.db, completions)
   const { recorded, disabled } = await system.transaction(async (trx) => {
-    const disabled = await disableGone(trx, completions)
+    const disabled = await disableGone(system, trx, completions)
     const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: ended } : one))
     return { disabled, recorded: await writeAttempts(system, trx, judged) }
   })
@@ -32,24 +31,24 @@ function isGone({ delivery, result }: Completion, disabled: ReadonlySet<string>)
   return result.status === 410 && disabled.has(delivery.subscriptionId)
 }
 
-/** Disables the subscriptions that answered 410, unless their endpoint was changed since the claim. */
+/**
+ * Disables the subscriptions that answered 410, unless their endpoint was changed since the claim. One that is
+ * locked is left as it is and its delivery resent, since the process that locked it may be frozen.
+ */
 async function disableGone(
+  system: System,
   trx: Transaction<SystemTables>,
   completions: readonly Completion[],
 ): Promise<ReadonlySet<string>> {
-  const gone = new Map(
-    completions
-      .filter(({ result }) => result.status === 410)
-      .map(({ delivery }) => [delivery.subscriptionId, delivery]),
-  )
+  const gone = completions.filter(({ result }) => result.status === 410).map(({ delivery }) => delivery)
   const disabled = new Set<string>()
-  // Everybody locks them in the same order.
-  for (const { subscriptionId, id, claimId, revision } of [...gone.values()].toSorted(bySubscription)) {
-    const { numUpdatedRows } = await trx
-      .updateTable('waypost_subscription')
-      .set({ status: 'disabled' })
-      .where('id', '=', subscriptionId)
-      .where('revision', '=', revision)
+  for (const { subscriptionId, id, claimId, revision } of gone) {
+    if (disabled.has(subscriptionId)) continue
+    const chosen = trx
+      .selectFrom('waypost_subscription')
+      .select('waypost_subscription.id')
+      .where('waypost_subscription.id', '=', subscriptionId)
+      .where('waypost_subscription.revision', '=', revision)
       .where((where) =>
         where.exists(
           where
@@ -59,12 +58,13 @@ async function disableGone(
             .where('waypost_delivery.claim_id', '=', claimId),
         ),
       )
+      .$if(system.kind === 'postgresql', (query) => query.forUpdate().skipLocked())
+    const { numUpdatedRows } = await trx
+      .updateTable('waypost_subscription')
+      .set({ status: 'disabled' })
+      .where('id', 'in', chosen)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows > 0n) disabled.add(subscriptionId)
   }
   return disabled
-}
-
-function bySubscription(a: ClaimedDelivery, b: ClaimedDelivery): number {
-  return a.subscriptionId < b.subscriptionId ? -1 : 1
 }

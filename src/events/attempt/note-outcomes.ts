@@ -1,9 +1,9 @@
-import { sql, type Transaction } from 'kysely'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { Settings } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
-import { failuresToOpen, openMs } from '../queue/breaker.ts'
+import type { System } from '../../store/index.ts'
+import { failuresToOpen, least, openMs } from '../queue/breaker.ts'
 import type { Completion } from './completion.ts'
-import { texts } from '../expressions.ts'
 
 /** What attempts say of the subscription that they were for. */
 interface Note {
@@ -11,97 +11,81 @@ interface Note {
   readonly revision: number
   /** Since the last success, if there was one. */
   failures: number
-  succeeded: boolean
-  /** Whether it was half open: one delivery went alone. */
-  readonly alone: boolean
+  succeeded: 0 | 1
+  /** Whether the breaker was half open: this delivery was posted alone. */
+  readonly alone: 0 | 1
 }
 
-interface Change {
-  readonly id: string
-  readonly failures: number
-  /** For how long nothing is posted; 0 closes the breaker. */
-  readonly openMs: number
-}
+/** Other workers hold a subscription for less than this; whatever holds it longer is frozen. */
+const lockedForMs = 10
+const mostTries = 3
 
 /**
- * Counts failures in a row, for the breaker: a success closes it, and whoever failed alone opens it for longer. It is a
- * hint and no ledger: what a crash leaves out the next failure counts. It costs nothing where all is well.
+ * Counts failures in a row, for the breaker: a success closes it, and a delivery that failed alone opens it for longer.
+ * The count is approximate: what a crash loses the next failure counts. Without failures it costs nothing.
  */
 export async function noteOutcomes(
   system: System,
   { completions, settings }: { completions: readonly Completion[]; settings: Settings },
 ): Promise<void> {
-  const notes = [...gather(completions).values()].filter(({ failures, succeeded }) => failures > 0 || succeeded)
-  if (notes.length === 0) return
-  await system.transaction(async (trx) => {
-    const known = await lockRows(system, trx, notes)
-    const changes = notes.flatMap((note) => {
-      const row = known.get(note.id)
-      return row === undefined || row.revision !== note.revision ? [] : changeOf(row.failures, note, settings)
-    })
-    if (changes.length > 0) await write(system, trx, changes)
-  })
+  let notes = [...gather(completions).values()].filter(({ failures, succeeded }) => failures > 0 || succeeded === 1)
+  for (let tries = 0; notes.length > 0 && tries < mostTries; tries++) {
+    if (tries > 0) await sleep(lockedForMs)
+    const locked = await write(system, notes, settings)
+    notes = notes.filter(({ id }) => locked.has(id))
+  }
 }
 
 function gather(completions: readonly Completion[]): ReadonlyMap<string, Note> {
   const notes = new Map<string, Note>()
   for (const { delivery, verdict } of completions) {
     const { subscriptionId: id, revision, subscriptionFailures } = delivery
-    const note = notes.get(id) ?? {
-      id,
-      revision,
-      failures: 0,
-      succeeded: false,
-      alone: subscriptionFailures >= failuresToOpen,
-    }
+    const alone = subscriptionFailures >= failuresToOpen ? 1 : 0
+    const note = notes.get(id) ?? { id, revision, failures: 0, succeeded: 0, alone }
     notes.set(id, note)
     if (verdict.outcome !== 'delivered') note.failures += 1
-    else if (subscriptionFailures > 0 || note.failures > 0) Object.assign(note, { failures: 0, succeeded: true })
+    else if (subscriptionFailures > 0 || note.failures > 0) Object.assign(note, { failures: 0, succeeded: 1 })
   }
   return notes
 }
 
-interface Row {
-  readonly id: string
-  readonly failures: number
-  readonly revision: number
-}
-
-/** Everybody locks them in the same order. */
-async function lockRows(
-  system: System,
-  trx: Transaction<SystemTables>,
-  notes: readonly Note[],
-): Promise<ReadonlyMap<string, Row>> {
-  const ids = texts(system, JSON.stringify(notes.map((note) => note.id)))
-  const lock = system.kind === 'postgresql' ? sql`for update` : sql``
-  const { rows } = await sql<Row>`
-    select id, failures, revision from waypost_subscription where id in ${ids} order by id ${lock}`.execute(trx)
-  return new Map(rows.map((row) => [row.id, row]))
-}
-
-function changeOf(before: number, note: Note, settings: Settings): Change[] {
-  const { id, failures, succeeded, alone } = note
-  const jitter = 0.8 + 0.4 * Math.random()
-  const openFor = (doublings: number) => Math.max(1, Math.ceil(openMs(settings, doublings) * jitter))
-  if (succeeded || before < failuresToOpen) {
-    const count = Math.min((succeeded ? 0 : before) + failures, failuresToOpen)
-    return [{ id, failures: count, openMs: count < failuresToOpen ? 0 : openFor(0) }]
+/**
+ * One statement, so that a process that freezes holds no subscription; and it waits for none that another one holds.
+ * @returns ids of the subscriptions that were locked
+ */
+async function write(system: System, notes: readonly Note[], settings: Settings): Promise<ReadonlySet<string>> {
+  const isPostgres = system.kind === 'postgresql'
+  const json = JSON.stringify(notes)
+  const rows = isPostgres
+    ? sql`(select * from json_to_recordset(cast(${json} as json))
+        as one (id text, revision int, failures int, succeeded int, alone int))`
+    : sql`(select value ->> 'id' as id, value ->> 'revision' as revision, value ->> 'failures' as failures,
+        value ->> 'succeeded' as succeeded, value ->> 'alone' as alone from json_each(${json}))`
+  const jitter = sql.lit(Math.round(800 + 400 * Math.random()))
+  const most = sql.lit(failuresToOpen)
+  const counted = sql`
+    with note as materialized ${rows}, chosen as materialized (
+      select note.*, s.failures as before from note join waypost_subscription s on s.id = note.id
+      where s.revision = note.revision ${isPostgres ? sql`for update of s skip locked` : sql``}
+    ), counted as (
+      select id, case when succeeded = 0 and before >= ${most} then before + 1
+        else ${least(system)}(case when succeeded = 1 then 0 else before end + failures, ${most}) end as failures
+      from chosen where succeeded = 1 or before < ${most} or alone = 1 -- else it was posted before the breaker opened
+    ), change as (
+      select id, failures, case when failures >= ${most} then
+        ${system.now()} + (${openMs(system, settings, sql`failures - ${most}`)} * ${jitter} + 999) / 1000 end as open_until
+      from counted
+    )`
+  const update = sql`
+    update waypost_subscription set failures = change.failures, open_until = change.open_until,
+      failing_since = case when change.open_until is not null then coalesce(failing_since, ${system.now()}) end
+    from change where waypost_subscription.id = change.id`
+  if (!isPostgres) {
+    await sql`${counted} ${update}`.execute(system.db)
+    return new Set()
   }
-  // What was posted before it opened says nothing new.
-  return alone ? [{ id, failures: before + 1, openMs: openFor(before + 1 - failuresToOpen) }] : []
-}
-
-async function write(system: System, trx: Transaction<SystemTables>, changes: readonly Change[]): Promise<void> {
-  const json = JSON.stringify(changes)
-  const rows =
-    system.kind === 'postgresql'
-      ? sql`json_to_recordset(cast(${json} as json)) as change (id text, failures int, "openMs" bigint)`
-      : sql`(select value ->> 'id' as id, value ->> 'failures' as failures, value ->> 'openMs' as "openMs"
-          from json_each(${json})) as change`
-  await sql`
-    update waypost_subscription set failures = change.failures,
-      open_until = case when change."openMs" = 0 then null else ${system.now()} + change."openMs" end,
-      failing_since = case when change."openMs" = 0 then null else coalesce(failing_since, ${system.now()}) end
-    from ${rows} where waypost_subscription.id = change.id`.execute(trx)
+  const { rows: locked } = await sql<{ id: string }>`${counted}, written as (${update})
+    select note.id from note join waypost_subscription s on s.id = note.id
+    where s.revision = note.revision and note.id not in (select id from chosen)`.execute(system.db)
+  return new Set(locked.map(({ id }) => id))
 }

@@ -79,7 +79,8 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
   /** Not in line with the others, which need not fail too. */
   async function writeLater(entry: Entry, error: unknown): Promise<void> {
     const { claimedMonotonic, leaseMs } = entry.completion.delivery
-    if (clock.monotonic() >= claimedMonotonic + leaseMs) return entry.done.reject(error)
+    // Once in any case: a process that was suspended finds its connections closed.
+    if (entry.failures > 0 && clock.monotonic() >= claimedMonotonic + leaseMs) return entry.done.reject(error)
     await sleep(Math.min(100 * 2 ** entry.failures++, longestPauseMs))
     waiting.push(entry)
     await writeAll()

@@ -12,13 +12,28 @@ const mostDoublings = 20
 /** Whether the breaker of the subscription `s` is closed, or open for long enough, or for longer than it can be. */
 export function isPostable(system: System, settings: Settings): RawBuilder<boolean> {
   const now = nowOnce(system)
-  const longest = Math.max(2 * openMs(settings, mostDoublings), settings.delivery_lease)
+  const longest = Math.max(2 * longestOpenOf(settings), settings.delivery_lease)
   return sql<boolean>`(s.open_until is null or s.open_until <= ${now} or s.open_until > ${now} + ${sql.lit(longest)})`
 }
 
-/** How long it is open: the first delay of a resend, twice as long with each attempt that fails, at most ten minutes. */
-export function openMs({ delivery_delays: [delayMs = 0] }: Settings, doublings: number): number {
-  return Math.min(delayMs * 2 ** Math.min(doublings, mostDoublings), Math.max(longestOpenMs, delayMs))
+/**
+ * How long it stays open: the first delay of a resend, doubled by each attempt that fails, at most ten minutes or that
+ * delay.
+ * @param doublings an integer expression, 0 or more
+ */
+export function openMs(system: System, settings: Settings, doublings: RawBuilder<number>): RawBuilder<number> {
+  const [delayMs = 0] = settings.delivery_delays
+  const doubled = sql`(cast(${sql.lit(delayMs)} as bigint) << ${least(system)}(${doublings}, ${sql.lit(mostDoublings)}))`
+  return sql<number>`${least(system)}(${doubled}, ${sql.lit(longestOpenOf(settings))})`
+}
+
+function longestOpenOf({ delivery_delays: [delayMs = 0] }: Settings): number {
+  return Math.max(longestOpenMs, delayMs)
+}
+
+/** The function that gives the least of its arguments. */
+export function least({ kind }: System): RawBuilder<unknown> {
+  return kind === 'sqlite' ? sql`min` : sql`least`
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Claims {
   readonly lost: readonly ClaimedRow[]
   /** Ids of what was taken, whatever became of it. */
   readonly taken: ReadonlySet<string>
+  /** How many of these were given back, because they may not be posted now. */
+  readonly givenBack: number
 }
 
 /** Claims deliveries that were found due, as far as they still are, under a lease. */
@@ -35,27 +37,28 @@ export async function claimDeliveries(
     leaseMs: settings.delivery_lease,
   }
   const rows = await takeRows(system, { ...claim, due, capacity })
-  const { toPost, lost } = await settle(system, { rows, capacity, claimId: claim.claimId })
-  return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, taken: new Set(idsOf(rows)) }
+  const { toPost, lost, givenBack } = await settle(system, { rows, capacity, claimId: claim.claimId })
+  return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, givenBack, taken: new Set(idsOf(rows)) }
 }
 
 /** Ends, or gives back, what is not to be posted now. Most claims have nothing of that kind, and need no transaction. */
 async function settle(
   system: System,
   { rows, capacity, claimId }: { rows: readonly LoadedRow[]; capacity: Capacity; claimId: string },
-): Promise<{ toPost: readonly ClaimedRow[]; lost: readonly ClaimedRow[] }> {
+): Promise<{ toPost: readonly ClaimedRow[]; lost: readonly ClaimedRow[]; givenBack: number }> {
   const { settings, catalog } = capacity
   const { toPost: allowed, toKeep, toCancel } = await sortClaims(system, rows, catalog)
   const isPlain = (row: ClaimedRow) => row.lost < mostLost && row.subscriptionFailures < failuresToOpen
-  if (allowed.length === rows.length && allowed.every(isPlain)) return { toPost: allowed, lost: [] }
+  if (allowed.length === rows.length && allowed.every(isPlain)) return { toPost: allowed, lost: [], givenBack: 0 }
   return system.transaction(async (trx) => {
     const admitted = await admit(system, trx, { rows: allowed, settings })
     const lost = admitted.filter((row) => row.lost >= mostLost)
-    await giveBack(trx, claimId, [...toKeep, ...allowed.filter((row) => !admitted.includes(row))])
+    const kept = [...toKeep, ...allowed.filter((row) => !admitted.includes(row))]
+    await giveBack(trx, claimId, kept)
     await end(system, trx, { claimId, rows: toCancel, status: 'cancelled' })
     await end(system, trx, { claimId, rows: lost, status: 'dead' })
     await logLost(trx, lost)
-    return { toPost: admitted.filter((row) => row.lost < mostLost), lost }
+    return { toPost: admitted.filter((row) => row.lost < mostLost), lost, givenBack: kept.length }
   })
 }
 

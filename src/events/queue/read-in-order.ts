@@ -1,5 +1,9 @@
 import { sql, type Kysely } from 'kysely'
-import type { System, SystemTables } from '../../store/index.ts'
+import { idleLimitMs, type System, type SystemTables } from '../../store/index.ts'
+
+/** One message to the server; and for this transaction only, since others use the connection after it. */
+const begin = sql.raw(`begin read only; set local enable_bitmapscan = off; set local enable_seqscan = off;
+  set local jit = off; set local idle_in_transaction_session_timeout = ${idleLimitMs}`)
 
 /**
  * Reads the queue so that PostgreSQL follows its indexes in their order, and stops where a limit says. Left alone it
@@ -10,10 +14,7 @@ export function readInOrder<Value>(system: System, read: (db: Kysely<SystemTable
   if (system.kind === 'sqlite') return read(system.db)
   return system.db.connection().execute(async (db) => {
     try {
-      // One message to the server; and for this transaction only, since others use the connection after it.
-      await sql
-        .raw('begin read only; set local enable_bitmapscan = off; set local enable_seqscan = off; set local jit = off')
-        .execute(db)
+      await begin.execute(db)
       const value = await read(db)
       await sql.raw('commit').execute(db)
       return value

@@ -1,3 +1,4 @@
+import { isWaypostError } from '../../kit/index.ts'
 import { makeBell } from './bell.ts'
 import { findLone } from '../queue/candidates.ts'
 import type { Capacity } from '../queue/capacity.ts'
@@ -24,13 +25,18 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   let wasIdle = false
   while (!options.signal?.aborted) {
     wasIdle = isIdleSince(run, wasIdle)
-    const found = await takeOn(options, run).catch((error: unknown) => void run.failures.push(error))
+    const found = await takeOn(options, run).catch((error: unknown) => {
+      // A process that was suspended finds its connections closed: it has to look again to know whether System is away.
+      if (options.watch || errorsInARow > 0 || !isExternal(error)) run.failures.push(error)
+      else errorsInARow++
+    })
     if (run.failures.length > 0) {
       if (!options.watch || options.onError === undefined) break
       for (const error of run.failures.splice(0)) options.onError(error)
       await bell.wait(Math.min(idleMs * 2 ** errorsInARow++, longestPauseMs))
       continue
     }
+    if (found === undefined) continue
     errorsInARow = 0
     if (found === 'work') {
       patience = mostPatience
@@ -44,6 +50,10 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   await run.end()
   if (run.failures.length > 0) throw run.failures[0]
   return run.summary
+}
+
+function isExternal(error: unknown): boolean {
+  return isWaypostError(error) && error.kind === 'external'
 }
 
 /** What ends during a look, or during a round of several, may make something due that it did not see. */
@@ -91,18 +101,18 @@ async function takeOrdinary(options: ExecuteOptions, run: Run, capacity: Capacit
   return fresh || goesOn || due.length > 0 ? 'contended' : 'nothing'
 }
 
-/** @returns how many were taken, whatever became of them, and how many of them started */
+/** @returns how many were taken, less those that were given back, and how many of them started */
 async function startDue(
   { system, clock }: ExecuteOptions,
   run: Run,
   { due, capacity }: { due: readonly string[]; capacity: Capacity },
 ): Promise<{ taken: number; started: number }> {
   const some = due.slice(0, capacity.free * 2) // more than it wants: others may have taken a part of them
-  const { deliveries, lost, taken } = await claimDeliveries(system, { due: some, capacity, clock })
+  const { deliveries, lost, taken, givenBack } = await claimDeliveries(system, { due: some, capacity, clock })
   run.forget(taken, due.length >= capacity.free ? capacity.free : due.length)
   for (const row of lost) run.reportLost(row)
   for (const delivery of deliveries) run.start(delivery)
-  return { taken: taken.size, started: deliveries.length }
+  return { taken: taken.size - givenBack, started: deliveries.length }
 }
 
 function capacityOf({ catalog, settings, concurrency }: ExecuteOptions, run: Run): Capacity {
