@@ -13,7 +13,7 @@ const limitMs = 60_000
 /** Starts a worker that stops before the statement behind the first one that matches. */
 async function freezeAfter(site: DeliverySite, point: RegExp) {
   const worker = site.startWorker([], { NODE_OPTIONS: `--import=${preload}`, FREEZE_AFTER: point.source })
-  await worker.waitFor(/frozen/, limitMs)
+  await worker.waitFor(/frozen/)
   return {
     /** Lets it go on, and waits for its end. */
     async wake() {
