@@ -7,6 +7,7 @@ import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { replayDead } from '../../src/events/index.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { onEachDatabase, type World } from './world.ts'
+import { until } from '../support/until.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
@@ -102,12 +103,12 @@ onEachDatabase('the breaker of a subscription', (world) => {
       const runs = [other, world().system].map((system) =>
         world().execute({ system, watch: true, signal: stop.signal }),
       )
-      while (held.length === 0) await sleep(5)
+      await until('one is held', () => held.length !== 0)
       await sleep(600) // both look for work twice and more
       assert.equal(receiver.received.length, before + 1)
       receiver.choose = () => 204
       held[0]!.writeHead(204).end()
-      while ((await breaker(world(), id)).failures > 0) await sleep(5)
+      await until('the breaker closes', async () => (await breaker(world(), id)).failures <= 0)
       stop.abort()
       await Promise.all(runs)
     } finally {

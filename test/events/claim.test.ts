@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { findLone } from '../../src/events/queue/candidates.ts'
 import { claimDeliveries } from '../../src/events/queue/claim.ts'
@@ -9,6 +8,7 @@ import { findWork, makeLooks } from '../../src/events/queue/work.ts'
 import { openSystem } from '../../src/store/index.ts'
 import type { Answer } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
+import { until } from '../support/until.ts'
 
 const lease = 60_000
 
@@ -79,10 +79,10 @@ onEachDatabase('a claim', (world) => {
       await world().subscribe(await world().addUser(), 'note', receiver.url)
       await world().dispatch('note', late)
       const stale = world().execute()
-      while (receiver.received.length < 1) await sleep(5)
+      await until('posts arrive', () => receiver.received.length >= 1)
       world().clock.forward(lease)
       const current = world().execute()
-      while (receiver.received.length < 2) await sleep(5)
+      await until('posts arrive', () => receiver.received.length >= 2)
       first.resolve()
       assert.deepEqual(await stale, { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
       second.resolve()
@@ -115,7 +115,7 @@ onEachDatabase('a claim', (world) => {
     )
     await world().dispatch('note', 1)
     const run = world().execute({ concurrency: 5 })
-    while (receiver.received.length === 0) await sleep(2)
+    await until('posts arrive', () => receiver.received.length !== 0)
     const claimed = await world()
       .system.db.selectFrom('waypost_delivery')
       .select('id')
@@ -138,7 +138,7 @@ onEachDatabase('a claim', (world) => {
     for (let n = 0; n < 100; n++) await world().dispatch('other_note', n)
     const stop = new AbortController()
     const run = world().execute({ signal: stop.signal })
-    while (quick.received.length < 100) await sleep(5)
+    await until('posts arrive', () => quick.received.length >= 100)
     assert.equal(hung.received.length, 8)
     stop.abort()
     for (const response of held) response.destroy()
@@ -156,7 +156,7 @@ onEachDatabase('a claim', (world) => {
     for (const watch of [false, true]) {
       const stop = new AbortController()
       const run = world().execute({ concurrency: 2, signal: stop.signal, watch })
-      while (receiver.open.now < 2) await sleep(2)
+      await until('they are open', () => receiver.open.now >= 2)
       stop.abort()
       assert.deepEqual(await run, { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
     }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { onEachDatabase, type World } from './world.ts'
+import { until } from '../support/until.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -78,7 +78,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     receiver.choose = () => (response) => held.push(response)
     await world().dispatch('note', 1)
     const run = world().execute()
-    while (held.length === 0) await sleep(5)
+    await until('one is held', () => held.length !== 0)
     setBack(world())
     assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
     assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
@@ -123,7 +123,7 @@ onEachDatabase("when the database's clock is set forward an hour", (world) => {
     receiver.choose = (count) => (count === 1 ? (response) => held.push(response) : 204)
     await world().dispatch('note', 1)
     const first = world().execute({ concurrency: 1 }) // it has no room to be the other one too
-    while (held.length === 0) await sleep(5)
+    await until('one is held', () => held.length !== 0)
     world().clock.forward(hour)
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
     held[0]!.writeHead(500).end()

@@ -5,6 +5,7 @@ import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
+import { until } from '../support/until.ts'
 import type { Receiver } from './receiver.ts'
 import { refuseStatements } from './refusing-system.ts'
 import { day, onEachDatabase, type World } from './world.ts'
@@ -56,7 +57,7 @@ onEachDatabase('what fails', (world) => {
     const receiver = await prepare(world(), 30)
     const broken = breakable(world().system, 'waypost_attempt')
     receiver.choose = (count) => {
-      if (count === 10) broken.fail(250)
+      if (count === 10) broken.fail(3)
       return 204
     }
     assert.deepEqual(await world().execute({ system: broken.system }), {
@@ -78,7 +79,7 @@ onEachDatabase('what fails', (world) => {
     let jump = 0
     const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
     const run = world().execute({ system, clock })
-    while ((await world().attemptRows()).length < 11) await sleep(5)
+    await until('attempts are recorded', async () => (await world().attemptRows()).length >= 11)
     jump = 60_000 // the lease is over
     await assert.rejects(run, /^Error: refused$/)
     assert.equal(receiver.received.length, 12)
@@ -93,13 +94,19 @@ onEachDatabase('what fails', (world) => {
 
   test('a run whose database is away ends with what was under way, and says why', async () => {
     const receiver = await prepare(world(), 4)
-    receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 60)
+    const answer = Promise.withResolvers<void>()
+    receiver.choose = () => (response) => void answer.promise.then(() => response.writeHead(204).end())
     const broken = breakable(world().system)
     const run = world().execute({ system: broken.system, concurrency: 10 })
-    while (receiver.received.length < 4) await sleep(2)
-    broken.fail(400)
+    await until('four are under way', () => receiver.received.length === 4)
+    broken.fail()
     await world().dispatch('note', 2)
-    await assert.rejects(run, /^Error: the database is away$/)
+    const ended = assert.rejects(run, /^Error: the database is away$/)
+    await until('it has looked for more', () => broken.failed() > 0)
+    answer.resolve()
+    await sleep(100) // their outcomes cannot be written
+    broken.mend()
+    await ended
     const states = (await world().deliveries()).map((row) => row.status)
     assert.deepEqual(states, ['delivered', 'delivered', 'delivered', 'delivered'])
   })
@@ -108,13 +115,13 @@ onEachDatabase('what fails', (world) => {
     const receiver = await world().openReceiver()
     await world().subscribe(await world().addUser(), 'note', receiver.url)
     const broken = breakable(world().system)
-    broken.fail(300)
+    broken.fail(3)
     await world().dispatch('note', 1)
     const stop = new AbortController()
     const errors: unknown[] = []
     const onError = (error: unknown) => void errors.push(error)
     const run = world().execute({ system: broken.system, watch: true, signal: stop.signal, onError })
-    while ((await world().attemptRows()).length === 0) await sleep(5)
+    await until('it is posted', async () => (await world().attemptRows()).length > 0)
     stop.abort()
     assert.partialDeepStrictEqual(await run, { delivered: 1 })
     assert.ok(errors.length >= 1 && errors.length < 5, String(errors.length))
@@ -180,7 +187,7 @@ onEachDatabase('an endpoint that is changed while a POST to the old one is under
       const { id } = await world().subscribe(user, 'note', old.url)
       await world().dispatch('note', 1)
       const run = world().execute()
-      while (old.received.length === 0) await sleep(5)
+      await until('posts arrive', () => old.received.length !== 0)
       const { system, secrets, outbound } = world()
       const settings = () => world().settings
       const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
@@ -234,7 +241,7 @@ onEachDatabase('a clock that is set back an hour', (world) => {
     await world().subscribe(await world().addUser(), 'note', receiver.url)
     await world().dispatch('note', 1)
     const run = world().execute()
-    while (receiver.received.length === 0) await sleep(5)
+    await until('posts arrive', () => receiver.received.length !== 0)
     world().clock.forward(back)
     assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
     answer.resolve()
@@ -265,21 +272,19 @@ async function hold({ system, clock }: World): Promise<void> {
 }
 
 onEachDatabase('a worker without work', (world) => {
-  test('ends at once, and has opened no transaction', async () => {
+  test('ends, and has opened no transaction', async () => {
     await waitingOnly(world())
     const counted = countTransactions(world().system)
-    const began = performance.now()
     assert.deepEqual(await world().execute({ system: counted.system }), {
       attempted: 0,
       delivered: 0,
       retrying: 0,
       dead: 0,
     })
-    assert.ok(performance.now() - began < 150)
     assert.equal(counted.count(), 0)
   })
 
-  test('opens no transaction while it watches, and still delivers soon what comes', async () => {
+  test('opens no transaction while it watches, and still delivers what comes', async () => {
     const receiver = await waitingOnly(world())
     const counted = countTransactions(world().system)
     const stop = new AbortController()
@@ -288,21 +293,17 @@ onEachDatabase('a worker without work', (world) => {
     assert.equal(counted.count(), 0)
     const before = receiver.received.length
     await world().dispatch('note', 'now')
-    const began = performance.now()
-    while (receiver.received.length === before) await sleep(5)
-    assert.ok(performance.now() - began < 600)
+    await until('it is delivered', () => receiver.received.length > before)
     stop.abort()
     await run
   })
 
-  test('stops at once when it is told to', async () => {
+  test('stops when it is told to', async () => {
     const stop = new AbortController()
     const run = world().execute({ watch: true, signal: stop.signal })
     await sleep(50)
-    const began = performance.now()
     stop.abort()
     await run
-    assert.ok(performance.now() - began < 150)
   })
 })
 
@@ -344,18 +345,21 @@ async function setSecret({ system }: World, id: string, secret: string): Promise
   await system.db.updateTable('waypost_subscription').set({ secret }).where('id', '=', id).execute()
 }
 
-/** A System of which some statements fail for a while; all of them by default. */
+/** A System of which some statements can be made to fail; all of them by default. */
 function breakable(system: System, which = '') {
-  let until = 0
+  let left = 0
   let failed = 0
   return {
     system: refuseStatements(system, (text) => {
-      if (performance.now() >= until || !text.includes(which)) return
+      if (left === 0 || !text.includes(which)) return
+      left--
       failed++
       throw new Error('the database is away')
     }),
     failed: () => failed,
-    fail: (ms: number) => void (until = performance.now() + ms),
+    /** Fails the next so many of them; all by default, until it is mended. */
+    fail: (count = Infinity) => void (left = count),
+    mend: () => void (left = 0),
   }
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { findNext } from '../../src/events/queue/candidates.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { findWork, makeLooks } from '../../src/events/queue/work.ts'
 import { onEachDatabase, type World } from './world.ts'
+import { until } from '../support/until.ts'
 
 onEachDatabase('a message for very many', (world) => {
   test('is fanned out no faster than it is delivered, so that other events are never behind all of it', async () => {
@@ -18,14 +18,14 @@ onEachDatabase('a message for very many', (world) => {
     const waiting: number[] = []
     const behind: number[] = []
     for (const part of [500, 1500]) {
-      while (receiver.received.length < part) await sleep(2)
+      await until('posts arrive', () => receiver.received.length >= part)
       const before = receiver.received.length
       await world().dispatch('other_note', part)
-      while (other.received.length <= behind.length) await sleep(2)
+      await until('posts arrive', () => other.received.length > behind.length)
       behind.push(receiver.received.length - before)
       waiting.push((await world().deliveries()).filter((row) => row.status === 'pending').length)
     }
-    while (receiver.received.length < 3000) await sleep(5)
+    await until('posts arrive', () => receiver.received.length >= 3000)
     stop.abort()
     const summary = await run
     assert.equal(receiver.received.length, 3000)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import type { Receiver } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
+import { until } from '../support/until.ts'
 
 onEachDatabase('a host with many endpoints', (world) => {
   test('that hangs gets half of the places, however many endpoints it has, and the others do not wait', async () => {
@@ -13,9 +13,9 @@ onEachDatabase('a host with many endpoints', (world) => {
     await world().subscribe(await world().addUser(), 'other_note', well.url)
     for (let n = 0; n < 10; n++) await world().dispatch('note', n)
     await withWorker(world(), { concurrency: 16 }, async () => {
-      while (hung.received.length < 8) await sleep(5)
+      await until('posts arrive', () => hung.received.length >= 8)
       for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
-      while (well.received.length < 40) await sleep(5)
+      await until('posts arrive', () => well.received.length >= 40)
       assert.equal(hung.received.length, 8, 'half of 16')
       hung.choose = () => 204
       hung.hangUp()
@@ -31,20 +31,20 @@ onEachDatabase('a host with many endpoints', (world) => {
     await world().subscribe(await world().addUser(), 'other_note', well.url)
     for (let n = 0; n < 20; n++) await world().dispatch('note', n)
     await withWorker(world(), { concurrency: 16 }, async () => {
-      while (held.length === 0) await sleep(5)
+      await until('one is held', () => held.length !== 0)
       for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
-      while (well.received.length < 40) await sleep(5)
+      await until('posts arrive', () => well.received.length >= 40)
       assert.ok(host.open.now <= 14, `${host.open.now} of 16 at once`)
       assert.ok(host.open.now > 0, 'it still hangs')
       host.choose = () => 204
       for (const response of held) response.writeHead(204).end()
-      while (host.received.length < 800) await sleep(5)
+      await until('posts arrive', () => host.received.length >= 800)
     })
     const rows = await world().deliveries()
     assert.ok(rows.every((row) => row.status === 'delivered' && row.lost === 0 && row.failures === 0))
   })
 
-  test('that hangs leaves places even where others hang too', { timeout: 60_000 }, async () => {
+  test('that hangs leaves places even where others hang too', async () => {
     world().settings = { ...world().settings, delivery_timeout: 6000 }
     const hung = await Promise.all([1, 2].map(() => world().openReceiver(() => undefined)))
     for (const one of hung) await subscribeMany(world(), one, 20)
@@ -53,10 +53,10 @@ onEachDatabase('a host with many endpoints', (world) => {
     for (let n = 0; n < 20; n++) await world().dispatch('note', n)
     await withWorker(world(), { concurrency: 16 }, async () => {
       // Until it is known that they hang they may have all of them.
-      while (world().attempts.length < 16) await sleep(5)
+      await until('attempts are recorded', () => world().attempts.length >= 16)
       for (let n = 0; n < 40; n++) await world().dispatch('other_note', n)
       const before = world().attempts.length
-      while (well.received.length < 40) await sleep(5)
+      await until('posts arrive', () => well.received.length >= 40)
       const failed = world().attempts.filter((one) => one.outcome !== 'delivered').length
       assert.ok(failed < before + 16, 'it did not wait for the others')
       for (const one of hung) one.choose = () => 204

@@ -11,6 +11,7 @@ import { addHostUser } from '../../src/operate/index.ts'
 import { loadTerms, openIdentity } from '../../src/host/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { until } from '../support/until.ts'
 
 interface Ended {
   readonly code: number | null
@@ -111,9 +112,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('ends what it has begun when it is told to stop, and begins nothing more', async () => {
       await subscribe(4)
       await dispatch(1)
-      receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 300)
+      // They are answered long after it was told.
+      receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 1500)
       const { child, ended } = start('--watch', '--concurrency', '2', '--json')
-      while (receiver.open.now < 2) await sleep(5)
+      await until('they are open', () => receiver.open.now >= 2)
       child.kill('SIGTERM')
       const { code, stdout } = await ended
       assert.equal(code, 0)
@@ -128,7 +130,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await opened.activate({ events: { note: {}, fresh: {} } })
       await subscribe(1, 'fresh')
       await dispatch(1, 'fresh')
-      while (receiver.received.length === 0) await sleep(20)
+      await until('posts arrive', () => receiver.received.length !== 0)
       assert.equal(receiver.received[0]!.headers['waypost-event'], 'fresh')
       child.kill('SIGTERM')
       assert.deepEqual(await ended, { code: 0, stdout: '', stderr: '' })

@@ -1,10 +1,10 @@
 // PostgreSQL behind a line that swallows everything, under a worker of the built command line.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { openLine, type Line } from '../support/line.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { openDeliverySite } from './delivery-site.ts'
+import { until } from '../support/until.ts'
 
 describe('a worker whose line to PostgreSQL is half open', () => {
   let postgres: TestPostgres
@@ -27,7 +27,7 @@ describe('a worker whose line to PostgreSQL is half open', () => {
     await site.dispatch(1)
     const env = { WAYPOST_SYSTEM_URL: line.through(url) }
     const worker = site.startWorker(['--watch', '--time-limit', '3s', '--json'], env)
-    while (site.receiver.received.length === 0) await pause(10)
+    await until('posts arrive', () => site.receiver.received.length !== 0)
     line.freeze()
     await site.dispatch(1)
     const { code, stderr, stdout } = await worker.ended

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite } from './delivery-site.ts'
+import { until } from '../support/until.ts'
 
 const leaseMs = 60_000
 
@@ -13,7 +14,7 @@ test('ten overlapping runs on PostgreSQL post no message twice, also while more 
   for (let n = 0; n < 10; n++) await site.subscribe(`/${n}`)
   await site.dispatch(20)
   const workers = Array.from({ length: 10 }, () => site.startWorker(['--json']))
-  while (site.receiver.received.length < 50) await pause(10)
+  await until('posts arrive', () => site.receiver.received.length >= 50)
   await site.dispatch(20)
   const summaries = await Promise.all(
     workers.map(async ({ ended }) => {
@@ -45,7 +46,7 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
         else void first.promise.then(() => response.writeHead(410).end())
       }
       const worker = site.startWorker(['--json'])
-      while (site.receiver.received.length === 0) await pause(10)
+      await until('posts arrive', () => site.receiver.received.length !== 0)
       process.kill(worker.pid, 'SIGSTOP')
       try {
         first.resolve()
@@ -111,7 +112,10 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       }
     await site.dispatch(1)
     const worker = site.startWorker(['--watch', '--json'])
-    while ((await site.deliveries()).filter(({ status }) => status !== 'pending').length < 3) await pause(20)
+    await until(
+      'deliveries are over',
+      async () => (await site.deliveries()).filter(({ status }) => status !== 'pending').length >= 3,
+    )
     await pause(500) // nothing comes behind the end
     const { code, stdout } = await worker.stop()
     assert.equal(code, 0)

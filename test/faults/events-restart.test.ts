@@ -1,9 +1,9 @@
 // PostgreSQL that crashes and comes back in the middle of a batch, under workers of the built command line.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
 import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
+import { until } from '../support/until.ts'
 
 const leaseMs = 60_000
 const [endpoints, messages] = [4, 40]
@@ -30,7 +30,7 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
       if (number < count) response.writeHead(204).end()
       else void back.promise.then(() => response.writeHead(204).end())
     }
-    while (site.receiver.received.length < count) await pause(5)
+    await until('posts arrive', () => site.receiver.received.length >= count)
     await postgres.crash()
     back.resolve()
   }
@@ -56,7 +56,9 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     const worker = site.startWorker(['--watch'])
     await crashUnder(site, 20)
     await crashUnder(site, 60)
-    while ((await site.deliveries()).some((row) => row.status === 'pending' && row.claim_id === null)) await pause(20)
+    await until('nothing is due', async () =>
+      (await site.deliveries()).every((row) => row.status !== 'pending' || row.claim_id !== null),
+    )
     const { code, stderr } = await worker.stop()
     assert.equal(code, 0)
     assert.match(stderr, /It is tried again/)

@@ -10,27 +10,26 @@ function register(content: string): string {
   return hash
 }
 
+/** Whatever waits for it is given up for another reason, or the test never ends. */
+const forever = 2 ** 31 - 1
+
 const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts does not finish' }
 
 test('an import that waits for ever is given up, sooner the next time; what was mended is imported', async () => {
   const hash = register('await new Promise(() => {})\nexport default 1')
   await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
-  const began = performance.now()
-  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 60_000 }), waits)
-  assert.ok(performance.now() - began < 5000)
+  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: forever }), waits)
   const mended = register('await new Promise((resolve) => setTimeout(resolve, 20))\nexport default 2')
-  assert.deepEqual({ ...((await importInTime(mended, 'src/a.ts', { timeoutMs: 5000 })) as object) }, { default: 2 })
+  assert.deepEqual({ ...((await importInTime(mended, 'src/a.ts', { timeoutMs: forever })) as object) }, { default: 2 })
 })
 
 test('an import is given up soon after its signal, and one that waits for nothing ends in spite of it', async () => {
   const hash = register('await new Promise(() => {})\nexport default 3')
   const stop = new AbortController()
-  const began = performance.now()
   const importing = importInTime(hash, 'src/a.ts', { signal: stop.signal })
   stop.abort()
   await assert.rejects(importing, waits)
   await assert.rejects(importInTime(hash, 'src/a.ts', { signal: stop.signal }), waits)
-  assert.ok(performance.now() - began < 5000)
   const sound = register('export default 4')
   assert.deepEqual({ ...((await importInTime(sound, 'src/b.ts', { signal: stop.signal })) as object) }, { default: 4 })
 })

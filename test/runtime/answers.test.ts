@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
 const yml = `
 routes:
@@ -243,15 +244,19 @@ describe('an answer of a route', () => {
 describe('a stream that nobody reads', () => {
   const source = `import { createReadStream } from 'node:fs'
     import { Readable } from 'node:stream'
-    let closed = 0
+    let [closed, late] = [0, 0]
     const endless = () => new Readable({
       read() { setTimeout(() => this.push('x'), 5) },
       destroy(error, done) { closed += 1; done(error) },
     })
     async function* generate() { try { for (;;) { yield 'x'; await wait(5) } } finally { closed += 1 } }
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))`
-  const body = `if (request.params.kind === 'closed') return { closed }
-    if (request.query.late !== undefined) await wait(150)
+  const body = `if (request.params.kind === 'closed') return { closed, late }
+    if (request.query.late !== undefined) {
+      late += 1
+      await new Promise((resolve) => context.signal.addEventListener('abort', resolve))
+      await wait(20)
+    }
     if (request.params.kind === 'bodyless') return context.respond(204, endless())
     if (request.params.kind === 'status') return context.respond(999, endless())
     if (request.params.kind === 'header') return context.respond(200, endless(), { 'x-bad': 'a\\r\\nb: c' })
@@ -277,13 +282,12 @@ describe('a stream that nobody reads', () => {
     })
   })
   after(() => server[Symbol.asyncDispose]())
-  const countClosed = async (): Promise<number> => (await send(server.port, { path: '/stream/closed' })).body.closed
+  const count = async (what: 'closed' | 'late'): Promise<number> =>
+    (await send(server.port, { path: '/slow/closed' })).body[what]
+  const countClosed = () => count('closed')
+  const countLate = () => count('late')
   const untilClosed = async (count: number) => {
-    const limit = Date.now() + 3000
-    while ((await countClosed()) < count) {
-      assert.ok(Date.now() < limit, 'it is still open')
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    await until('it is closed', async () => (await countClosed()) >= count)
     assert.equal(await countClosed(), count)
   }
 
@@ -291,7 +295,7 @@ describe('a stream that nobody reads', () => {
     test(`is closed when its caller goes away: ${kind}`, async () => {
       const before = await countClosed()
       const controller = new AbortController()
-      const answer = await fetch(`${server.url}/stream/${kind}`, { signal: controller.signal })
+      const answer = await fetch(`${server.url}/slow/${kind}`, { signal: controller.signal })
       await answer.body!.getReader().read()
       controller.abort()
       await untilClosed(before + 1)
@@ -308,7 +312,12 @@ describe('a stream that nobody reads', () => {
 
     test(`is closed when its caller went away before it came: ${kind}`, async () => {
       const before = await countClosed()
-      await assert.rejects(fetch(`${server.url}/slow/${kind}?late`, { signal: AbortSignal.timeout(50) }))
+      const late = await countLate()
+      const controller = new AbortController()
+      const answer = fetch(`${server.url}/slow/${kind}?late`, { signal: controller.signal })
+      await until('it is asked', async () => (await countLate()) > late)
+      controller.abort()
+      await assert.rejects(answer)
       await untilClosed(before + 1)
     })
   }
@@ -336,7 +345,7 @@ describe('a stream that nobody reads', () => {
 
   test('is closed when the request was HEAD', async () => {
     const before = await countClosed()
-    assert.equal((await send(server.port, { path: '/stream/plain', method: 'HEAD' })).status, 200)
+    assert.equal((await send(server.port, { path: '/slow/plain', method: 'HEAD' })).status, 200)
     await untilClosed(before + 1)
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { actionFile, describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
 const day = 86_400_000
 
@@ -274,20 +275,17 @@ describeEachSystem('a context', ({ newSystem }) => {
   })
 
   test('aborts its signal at the timeout of the method, when the caller gets a 503', async () => {
-    const began = performance.now()
     const { status, headers, body } = await send(server.port, { path: '/late' })
-    assert.ok(performance.now() - began < 2000)
     assert.deepEqual([status, headers['retry-after'], body.detail], [503, '1', 'The answer took longer than 0.1 s'])
     assert.equal(body.type, 'urn:waypost:errors#WP_RUNTIME_TIMEOUT')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.equal(state['late'], true)
+    await until('it is aborted', () => state['late'] === true)
     assert.deepEqual(await messages(), [])
     assert.doesNotMatch(JSON.stringify(server.logs), /nobody hears this/)
   })
 
   test('has a signal that is aborted already for who asks after the timeout', async () => {
     assert.equal((await send(server.port, { path: '/late-quiet' })).status, 503)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await until('it has asked', () => state['lateQuiet'] !== undefined)
     assert.equal(state['lateQuiet'], true)
   })
 

@@ -8,7 +8,10 @@ import { openTestProject } from '../../src/project/index.ts'
 import { openListener, type Generation, type Listener } from '../../src/runtime/index.ts'
 import { actionFile, openProjectServer, writeFiles } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
+/** As a grace: what has to wait for its end makes the test fail. */
+const forever = 2 ** 31 - 1
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** A generation that answers with its name, `/slow` only when it is told to. */
@@ -39,22 +42,17 @@ async function open(generation: Generation, port = 0): Promise<Listener & AsyncD
   return { ...listener, [Symbol.asyncDispose]: () => listener.close(0) }
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 400 && !isTrue(); turn += 1) await pause(5)
-  assert.ok(isTrue(), 'it did not come in time')
-}
-
 test('requests in flight end on their generation, which is closed then', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
   await using listener = await open(old.generation)
   const slow = send(listener.port, { path: '/slow' })
-  await until(() => old.events.includes('/slow'))
+  await until('it is asked', () => old.events.includes('/slow'))
   listener.swap(next.generation)
   assert.equal((await send(listener.port, { path: '/' })).text, 'new')
   assert.deepEqual(old.events, ['/slow'])
   old.answerSlow()
   assert.equal((await slow).text, 'old')
-  await until(() => old.events.includes('closed'))
+  await until('it is closed', () => old.events.includes('closed'))
   assert.deepEqual(next.events, ['/'])
 })
 
@@ -62,13 +60,15 @@ test('a generation without requests is closed at the swap, and each only once', 
   const generations = Array.from({ length: 5 }, (_, index) => makeGeneration(String(index)))
   const listener = await open(generations[0]!.generation)
   for (const { generation } of generations.slice(1)) listener.swap(generation)
-  await until(() => generations.slice(0, 4).every(({ events }) => events.includes('closed')))
+  await until('all but the last are closed', () =>
+    generations.slice(0, 4).every(({ events }) => events.includes('closed')),
+  )
   assert.deepEqual(generations[4]!.events, [])
   await Promise.all([listener.close(), listener.close()])
   for (const { events } of generations) assert.deepEqual(events, ['closed'])
   const late = makeGeneration('late')
   listener.swap(late.generation)
-  await until(() => late.events.includes('closed'))
+  await until('it is closed', () => late.events.includes('closed'))
 })
 
 test('a caller who goes away in the middle does not keep a generation', async () => {
@@ -76,11 +76,11 @@ test('a caller who goes away in the middle does not keep a generation', async ()
   await using listener = await open(old.generation)
   const leaving = new AbortController()
   const slow = send(listener.port, { path: '/slow', signal: leaving.signal })
-  await until(() => old.events.includes('/slow'))
+  await until('it is asked', () => old.events.includes('/slow'))
   listener.swap(next.generation)
   leaving.abort()
   await assert.rejects(slow)
-  await until(() => old.events.includes('closed'))
+  await until('it is closed', () => old.events.includes('closed'))
 })
 
 test('requests that stand in line on a connection that breaks do not keep a generation', async () => {
@@ -88,10 +88,10 @@ test('requests that stand in line on a connection that breaks do not keep a gene
   await using listener = await open(old.generation)
   const socket = connect(listener.port, '127.0.0.1')
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
-  await until(() => old.events.length === 1)
+  await until('it is asked', () => old.events.length === 1)
   listener.swap(next.generation)
   socket.destroy()
-  await until(() => old.events.includes('closed'))
+  await until('it is closed', () => old.events.includes('closed'))
 })
 
 test('close lets what is in flight end, and answers 503 to what comes meanwhile', async () => {
@@ -100,14 +100,13 @@ test('close lets what is in flight end, and answers 503 to what comes meanwhile'
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   await send(listener.port, { path: '/', agent })
   const slow = send(listener.port, { path: '/slow', agent })
-  await until(() => one.events.includes('/slow'))
+  await until('it is asked', () => one.events.includes('/slow'))
   const waiting = connect(listener.port, '127.0.0.1') // a connection that was there before
   await once(waiting, 'connect')
   waiting.write('GET /a HTTP/1.1\r\nHost: a\r\n')
   await pause(20)
 
-  const began = performance.now()
-  const closed = listener.close(5000)
+  const closed = listener.close(forever) // a connection that is kept alive does not hold it up
   waiting.write('\r\n')
   const [answer] = (await once(waiting, 'data')) as [Buffer]
   assert.match(String(answer), /^HTTP\/1.1 503 [^]*retry-after: 1[^]*urn:waypost:errors#WP_RUNTIME_CLOSING/i)
@@ -115,7 +114,6 @@ test('close lets what is in flight end, and answers 503 to what comes meanwhile'
   one.answerSlow()
   assert.equal((await slow).text, 'one')
   await closed
-  assert.ok(performance.now() - began < 1000, 'a connection that is kept alive does not hold it up')
   assert.equal(one.events.at(-1), 'closed')
   agent.destroy()
   waiting.destroy()
@@ -125,10 +123,8 @@ test('close cuts off what takes longer than its grace', async () => {
   const one = makeGeneration('one')
   const listener = await open(one.generation)
   const slow = assert.rejects(send(listener.port, { path: '/slow' }), { code: 'ECONNRESET' })
-  await until(() => one.events.includes('/slow'))
-  const began = performance.now()
+  await until('it is asked', () => one.events.includes('/slow'))
   await listener.close(100)
-  assert.ok(performance.now() - began < 1000)
   await slow
   assert.deepEqual(one.events, ['/slow', 'closed'])
 })
@@ -150,7 +146,7 @@ test('held requests wait, are answered by what is served then, and leave nothing
   assert.equal((await held).text, 'new')
   const last = makeGeneration('last')
   listener.swap(last.generation)
-  await until(() => next.events.includes('closed'))
+  await until('it is closed', () => next.events.includes('closed'))
 })
 
 test('a port that is taken is named, with another one to try', async () => {

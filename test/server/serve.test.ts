@@ -11,6 +11,7 @@ import { serve, type WaypostServer } from '../../src/server/index.ts'
 import { migrateSystem } from '../../src/store/index.ts'
 import { actionFile, describeEachSystem, writeFiles, type Files } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
 const yml = `
 routes:
@@ -61,13 +62,6 @@ describeEachSystem('serve', ({ newSystem }) => {
     return (await (await openTestProject(folder)).install(host)).stored
   }
   const get = async (server: WaypostServer) => (await send(server.port, { path: '/version' })).body?.version as unknown
-  const until = async (isTrue: () => Promise<boolean>) => {
-    const end = Date.now() + 5000
-    while (!(await isTrue())) {
-      assert.ok(Date.now() < end, 'it did not come in time')
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
   /** What the first server says of itself. */
   const state = async () => {
     const { state, error } = (await listServers(host))[0]!
@@ -84,8 +78,8 @@ describeEachSystem('serve', ({ newSystem }) => {
     )
     assert.equal(await state(), 'starting')
     await deploy(version('one'))
-    await until(async () => (await get(server)) === 'one')
-    await until(async () => (await state()) === 'serving')
+    await until('one is served', async () => (await get(server)) === 'one')
+    await until('it serves', async () => (await state()) === 'serving')
     const { headers } = await send(server.port, { path: '/version' })
     assert.match(headers['strict-transport-security']!, /max-age/)
   })
@@ -134,29 +128,29 @@ describeEachSystem('serve', ({ newSystem }) => {
   ] as const) {
     test(`a release that ${what} leaves the one before, and the row says why until another is active`, async () => {
       const good = await deploy(version('good'))
-      await until(async () => (await get(servers[0]!)) === 'good')
+      await until('good is served', async () => (await get(servers[0]!)) === 'good')
       const bad = await deploy(broken)
       assert.notEqual(bad.id, good.id)
-      await until(async () => (await state()).startsWith('failed'))
+      await until('it failed', async () => (await state()).startsWith('failed'))
       assert.match(await state(), reason)
       assert.equal(await get(servers[0]!), 'good')
       assert.equal((await listServers(host))[0]!.release, good.id, 'what it serves is what it served')
       await deploy(version('good'))
-      await until(async () => (await state()) === 'serving')
+      await until('it serves', async () => (await state()) === 'serving')
       assert.equal(await get(servers[0]!), 'good')
     })
   }
 
   test('what is damaged in System is not run, and is tried again until it is mended', async () => {
     await deploy(version('good'))
-    await until(async () => (await get(servers[0]!)) === 'good')
+    await until('good is served', async () => (await get(servers[0]!)) === 'good')
     const { db } = host.system
     await writeFiles(folder, version('mended'))
     const { stored, artifacts } = await (await openTestProject(folder)).install({ ...host, system: { ...host.system } })
-    await until(async () => (await get(servers[0]!)) === 'mended')
+    await until('mended is served', async () => (await get(servers[0]!)) === 'mended')
 
     await deploy(version('good'))
-    await until(async () => (await get(servers[0]!)) === 'good')
+    await until('good is served', async () => (await get(servers[0]!)) === 'good')
     const [{ hash, content }] = artifacts as [{ hash: string; content: string }]
     await db
       .updateTable('waypost_artifact')
@@ -165,18 +159,18 @@ describeEachSystem('serve', ({ newSystem }) => {
       .execute()
     // Activated as a rollback would: nothing of it is stored again.
     await activateRelease(host.system, { manifest: stored.manifest, artifacts: [] }, { by: 'ann' })
-    await until(async () => (await state()).startsWith('failed'))
+    await until('it failed', async () => (await state()).startsWith('failed'))
     assert.match(await state(), /is not what was stored: artifact \w+ has other content/)
     assert.equal(await get(servers[0]!), 'good')
     await db.updateTable('waypost_artifact').set({ content }).where('hash', '=', hash).execute()
-    await until(async () => (await get(servers[0]!)) === 'mended')
-    await until(async () => (await state()) === 'serving')
+    await until('mended is served', async () => (await get(servers[0]!)) === 'mended')
+    await until('it serves', async () => (await state()) === 'serving')
   })
 
   test('every server of a System follows', async () => {
     const more = await Promise.all([start(), start()])
     await deploy(version('all'))
-    for (const server of [servers[0]!, ...more]) await until(async () => (await get(server)) === 'all')
+    for (const server of [servers[0]!, ...more]) await until('all is served', async () => (await get(server)) === 'all')
   })
 
   test('what has been over for long is deleted by whoever serves', async () => {
@@ -186,7 +180,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     await start()
     const isThere = () =>
       db.selectFrom('waypost_throttle').select('count').where('bucket', '=', 'old').executeTakeFirst()
-    await until(async () => (await isThere()) === undefined)
+    await until('it is deleted', async () => (await isThere()) === undefined)
   })
 
   test('a server that is closed leaves no row and answers nobody', async () => {

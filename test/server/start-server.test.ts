@@ -13,8 +13,7 @@ import { prepareTestHost, startServer, type WaypostServer } from '../../src/serv
 import { emptyManifest } from '../release/system.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+import { until } from '../support/until.ts'
 
 /** What a plugin did, in order. */
 const events: string[] = []
@@ -197,9 +196,7 @@ test('a connection that cannot be opened keeps its routes from working, and no o
   const id = /request (\w+)\.$/.exec(body.detail)?.[1]
   assert.ok(logs.some((line) => line.includes(`"reqId":"${id}"`) && line.includes('10.0.0.5')))
   isDown = false
-  await send(server.port, { path: '/box' })
-  await pause(5)
-  assert.deepEqual((await send(server.port, { path: '/box' })).body, { label: 'a' })
+  await until('it is open', async () => (await send(server.port, { path: '/box' })).body.label === 'a')
 })
 
 test('an action that goes on after its caller has gone keeps its connection until it is done', async () => {
@@ -214,8 +211,9 @@ connection: { Notes: { class: sqlite, config: { file: notes.db } } }
   await using server = await openProjectServer({ files: { 'waypost.yml': yml, 'src/slow.ts': actionFile(slow) } })
   assert.equal((await send(server.port, { path: '/slow' })).status, 503)
   await server.deploy({ 'waypost.yml': yml.replace('notes.db', 'other.db') })
-  await pause(400)
-  assert.deepEqual((globalThis as { slowAction?: unknown }).slowAction, { rows: [] })
+  const state = () => (globalThis as { slowAction?: object }).slowAction ?? {}
+  await until('it is done', () => Object.keys(state()).length > 0)
+  assert.deepEqual(state(), { rows: [] })
 })
 
 test('a port that is taken leaves nothing open', async () => {

@@ -10,7 +10,7 @@ import { prepareTestHost, startServer, type WaypostServer } from '../../../src/s
 import type { CronjobReport } from '../../../src/jobs/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
-import { until } from './world.ts'
+import { until } from '../../support/until.ts'
 
 const project = (version: string, files: Files = {}): Files => ({
   'waypost.yml': `

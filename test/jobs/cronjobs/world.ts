@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,6 +14,7 @@ import { Cron, type FollowOptions } from '../../../src/jobs/cronjobs/cron.ts'
 import { openCronjobs, type CronjobSet } from '../../../src/jobs/cronjobs/open-cronjobs.ts'
 import { systemConnection } from '../../../src/host/system-connection.ts'
 import { emptyManifest } from '../../release/system.ts'
+import { makeTestClock, type TestClock } from '../../support/clock.ts'
 
 /** What the action of a cronjob does; the name says which. */
 export type Work = (request: Request<'cronjob'>, context: Context) => Promise<unknown>
@@ -36,7 +36,11 @@ export interface World extends AsyncDisposable {
   /** Every run that began: `name slot`. */
   readonly runs: string[]
   /** The clock of System; `start` lets it go on from a moment. */
-  readonly clock: { set(time: string): void; forward(minutes: number): void; start(time: string): void }
+  readonly clock: {
+    set(time: string): void
+    forward(minutes: number): void
+    start(time: string): void
+  } & Pick<TestClock, 'freeze' | 'pass'>
   deploy(cronjobs: Readonly<Record<string, Cronjobish>>): Promise<void>
   open(options?: Partial<FollowOptions>, own?: Own): Promise<Machine>
   row(name: string): Promise<Row | undefined>
@@ -61,7 +65,8 @@ export async function openWorld(systemUrl: string): Promise<World> {
   let now = Date.parse('2026-11-20T10:00:30Z')
   let startedAt: number | undefined
   const passed = () => (startedAt === undefined ? 0 : performance.now() - startedAt)
-  const clock = { now: () => now + passed(), monotonic: () => performance.now() }
+  const { monotonic, freeze, pass } = makeTestClock()
+  const clock = { now: () => now + passed(), monotonic }
   const connect = ({ url = systemUrl, variables = {} }: Own = {}) => {
     const all = { ...variables, WAYPOST_SYSTEM_URL: url }
     return openHost({ folder, variables: all, create: true, unmigrated: true, disposable: true, clock })
@@ -84,6 +89,8 @@ export async function openWorld(systemUrl: string): Promise<World> {
         startedAt = performance.now()
       },
       forward: (minutes) => void (now += minutes * 60_000),
+      freeze,
+      pass,
     },
     async deploy(cronjobs) {
       const entries = Object.entries(cronjobs).map(([name, job]) => [
@@ -169,15 +176,6 @@ function loadRow({ system }: Host, name: string) {
 
 export function codeOf(error: unknown): string | undefined {
   return isWaypostError(error) ? error.code : undefined
-}
-
-/** Waits until something holds. */
-export async function until(name: string, holds: () => Promise<boolean> | boolean, timeoutMs = 5000): Promise<void> {
-  const end = performance.now() + timeoutMs
-  while (!(await holds())) {
-    assert.ok(performance.now() < end, `not in time: ${name}`)
-    await new Promise((resolve) => setTimeout(resolve, 3))
-  }
 }
 
 /** Waits long enough for what should not happen to happen. */

@@ -5,7 +5,8 @@ import { ensureTestUser } from '../../../src/server/index.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { startOwnPostgres, type OwnPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite } from './site.ts'
 
 let postgres: OwnPostgres
 before(async () => {
@@ -58,9 +59,9 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
     }
   })()
   await back
-  await until(async () => (await send(server.port, { path: '/now' })).status === 200, 'the pool')
-  await until(async () => (await send(server.port, own)).status === 200, 'the guard')
-  await until(async () => (await send(server.port, { path: '/health/ready' })).status === 200, 'readiness')
+  await until('the pool', async () => (await send(server.port, { path: '/now' })).status === 200)
+  await until('the guard', async () => (await send(server.port, own)).status === 200)
+  await until('readiness', async () => (await send(server.port, { path: '/health/ready' })).status === 200)
   over.abort()
   await Promise.all([asking, watching])
   assert.deepEqual(failures, [])
@@ -68,7 +69,7 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
 
   await site.deploy({ ...files, 'src/still.ts': actionFile('return { more: true }') })
   const say = () => server.logs.filter(({ msg }) => msg === 'serving a release').length
-  await until(() => say() === 2, 'the next release')
+  await until('the next release', () => say() === 2)
   const lines = server.logs.filter(({ level, msg }) => level >= 40 && /feed/.test(msg))
   assert.ok(lines.length <= 3, 'one line for each break of the feed')
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { replaceFact } from '../../../src/store/index.ts'
-import { openServeSite, until, versionFiles } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite, versionFiles } from './site.ts'
 
 const withEvent = versionFiles('one', { more: 'event:\n  created: { description: Made, scopes: [consumer] }\n' })
 
@@ -17,7 +18,7 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
     .insertInto('waypost_message')
     .values({ id: 'm1', event: 'created', data: '{}', created_at: system.now() })
     .execute()
-  await until(() => warnings().length > 1, 'a second warning')
+  await until('a second warning', () => warnings().length > 1)
   assert.match(warnings()[0]!.msg, /^1 delivery waits and nothing delivers: let cron start waypost event:execute/)
   assert.equal(warnings()[0]!.level, 40)
   assert.equal(warnings()[0]!['lastExecuted'], null)
@@ -35,9 +36,9 @@ test('serve --cron delivers what is due, notes that it does, and ends in order',
   await db.insertInto('waypost_message').values({ id: 'm1', event: 'created', data: '{}', created_at: now() }).execute()
   const fannedOut = async () =>
     (await db.selectFrom('waypost_message').select('fanned_out_at').executeTakeFirst())?.fanned_out_at
-  await until(async () => typeof (await fannedOut()) === 'number', 'the fan-out')
+  await until('the fan-out', async () => typeof (await fannedOut()) === 'number')
   const noted = () => db.selectFrom('waypost_system').selectAll().where('name', '=', 'last_execute').executeTakeFirst()
-  await until(async () => (await noted()) !== undefined, 'the note')
+  await until('the note', async () => (await noted()) !== undefined)
   await server.close()
   assert.ok(!server.logs.some(({ level }) => level >= 50))
 })

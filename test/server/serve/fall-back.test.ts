@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listServers } from '../../../src/host/index.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until, versionFiles, type LoggedServer } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite, versionFiles, type LoggedServer } from './site.ts'
 
 const needing = { more: `config: { body_limit: '\${env.LIMIT}' }\n` }
 
@@ -14,8 +15,8 @@ test('a server that cannot bring up the active release serves the last one that 
   for (const name of ['one', 'two']) {
     await site.deploy(versionFiles(name))
     const server = await site.start()
-    await until(async () => (await tell(server)) === name, name)
-    await until(async () => (await cameUp(name)) !== null, `the note that ${name} came up`)
+    await until(name, async () => (await tell(server)) === name)
+    await until(`the note that ${name} came up`, async () => (await cameUp(name)) !== null)
     await server.close()
   }
   const wanting = await site.deploy(versionFiles('three', needing))
@@ -23,9 +24,9 @@ test('a server that cannot bring up the active release serves the last one that 
   const variables: Record<string, string> = { ...site.variables }
   const given: Record<string, string> = {}
   const server = await site.start({ variables, refresh: () => Object.assign(variables, given) })
-  await until(async () => (await tell(server)) === 'two', 'two')
+  await until('two', async () => (await tell(server)) === 'two')
   assert.equal((await send(server.port, { path: '/health/ready' })).status, 200, 'it serves, so it is ready')
-  await until(async () => (await listServers(site.host))[0]!.release !== null, 'its row')
+  await until('its row', async () => (await listServers(site.host))[0]!.release !== null)
   const [row] = await listServers(site.host)
   assert.equal(row!.state, 'failed')
   assert.match(row!.error!, /The variable LIMIT is not set/)
@@ -34,8 +35,8 @@ test('a server that cannot bring up the active release serves the last one that 
   assert.match(await server.measure(), /^waypost_release_behind 1$/m)
 
   given['LIMIT'] = '1mb'
-  await until(async () => (await tell(server)) === 'three', 'three')
-  await until(async () => (await listServers(site.host))[0]!.state === 'serving', 'its row')
+  await until('three', async () => (await tell(server)) === 'three')
+  await until('its row', async () => (await listServers(site.host))[0]!.state === 'serving')
   assert.match(await server.measure(), /^waypost_release_behind 0$/m)
 
   async function cameUp(name: string): Promise<number | null> {
@@ -57,7 +58,7 @@ test('without any that came up it answers all but the project, and is not ready 
   assert.equal(ready.headers['retry-after'], '1')
   assert.deepEqual(ready.body, { status: 'The active release does not come up' })
   given = { LIMIT: '1mb' }
-  await until(async () => (await send(server.port, { path: '/health/ready' })).status === 200, 'ready')
+  await until('ready', async () => (await send(server.port, { path: '/health/ready' })).status === 200)
   assert.equal((await send(server.port, { path: '/version' })).body.version, 'one')
 })
 
@@ -67,9 +68,9 @@ test('a release is tried again with growing pauses, its row keeps since when; an
   const server = await site.start({ retryMs: 20 })
   await site.deploy(versionFiles('two', needing))
   const failures = () => server.logs.filter(({ msg }) => /does not come up/.test(msg))
-  await until(async () => (await states())[0]!.state === 'failed', 'the first failure')
+  await until('the first failure', async () => (await states())[0]!.state === 'failed')
   const [first] = await states()
-  await until(() => failures().length >= 4, 'three more')
+  await until('three more', () => failures().length >= 4)
   assert.deepEqual(
     failures()
       .slice(0, 4)
@@ -78,7 +79,7 @@ test('a release is tried again with growing pauses, its row keeps since when; an
   )
   assert.deepEqual(await states(), [first], 'the row says since when it fails')
   await site.deploy(versionFiles('three'))
-  await until(async () => (await tell(server)) === 'three', 'three')
+  await until('three', async () => (await tell(server)) === 'three')
 
   function states() {
     return site.host.system.db.selectFrom('waypost_server').select(['state', 'state_at', 'wanted_id']).execute()
@@ -91,9 +92,9 @@ test('an import that never ends does not keep the release that is activated behi
   const server = await site.start()
   const head = 'await new Promise((resolve) => setTimeout(resolve, 2 ** 30).unref())'
   await site.deploy(versionFiles('two', { head }))
-  await until(async () => (await listServers(site.host))[0]!.state === 'swapping', 'the swap')
+  await until('the swap', async () => (await listServers(site.host))[0]!.state === 'swapping')
   await site.deploy(versionFiles('three'))
-  await until(async () => (await tell(server)) === 'three', 'three')
+  await until('three', async () => (await tell(server)) === 'three')
   assert.ok(server.logs.some(({ msg }) => /is given up for one/.test(msg)))
   assert.ok(!server.logs.some(({ level }) => level >= 50), 'nothing failed')
 })

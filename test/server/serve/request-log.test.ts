@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { makeRequestIds } from '../../../src/runtime/request-ids.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite } from './site.ts'
 
 const files = {
   'waypost.yml':
@@ -19,7 +20,7 @@ test('every line of a request has its id, the one of a trusted proxy where it ga
   const { status, body } = await send(server.port, { path: '/broken?code=hidden', headers })
   assert.equal(status, 500)
   assert.match(body.detail, /logged as request f1d2-4417/)
-  await until(() => server.logs.some(({ msg }) => msg === 'a request was answered'), 'the last line')
+  await until('the last line', () => server.logs.some(({ msg }) => msg === 'a request was answered'))
   const lines = server.logs.filter(({ reqId }) => reqId === 'f1d2-4417')
   assert.deepEqual(
     lines.map(({ msg, path, status: told }) => [msg, path, told]),

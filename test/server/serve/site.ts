@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -80,13 +79,4 @@ schema:
 /** A project whose one route tells a text. */
 export function versionFiles(text: string, { head = '', more = '' } = {}): Files {
   return { 'waypost.yml': yml + more, 'src/version.ts': actionFile(`return { version: '${text}' }`, head) }
-}
-
-/** Fails when something does not come about. */
-export async function until(holds: () => Promise<boolean> | boolean, what = 'it'): Promise<void> {
-  const end = performance.now() + 20_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < end, `${what} did not come about`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }

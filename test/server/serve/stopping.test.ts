@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { listServers } from '../../../src/host/index.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite } from './site.ts'
 
 /** A route that answers when a file is there: a request of it is in flight for as long as a test wants. */
 const slow = {
@@ -24,7 +25,7 @@ test('a server that stops is not ready at once, answers what comes for a moment,
   const server = await site.start({ opsPort: 0 }, { WAYPOST_STOP_DELAY: '300ms' })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const inFlight = send(server.port, { path: '/slow' })
-  await until(() => (control.slowRequests ?? 0) > 0, 'the slow request')
+  await until('the slow request', () => (control.slowRequests ?? 0) > 0)
 
   const closed = server.close()
   const ready = await send(server.port, { path: '/health/ready', agent })
@@ -33,8 +34,8 @@ test('a server that stops is not ready at once, answers what comes for a moment,
   const during = await send(server.port, { path: '/openapi.json', agent })
   assert.equal(during.status, 200, 'what comes meanwhile is answered')
   assert.equal(during.headers.connection, 'close', 'and the next request goes elsewhere')
-  await until(async () => (await listServers(site.host)).length === 0, 'the end of its row')
-  await until(() => isRefused(server.port), 'the end of its port')
+  await until('the end of its row', async () => (await listServers(site.host)).length === 0)
+  await until('the end of its port', () => isRefused(server.port))
   assert.equal((await send(server.ops!.port, { path: '/health/ready' })).status, 503, 'the ops port tells to the end')
 
   control.endSlow!()
@@ -50,7 +51,7 @@ test('what is in flight is cut off when it takes longer than WAYPOST_STOP_LIMIT'
   control.slowRequests = 0
   const server = await site.start({}, { WAYPOST_STOP_LIMIT: '50ms' })
   const cut = assert.rejects(send(server.port, { path: '/slow' }), { code: 'ECONNRESET' })
-  await until(() => (control.slowRequests ?? 0) > 0, 'the slow request')
+  await until('the slow request', () => (control.slowRequests ?? 0) > 0)
   const closed = server.close()
   await cut
   control.endSlow!()

@@ -6,7 +6,8 @@ import { after, before, test } from 'node:test'
 import { openTracing } from '../../../src/host/tracing/open-tracing.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
-import { openServeSite, until } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite } from './site.ts'
 
 interface Span {
   readonly name: string
@@ -86,7 +87,7 @@ test('where OTEL_ variables ask for it, requests, actions and statements are spa
   assert.equal((await send(server.port, { path: '/broken' })).status, 500)
   assert.equal((await send(server.port, { path: '/no/such/path' })).status, 404)
   const wanted = ['GET /item/:id', 'GET /broken', 'GET'] // a path without a route names no span
-  await until(() => wanted.every((name) => named(name) !== undefined), 'the spans')
+  await until('the spans', () => wanted.every((name) => named(name) !== undefined))
 
   const request = named('GET /item/:id')!
   assert.equal(request.traceId, traceId, 'it goes on what the caller began')

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reportServer } from '../../../src/host/report-server.ts'
-import { openServeSite, until } from './site.ts'
+import { until } from '../../support/until.ts'
+import { openServeSite } from './site.ts'
 
 test('the row of a server names what is set there by now, no value and nothing of Waypost', async () => {
   await using site = await openServeSite()
@@ -12,7 +13,7 @@ test('the row of a server names what is set there by now, no value and nothing o
   const row = () => site.host.system.db.selectFrom('waypost_server').selectAll().executeTakeFirstOrThrow()
   assert.equal((await row()).variables, 'ORDERS_URL')
   now = { ...now, LIMIT: 'hidden value' }
-  await until(async () => (await row()).variables === 'LIMIT ORDERS_URL', 'the new name')
+  await until('the new name', async () => (await row()).variables === 'LIMIT ORDERS_URL')
   assert.doesNotMatch(JSON.stringify(await row()), /hidden value/)
   await report.stop()
 })
