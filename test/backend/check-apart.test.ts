@@ -26,12 +26,12 @@ test('a large manifest is checked in a thread, by the same checks', async () => 
 
 test('what takes too long to check is refused, and keeps nobody waiting', async () => {
   const task = { text: JSON.stringify(makeSlow(20_000)), classes }
-  const turns: number[] = []
-  const timer = setInterval(() => turns.push(performance.now()), 10)
+  let turns = 0
+  const timer = setInterval(() => turns++, 10)
   const problems = await checkApart(task, { timeoutMs: 1000 })
   clearInterval(timer)
   assert.deepEqual(problems, [{ path: '', message: 'takes longer than 1 s to check' }])
-  assert.ok(turns.length > 10, 'this thread went on')
+  assert.ok(turns > 3, 'this thread went on')
 })
 
 test('what takes too much memory to check is refused', async () => {

@@ -194,7 +194,7 @@ async function scrollTo(page: Page, operation: string): Promise<void> {
     await page.evaluate('window.scrollBy(0, 300)')
     await page.waitForTimeout(30)
   }
-  await heading.first().scrollIntoViewIfNeeded({ timeout: 5000 })
+  await heading.first().scrollIntoViewIfNeeded()
 }
 
 async function isDark(page: Page): Promise<boolean> {

@@ -4,6 +4,7 @@ import { sha256 } from '../../src/kit/index.ts'
 import { password } from '../auth/world.ts'
 import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
 import { bearer, systemKinds } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
 const better = 'a better horse battery'
@@ -190,7 +191,7 @@ for (const kind of systemKinds) {
       assert.equal((await people.logIn({ json: { username: 'guessed', password } })).status, 429)
     })
 
-    test('with another password is refused to others on every server within a second', async () => {
+    test('with another password is refused to others on every server', async () => {
       const other = await people.come('abroad')
       const own = await people.come('abroad')
       const second = await people.startSecond()
@@ -198,10 +199,7 @@ for (const kind of systemKinds) {
         const useThere = async () => (await second.send('GET /todo', { headers: bearer(other.token) })).status
         assert.equal(await useThere(), 200)
         assert.equal((await own.send('PUT /consumer/account/password', { old: password, new: better })).status, 204)
-        const since = performance.now()
-        let status = await useThere()
-        while (status === 200 && performance.now() - since < 1000) status = await useThere()
-        assert.equal(await useThere(), 401)
+        await until('it is refused', async () => (await useThere()) === 401)
       } finally {
         await second.close()
       }

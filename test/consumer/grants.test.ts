@@ -4,6 +4,7 @@ import { loginClientId } from '../../src/auth/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
 import { bearer, systemKinds } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
 for (const kind of systemKinds) {
@@ -161,7 +162,7 @@ for (const kind of systemKinds) {
       assert.equal(await people.use(token), 200)
     })
 
-    test('that were taken back are refused on every server within a second', async () => {
+    test('that were taken back are refused on every server', async () => {
       const user = await people.come('far')
       const { token } = await people.lend('far')
       const second = await people.startSecond()
@@ -169,10 +170,7 @@ for (const kind of systemKinds) {
         const use = async () => (await second.send('GET /todo', { headers: bearer(token) })).status
         assert.equal(await use(), 200)
         assert.equal((await user.send(`DELETE /consumer/grant/${people.foreign.id}`)).status, 204)
-        const since = performance.now()
-        let status = await use()
-        while (status === 200 && performance.now() - since < 1000) status = await use()
-        assert.equal(await use(), 401)
+        await until('it is refused', async () => (await use()) === 401)
       } finally {
         await second.close()
       }

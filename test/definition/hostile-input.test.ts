@@ -181,7 +181,6 @@ suite('content that would never end', () => {
   }
   for (const [name, { files, code }] of Object.entries(bombs)) {
     test(name, async () => {
-      const start = performance.now()
       const { definition, diagnostics } = await loadFiles(files)
       assert.equal(definition, undefined)
       assert.ok(
@@ -189,7 +188,6 @@ suite('content that would never end', () => {
         diagnostics.slice(0, 3).map(showProblem).join('\n'),
       )
       formatDiagnostics(diagnostics.slice(0, 100), { colour: true, width: 80 })
-      assert.ok(performance.now() - start < 5000, `took ${performance.now() - start} ms`)
     })
   }
 })

@@ -4,6 +4,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send, type Answer, type Sent } from '../support/send.ts'
+import { until } from '../support/until.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
 
 const milk = { title: 'Buy milk', content: 'Two bottles' }
@@ -43,8 +44,7 @@ before(async () => {
   await project.ok(`token:revoke ${revoked.jti}`)
   serving = await startServe(project)
   assert.equal((await create(tokens.good)).status, 201)
-  const isExpired = async () => (await create(tokens.expired)).status === 401
-  while (!(await isExpired())) await new Promise((resolve) => setTimeout(resolve, 50))
+  await until('it has expired', async () => (await create(tokens.expired)).status === 401)
   existing = await count()
 })
 after(async () => {

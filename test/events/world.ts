@@ -11,16 +11,12 @@ import {
   type ExecuteOptions,
   type Summary,
 } from '../../src/events/index.ts'
-import { defaultSettings, makeUuid, userAgent, type Clock, type Settings } from '../../src/kit/index.ts'
+import { defaultSettings, makeUuid, userAgent, type Settings } from '../../src/kit/index.ts'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { makeSecrets, migrateSystem, openSystem, type Secrets, type System } from '../../src/store/index.ts'
+import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { openReceiver, type Answer, type Receiver } from './receiver.ts'
-
-/** A clock that is the database's too. */
-export interface TurnableClock extends Clock {
-  forward(ms: number): void
-}
 
 export interface DeliveryRow {
   readonly id: string
@@ -36,7 +32,8 @@ export interface World {
   readonly kind: System['kind']
   readonly url: string
   readonly system: System
-  readonly clock: TurnableClock
+  /** The database's too. */
+  readonly clock: TestClock
   readonly secrets: Secrets
   readonly outbound: Outbound
   /** What `execute` reported in this test. */
@@ -90,7 +87,7 @@ async function openWorld(
   receivers: Receiver[],
 ): Promise<{ world: World; close(): Promise<void> }> {
   const place = await (kind === 'sqlite' ? makeFile() : makeDatabase())
-  const clock = makeClock()
+  const clock = makeTestClock()
   const system = await openSystem({ url: place.url, clock, create: true, disposable: true })
   await migrateSystem(system)
   const outbound = openOutbound({ allow: () => [], loopback: true, clock })
@@ -160,15 +157,6 @@ async function makeFile() {
 async function makeDatabase() {
   const server = await startPostgres()
   return { url: await server.createDatabase(), remove: () => server.stop() }
-}
-
-function makeClock(): TurnableClock {
-  let offset = 0
-  return {
-    now: () => Date.now() + offset,
-    monotonic: () => performance.now(),
-    forward: (ms) => (offset += ms),
-  }
 }
 
 async function addUser(system: System, scopes: readonly string[]): Promise<string> {

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { checkout } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 
 const files = {
   'waypost.yml': `config:
@@ -96,11 +97,11 @@ describe('dev', () => {
     })
   }
 
-  /** Saves, and waits until all is said of it, or nobody will say anything: a save may come as two events. */
+  /** Saves, and waits until all is said of it: a save may come as two events. */
   async function save(work: () => Promise<void>): Promise<void> {
     const before = said.length
     await work()
-    for (let waited = 0; said.length === before && waited < 600; waited += 10) await pause(10)
+    await until('something is said of a save', () => said.length > before)
     for (let count = 0; count < said.length; await pause(60)) count = said.length
   }
 
@@ -327,10 +328,11 @@ describe('dev', () => {
   })
 
   test('files that mean nothing to a project are not heard of', async () => {
-    await save(() => write('notes.md', 'a'))
-    await save(() => write('src/.value.ts.swp', 'a'))
-    await save(() => symlink('nobody@host.1', path.join(root, 'src/.#value.ts')))
-    await save(() => write('test/value.test.ts', 'a'))
+    await write('notes.md', 'a')
+    await write('src/.value.ts.swp', 'a')
+    await symlink('nobody@host.1', path.join(root, 'src/.#value.ts'))
+    await write('test/value.test.ts', 'a')
+    await pause(600)
     assert.deepEqual(await hear(), [])
     await server.reload()
     assert.deepEqual(await hear(), ['reloaded']) // who asks is answered

@@ -15,6 +15,8 @@ routes:
 const actionWith = (value: number, head = '') =>
   `${head}export default class Value {\n  handle() {\n    return { value: ${value} }\n  }\n}\n`
 const pending = (value: number) => actionWith(value, 'await new Promise(() => {})\n')
+/** An import that waits is given up for another reason, or the test never ends. */
+const forever = 3_600_000
 const waits = 'The import of src/value.ts does not finish'
 
 /** A project of one action, to start dev in. */
@@ -57,19 +59,17 @@ test('dev refuses a save whose import waits for ever, serves on what it has, and
 
 test('dev ends while an import waits', async (t) => {
   const { write, start } = await openProject(t, actionWith(11))
-  const server = await start({ timeoutMs: 60_000 })
+  const server = await start({ timeoutMs: forever })
   await write('src/value.ts', pending(12))
   void server.reload()
   await pause(300)
-  const began = performance.now()
   await server.close()
-  assert.ok(performance.now() - began < 5000)
 })
 
 test('dev can be ended while it starts and an import waits', async (t) => {
   const { refused, start } = await openProject(t, pending(21))
   const stop = new AbortController()
-  const starting = start({ timeoutMs: 60_000, signal: stop.signal })
+  const starting = start({ timeoutMs: forever, signal: stop.signal })
   await pause(500)
   stop.abort()
   await (await starting).close()

@@ -53,7 +53,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
 
     const active = await loadActiveRelease(system)
     assert.deepEqual([active?.id, active?.activatedBy, active?.manifest], [id, 'ann', built.manifest])
-    assert.ok(Math.abs(active!.activatedAt - Date.now()) < 10_000)
+    assert.ok(Math.abs(active!.activatedAt - Date.now()) < 600_000)
     assert.deepEqual(
       await loadArtifacts(
         system,

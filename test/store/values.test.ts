@@ -172,7 +172,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
       .execute()
     const row = await db.insertInto('note').defaultValues().returningAll().executeTakeFirstOrThrow()
     assert.match(row['at'] as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    assert.ok(Math.abs(Date.parse(row['at'] as string) - Date.now()) < 5000)
+    assert.ok(Math.abs(Date.parse(row['at'] as string) - Date.now()) < 600_000)
     assert.equal(row['done'], false)
   })
 

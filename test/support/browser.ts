@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { patienceMs } from './until.ts'
 
 /**
  * A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run.
@@ -12,6 +13,7 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
   const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
   return playwright.launch({
     executablePath: process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath()),
+    timeout: patienceMs,
     args: [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more],
   })
 }
@@ -29,6 +31,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext(options)
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
