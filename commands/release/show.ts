@@ -90,11 +90,9 @@ function describeArtifacts({ artifacts }: Manifest): string {
   return `${plural(sizes.length, 'artifact')}, ${Math.ceil(bytes / 1024)} KB`
 }
 
-function toJson({ id, projectHash, backendHash, message, createdBy, createdAt, activations, manifest }: ShownRelease) {
+function toJson({ id, message, createdBy, createdAt, activations, manifest }: ShownRelease) {
   return {
     release: id,
-    project_hash: projectHash,
-    backend_hash: backendHash,
     name: manifest.name,
     waypost: manifest.waypost,
     message: message ?? null,

@@ -2,7 +2,7 @@ import type { Builder } from '../build/index.ts'
 import { makeSourceCache } from '../definition/index.ts'
 import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { activateRelease, predictId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
+import { activateRelease, releaseId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import type { DevConsole } from './dev-console.ts'
@@ -140,7 +140,7 @@ class Taking {
   /** The next request sees a save before the database does. */
   async #serve(release: BuiltRelease): Promise<string> {
     const { server } = this.#options
-    const id = await predictId(server.host.system, release)
+    const id = releaseId(release.manifest)
     const isAllNew = this.#isAllNew
     if (id === this.#served && !isAllNew) return id
     const { manifest, artifacts } = release

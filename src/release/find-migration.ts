@@ -15,9 +15,8 @@ export async function findMigration(
   wanted: Pick<ManifestMigration, 'connection' | 'name' | 'checksum'>,
 ): Promise<FoundMigration | undefined> {
   const rows = await system.db
-    .selectFrom('waypost_release_part')
-    .select(['hash', 'manifest'])
-    .where('kind', '=', 'project')
+    .selectFrom('waypost_release')
+    .select(['id', 'manifest'])
     .where('manifest', 'like', `%${wanted.checksum.replaceAll(/[^\w-]/g, '_')}%`)
     .execute()
   for (const row of rows) {
@@ -27,7 +26,7 @@ export async function findMigration(
         connection === wanted.connection && name === wanted.name && checksum === wanted.checksum,
     )
     if (found === undefined) continue
-    const artifacts = await loadArtifacts(system, { id: row.hash }, Object.keys(manifest.artifacts))
+    const artifacts = await loadArtifacts(system, row, Object.keys(manifest.artifacts))
     return { artifact: found.artifact, artifacts }
   }
   return undefined

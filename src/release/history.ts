@@ -3,12 +3,6 @@ import { recordChanges, type System, type SystemTables } from '../store/index.ts
 import { errors } from './errors.ts'
 import { shortId } from './hash.ts'
 
-export interface ActiveParts {
-  readonly id: string
-  readonly project_hash: string
-  readonly backend_hash: string
-}
-
 /** Who asked for something over HTTP. */
 export interface Actor {
   readonly userId: string
@@ -34,17 +28,14 @@ export async function lockActive(system: System, trx: Transaction<SystemTables>)
     .execute()
 }
 
-/** What the active release is made of. */
-export function activeParts(db: Pick<System['db'], 'selectFrom'>): Promise<ActiveParts | undefined> {
-  return db
-    .selectFrom('waypost_active as active')
-    .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
-    .select(['release.id', 'release.project_hash', 'release.backend_hash'])
-    .executeTakeFirst()
+/** Returns the id of the active release; undefined where nothing was deployed yet. */
+export async function findActive(db: Pick<System['db'], 'selectFrom'>): Promise<{ readonly id: string } | undefined> {
+  const row = await db.selectFrom('waypost_active').select('release_id as id').executeTakeFirst()
+  return row === undefined || row.id === null ? undefined : { id: row.id }
 }
 
 /** @throws WP_RELEASE_SUPERSEDED when another release is active than somebody saw; `none` where none was */
-export function assertActive(active: Pick<ActiveParts, 'id'> | undefined, against: string | undefined): void {
+export function assertActive(active: { readonly id: string } | undefined, against: string | undefined): void {
   const id = active?.id ?? 'none'
   if (against === undefined || id.startsWith(against)) return
   throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })

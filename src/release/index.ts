@@ -1,6 +1,6 @@
 // release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
 // May import kit, contract and store.
-export { activateRelease, predictId, type ActivateOptions, type Activation } from './activate.ts'
+export { activateRelease, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
 export { listCameUp, noteCameUp } from './came-up.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
@@ -10,7 +10,7 @@ export { findUses } from './difference/variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './find-release.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
-export { shortId } from './hash.ts'
+export { releaseId, shortId } from './hash.ts'
 export {
   findLackingVariables,
   isAlive,

@@ -1,7 +1,7 @@
 import { sha256 } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { hashPart, releaseId, shortId } from './hash.ts'
+import { shortId } from './hash.ts'
 import type { Artifact, Manifest } from './manifest.ts'
 
 /** A release as it stands in System, checked against its hashes. */
@@ -33,42 +33,30 @@ export async function loadActiveRelease(
   const row = await system.guardDb
     .selectFrom('waypost_active as active')
     .leftJoin('waypost_release as release', 'release.id', 'active.release_id')
-    .leftJoin('waypost_release_part as project', 'project.hash', 'release.project_hash')
-    .leftJoin('waypost_release_part as backend', 'backend.hash', 'release.backend_hash')
     .select(['active.release_id as id', 'active.activated_at as activatedAt', 'active.activated_by as activatedBy'])
-    .select(['release.message', 'project.manifest as project', 'backend.manifest as backend'])
+    .select(['release.message', 'release.manifest'])
     .executeTakeFirst()
   if (row === undefined || row.id === null) return undefined
   const { activatedAt, activatedBy, message } = row
-  const manifest = row.id === known?.id ? known.manifest : readParts({ ...row, id: row.id })
+  const manifest = row.id === known?.id ? known.manifest : parseManifest(row.id, row.manifest)
   return { id: row.id, manifest, activatedAt, activatedBy, message }
 }
 
 /** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */
 export async function loadManifest(system: Pick<System, 'guardDb'>, id: string): Promise<Manifest> {
   const row = await system.guardDb
-    .selectFrom('waypost_release as release')
-    .leftJoin('waypost_release_part as project', 'project.hash', 'release.project_hash')
-    .leftJoin('waypost_release_part as backend', 'backend.hash', 'release.backend_hash')
-    .select(['project.manifest as project', 'backend.manifest as backend'])
-    .where('release.id', '=', id)
+    .selectFrom('waypost_release')
+    .select('manifest')
+    .where('id', '=', id)
     .executeTakeFirst()
-  return readParts({ id, project: row?.project ?? null, backend: row?.backend ?? null })
+  return parseManifest(id, row?.manifest ?? null)
 }
 
-interface StoredParts {
-  readonly id: string
-  readonly project: string | null
-  readonly backend: string | null
-}
-
-function readParts({ id, project, backend }: StoredParts): Manifest {
-  if (project === null || backend === null)
-    throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'a part of it is missing' })
-  if (releaseId(hashPart(project), hashPart(backend)) !== id) {
-    throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'a part of it has other content' })
-  }
-  return JSON.parse(project) as Manifest
+function parseManifest(id: string, text: string | null): Manifest {
+  if (text === null || text === '')
+    throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest is missing' })
+  if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest has other content' })
+  return JSON.parse(text) as Manifest
 }
 
 /** The artifacts with these hashes. @throws WP_RELEASE_CORRUPT when one is missing or has other content */

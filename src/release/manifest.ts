@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 
-/** What the project part of a release says; plain JSON, the same sources give the same text. */
+/** What a release says, as plain JSON; the same sources give the same text. */
 export interface Manifest {
   readonly format: 1
   /** The Waypost version that built it; an older server refuses it. */

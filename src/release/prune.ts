@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
+import { sha256 } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { hashPart } from './hash.ts'
 import { lastActivation, lockActive } from './history.ts'
 import { loadActiveId } from './load.ts'
 
@@ -103,27 +103,24 @@ async function loadNeeded(system: System, trx: Transaction<SystemTables>): Promi
 
 /** Hashes of the artifacts that no release names beside those that go; none where that cannot be known. */
 async function findUnnamed(trx: Transaction<SystemTables>, gone: ReadonlySet<string>): Promise<readonly string[]> {
-  const releases = await trx.selectFrom('waypost_release').select(['id', 'project_hash']).execute()
-  const parts = new Set(releases.filter(({ id }) => !gone.has(id)).map((row) => row.project_hash))
+  const releases = await trx.selectFrom('waypost_release').select('id').execute()
   const named = new Set<string>()
-  for (const hash of parts) {
-    const part = trx.selectFrom('waypost_release_part').select('manifest').where('hash', '=', hash)
-    const { manifest } = (await part.executeTakeFirst()) ?? {}
-    if (manifest === undefined || hashPart(manifest) !== hash) return [] // damaged, until it is deployed again
+  for (const { id } of releases.filter((release) => !gone.has(release.id))) {
+    const { manifest } = await trx
+      .selectFrom('waypost_release')
+      .select('manifest')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (sha256(manifest) !== id) return [] // damaged, until it is deployed again
     for (const name of Object.keys((JSON.parse(manifest) as { artifacts: object }).artifacts)) named.add(name)
   }
   const artifacts = await trx.selectFrom('waypost_artifact').select('hash').execute()
   return artifacts.map(({ hash }) => hash).filter((hash) => !named.has(hash))
 }
 
-/** Parts that no release has, activations of releases that are gone, and of the others all but the last one of each. */
+/** Deletes activations of releases that are gone, and of the other releases all old activations but the last. */
 async function deleteLeftOvers(trx: Transaction<SystemTables>, before: number): Promise<void> {
   const releases = trx.selectFrom('waypost_release')
-  await trx
-    .deleteFrom('waypost_release_part')
-    .where('hash', 'not in', releases.select('project_hash'))
-    .where('hash', 'not in', releases.select('backend_hash'))
-    .execute()
   await trx.deleteFrom('waypost_activation').where('release_id', 'not in', releases.select('id')).execute()
   const last = trx
     .selectFrom('waypost_activation as other')

@@ -4,7 +4,7 @@ import { errors } from './errors.ts'
 import { shortId } from './hash.ts'
 import type { LackingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
-import { activeParts, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'
+import { findActive, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'
 
 /** What stands at a System, seen from a release that somebody wants to go back to. */
 export interface RollbackSurvey {
@@ -26,7 +26,7 @@ export interface RollbackSurvey {
  * @throws WP_RELEASE_NO_PREVIOUS
  */
 export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> {
-  const active = await activeParts(db)
+  const active = await findActive(db)
   if (active === undefined) throw errors.WP_RELEASE_NO_PREVIOUS({ reason: 'none is active' })
   const previous = (await lastActivation(db, active.id))?.previous_id ?? undefined
   const name = shortId(active.id)
@@ -44,7 +44,7 @@ export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> 
 export async function rollBack(system: System, id: string, options: ActivateOptions): Promise<Activation> {
   return system.transaction(async (trx) => {
     await lockActive(system, trx)
-    const active = await activeParts(trx)
+    const active = await findActive(trx)
     if (active?.id === id) return { id, activated: false }
     assertActive(active, options.against)
     const release = trx.selectFrom('waypost_release').select('id').where('id', '=', id)

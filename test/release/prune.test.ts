@@ -34,7 +34,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
   const ids = async () => (await system.db.selectFrom('waypost_release').select('id').execute()).map(({ id }) => id)
   const assertLeft = async (...wanted: readonly (string | undefined)[]) =>
     assert.deepEqual(new Set(await ids()), new Set(wanted))
-  const count = async (table: 'waypost_artifact' | 'waypost_release_part' | 'waypost_activation') => {
+  const count = async (table: 'waypost_artifact' | 'waypost_activation') => {
     const query = system.db.selectFrom(table).select((column) => column.fn.countAll<number>().as('count'))
     return (await query.executeTakeFirstOrThrow()).count
   }
@@ -50,8 +50,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     assert.equal((await ids()).length, 4)
     assert.deepEqual(await prune(), { releases: [two, one], artifacts: 2, kept: 2 })
     await assertLeft(three, four)
-    const counts = [await count('waypost_artifact'), await count('waypost_release_part')]
-    assert.deepEqual([...counts, await count('waypost_activation')], [3, 3, 2])
+    assert.deepEqual([await count('waypost_artifact'), await count('waypost_activation')], [3, 2])
     assert.equal((await loadActiveRelease(system))?.id, four)
     const { artifacts } = await loadManifest(system, three!)
     assert.equal((await loadArtifacts(system, { id: three! }, Object.keys(artifacts))).length, 2)
@@ -91,7 +90,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
 
   test('deletes no artifact while what names them is damaged', async () => {
     await deployAll('one', 'two', 'three')
-    await system.db.updateTable('waypost_release_part').set({ manifest: '{"artifacts":{}}' }).execute()
+    await system.db.updateTable('waypost_release').set({ manifest: '{"artifacts":{}}' }).execute()
     assert.deepEqual(await prune().then(({ releases, artifacts }) => [releases.length, artifacts]), [1, 0])
     assert.equal(await count('waypost_artifact'), 4)
   })

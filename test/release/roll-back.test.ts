@@ -114,7 +114,7 @@ describeEachSystem('finding a release', ({ newSystem }) => {
   test('by the beginning of its id, which has to be the beginning of one alone', async () => {
     await using system = await openFreshSystem(await newSystem())
     const ids = ['aa11', 'aa12', 'ab', 'b'].map((beginning) => beginning.padEnd(64, '0'))
-    const part = { project_hash: '', backend_hash: '', message: null, created_by: 'ann', created_at: 1 }
+    const part = { manifest: '{}', message: null, created_by: 'ann', created_at: 1 }
     await system.db
       .insertInto('waypost_release')
       .values(ids.map((id) => ({ id, ...part })))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { sha256 } from '../../src/kit/index.ts'
 import { migrateSystem, openSystem } from '../../src/store/index.ts'
 import { openOrm } from '../../src/store/orm.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -37,6 +38,43 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const deliveries = await system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute()
       const attempts = await system.db.selectFrom('waypost_attempt').selectAll().orderBy('id').execute()
       return [...deliveries, ...attempts].map((row) => ({ ...row }))
+    }
+  })
+}
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  test(`migrations give a release of an older System the hash of its manifest as its id, on ${kind}`, async (t) => {
+    const system = await openSystem({ url: await makePlace(kind, (close) => t.after(close)), create: true })
+    try {
+      const orm = await openOrm(system, 'waypost_schema')
+      await orm.migrator.up({ to: '0006-failing-since' })
+      await orm.close()
+      const manifest = '{"format":1,"routes":[]}'
+      const hash = sha256(manifest)
+      const id = sha256(`${hash} ${sha256('{}')}`)
+      await sql`insert into waypost_release_part (hash, kind, manifest, created_at)
+        values (${hash}, 'project', ${manifest}, 1)`.execute(system.db)
+      await sql`insert into waypost_release (id, project_hash, backend_hash, created_by, created_at, came_up_at)
+        values (${id}, ${hash}, ${sha256('{}')}, 'ann', 2, 3)`.execute(system.db)
+      await sql`insert into waypost_activation (number, release_id, previous_id, kind, activated_at, activated_by)
+        values (1, ${id}, null, 'deploy', 4, 'ann'), (2, 'gone', ${id}, 'deploy', 5, 'ann')`.execute(system.db)
+      await sql`update waypost_active set release_id = ${id}`.execute(system.db)
+      await migrateSystem(system)
+      const releases = await system.db.selectFrom('waypost_release').selectAll().execute()
+      const row = { id: hash, manifest, message: null, created_by: 'ann', created_at: 2, came_up_at: 3 }
+      assert.deepEqual({ ...releases[0] }, row)
+      assert.equal(releases.length, 1)
+      const activations = await system.db.selectFrom('waypost_activation').selectAll().orderBy('number').execute()
+      assert.deepEqual(
+        activations.map(({ release_id: release, previous_id: previous }) => [release, previous]),
+        [
+          [hash, null],
+          ['gone', hash],
+        ],
+      )
+      assert.equal((await system.db.selectFrom('waypost_active').selectAll().executeTakeFirst())?.release_id, hash)
+    } finally {
+      await system.close()
     }
   })
 }

@@ -10,7 +10,7 @@ import {
   loadActiveRelease,
   loadForRelease,
   neededScopes,
-  predictId,
+  releaseId,
   rollBack,
   shortId,
   storeUploads,
@@ -66,7 +66,7 @@ export function openReleaseDesk({ system, classes, ...sources }: DeskSources): R
   return {
     async survey(document, options) {
       const manifest = await check(document)
-      const id = await predictId(system, { manifest, artifacts: [] })
+      const id = releaseId(manifest)
       const active = await loadActiveRelease(system, { id, manifest })
       const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
       return {

@@ -70,7 +70,6 @@ export const retentionRules: readonly RetentionRule[] = [
 export const prunedElsewhere: readonly (keyof SystemTables)[] = [
   'waypost_key',
   'waypost_release',
-  'waypost_release_part',
   'waypost_artifact',
   'waypost_activation',
 ]

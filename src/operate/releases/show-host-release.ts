@@ -11,8 +11,6 @@ import type { Host } from '../../host/index.ts'
 /** One release, with all that it says. */
 export interface ShownRelease {
   readonly id: string
-  readonly projectHash: string
-  readonly backendHash: string
   readonly message: string | undefined
   readonly createdBy: string
   readonly createdAt: number
@@ -26,11 +24,9 @@ const mostActivations = 5
 /** What a release holds, by the beginning of its id. @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
 export async function showHostRelease({ system }: Host, beginning: string): Promise<ShownRelease> {
   const id = await findRelease(system, beginning)
-  const { project_hash: projectHash, backend_hash: backendHash, ...row } = await loadReleaseRow(system, id)
+  const row = await loadReleaseRow(system, id)
   return {
     id,
-    projectHash,
-    backendHash,
     message: row.message ?? undefined,
     createdBy: row.created_by,
     createdAt: row.created_at,

@@ -6,7 +6,7 @@ import {
   listLiveServers,
   loadActiveRelease,
   neededScopes,
-  predictId,
+  releaseId,
   rollBack,
   type LackingVariable,
   type Manifest,
@@ -38,7 +38,7 @@ export async function openSystemTarget(options: {
     assertDeployable: () => checkIdentity(host),
     async survey({ release, plugins }) {
       const { manifest } = release
-      const id = await predictId(system, release)
+      const id = releaseId(release.manifest)
       return {
         id,
         active: await loadActiveRelease(system, { id, manifest }),

@@ -1,24 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { time } from './time.ts'
 
-const ReleasePart = defineEntity({
-  name: 'ReleasePart',
-  tableName: 'waypost_release_part',
-  properties: {
-    hash: p.text().primary(),
-    kind: p.text().$type<'project' | 'backend'>(),
-    manifest: p.text(),
-    created_at: time(),
-  },
-})
-
 const Release = defineEntity({
   name: 'Release',
   tableName: 'waypost_release',
   properties: {
     id: p.text().primary(),
-    project_hash: p.text(),
-    backend_hash: p.text(),
+    /** Its text; the id is its SHA-256. */
+    manifest: p.text(),
     message: p.text().nullable(),
     created_by: p.text(),
     created_at: time(),
@@ -77,12 +66,5 @@ const Activation = defineEntity({
   },
 })
 
-/** Releases in parts, the active one, and which were active before. */
-export const releaseEntities = [
-  ReleasePart,
-  Release,
-  ReleaseArtifact,
-  ReleaseUpload,
-  ActiveRelease,
-  Activation,
-] as const
+/** Releases, the active one, and which were active before. */
+export const releaseEntities = [Release, ReleaseArtifact, ReleaseUpload, ActiveRelease, Activation] as const

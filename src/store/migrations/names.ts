@@ -6,4 +6,5 @@ export const systemMigrations: readonly string[] = [
   '0004-fewer-indexes',
   '0005-releases',
   '0006-failing-since',
+  '0008-one-source',
 ]

@@ -9,7 +9,7 @@ describeEachSystem('deploying where the active release was damaged', ({ newSyste
     await using world = await openDeployWorld(await newSystem())
     const { system } = world.host
     const { id } = await world.deploy({ 'waypost.yml': projectOf(1) })
-    await system.db.updateTable('waypost_release_part').set({ manifest: '[]' }).where('kind', '=', 'project').execute()
+    await system.db.updateTable('waypost_release').set({ manifest: '[]' }).where('id', '=', id).execute()
     await assert.rejects(world.deploy({ 'waypost.yml': projectOf(2) }), {
       code: 'WP_RELEASE_CORRUPT',
       hint: /Deploy the same sources again/,
