@@ -1,8 +1,7 @@
 import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class ClientDisable extends HostCommand {
-  static override description =
-    'Disable a client: it gets no token any more, and every server refuses those that it has within a second.'
+  static override description = 'Disable a client: its tokens are refused within a second, and its subscriptions end.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa --enable',
@@ -10,7 +9,7 @@ export default class ClientDisable extends HostCommand {
   static override enableJsonFlag = true
   static override args = { client: Args.string({ description: 'Id or name of the client', required: true }) }
   static override flags = {
-    enable: Flags.boolean({ description: 'Enable it again; tokens from before stay revoked' }),
+    enable: Flags.boolean({ description: 'Enable it again; earlier tokens stay revoked, and subscriptions disabled' }),
   }
 
   async run(): Promise<unknown> {
@@ -23,7 +22,7 @@ export default class ClientDisable extends HostCommand {
       const { client_id, name, ...ended } = await changeHostClientStatus(host, { client: args.client, status })
       this.print(`  ${flags.enable ? 'Enabled    ' : 'Disabled   '}${client_id}   ${name}`)
       if (!flags.enable) this.print(`  Ended      ${describeEnded(ended)}`)
-      return { client_id, name, status, revoked: ended.tokens }
+      return { client_id, name, status, revoked: ended.tokens, subscriptions: ended.subscriptions }
     })
   }
 }

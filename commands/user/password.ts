@@ -2,8 +2,7 @@ import { Args, Flags, HostCommand, describeEnded, paint, readSecret } from '../.
 import { makeSecret } from '../../src/kit/index.ts'
 
 export default class UserPassword extends HostCommand {
-  static override description =
-    'Give a user another password. What was opened with the one before ends: tokens, logins, sessions.'
+  static override description = 'Change the password of a user and end its tokens, logins and sessions.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
     'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin',
@@ -14,6 +13,8 @@ export default class UserPassword extends HostCommand {
     'password-stdin': Flags.boolean({
       description: 'Read the password from standard input; else one is made and printed once',
     }),
+    'end-clients': Flags.boolean({ description: "Disable the user's clients that use client_credentials" }),
+    'end-subscriptions': Flags.boolean({ description: "Disable the user's subscriptions" }),
     'keep-tokens': Flags.boolean({ description: 'Leave its tokens as they are; sessions of the login page end' }),
   }
 
@@ -25,12 +26,14 @@ export default class UserPassword extends HostCommand {
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
-      const request = { name: args.name, password, keepTokens: flags['keep-tokens'] }
-      const { name, tokens, sessions } = await changeHostUserPassword(host, request)
+      const ends = { endClients: flags['end-clients'], endSubscriptions: flags['end-subscriptions'] }
+      const request = { name: args.name, password, keepTokens: flags['keep-tokens'], ...ends }
+      const { name, ...ended } = await changeHostUserPassword(host, request)
+      const { tokens, sessions, clients, subscriptions } = ended
       this.print(`  Changed    the password of ${name}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
-      this.print(`  Ended      ${describeEnded({ tokens, sessions })}`)
-      return { name, revoked: tokens, sessions, ...(given === undefined ? { password } : {}) }
+      this.print(`  Ended      ${describeEnded(ended)}`)
+      return { name, revoked: tokens, sessions, clients, subscriptions, ...(given === undefined ? { password } : {}) }
     })
   }
 }

@@ -15,7 +15,15 @@ const email = Type.String({ maxLength: 254, format: 'email' })
 const word = Type.String({ minLength: 1, maxLength: 1024 })
 
 const AccountBody = Type.Object({ email: Type.Union([email, Type.Null()]) }, { additionalProperties: false })
-const PasswordBody = Type.Object({ old: word, new: word }, { additionalProperties: false })
+const PasswordBody = Type.Object(
+  {
+    old: word,
+    new: word,
+    end_clients: Type.Optional(Type.Boolean()),
+    end_subscriptions: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
 const RegisterBody = Type.Object(
   { username: Type.String({ minLength: 1, maxLength: 64 }), email: Type.Optional(email), password: word },
   { additionalProperties: false },
@@ -27,7 +35,12 @@ export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIss
     storeNothing(app)
     await app.register(async (any) => {
       const callerOf = admitCallers(any, guard, { login: false })
-      any.get('/consumer/account', async (request) => view(await loadAccount(issuer.system, callerOf(request).id)))
+      any.get('/consumer/account', async (request) => {
+        const { id, client, scopes } = callerOf(request)
+        const account = await loadAccount(issuer.system, id)
+        // What else its user may do is none of a client's business.
+        return view(client.isLogin ? account : { ...account, scopes: scopes.toSorted() })
+      })
     })
     await app.register(async (own) => mountChanges(own, { guard, issuer }))
   }
@@ -49,7 +62,8 @@ function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; i
     { schema: { body: PasswordBody } },
     async (request, reply) => {
       const { name, jti } = callerOf(request)
-      await changePassword(issuer, { ...request.body, name, jti, address: request.ip })
+      const { end_clients: endClients, end_subscriptions: endSubscriptions, ...words } = request.body
+      await changePassword(issuer, { ...words, name, jti, address: request.ip, endClients, endSubscriptions })
       return reply.code(204).send()
     },
   )

@@ -5,9 +5,15 @@ import { errors } from './errors.ts'
 export interface Caller {
   readonly id: string
   readonly name: string
-  /** What his token carries, as far as he has it still. */
+  /** The scopes of the token, as far as its user and its client still have them. */
   readonly scopes: readonly string[]
-  /** The id of his token. */
+  /** The client that the token was issued to. */
+  readonly client: {
+    readonly id: string
+    /** Whether it is the client of logins: the user, and no program of somebody else. */
+    readonly isLogin: boolean
+  }
+  /** The id of the token. */
   readonly jti: string
 }
 
@@ -28,8 +34,14 @@ export function admitCallers(
     if (options.login && principal.client.id !== loginClientId) throw errors.WP_CONSUMER_LOGIN_NEEDED()
   })
   return (request) => {
-    const { user, scopes } = request.principal!
-    return { ...user, scopes, jti: readTokenId(request.headers.authorization!.replace(/^bearer +/i, '').trim())! }
+    const { user, scopes, client } = request.principal!
+    const isLogin = client.id === loginClientId
+    return {
+      ...user,
+      scopes,
+      client: { id: client.id, isLogin },
+      jti: readTokenId(request.headers.authorization!.replace(/^bearer +/i, '').trim())!,
+    }
   }
 }
 

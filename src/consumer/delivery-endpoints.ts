@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { deliveryStates, type Subscriptions } from '../events/index.ts'
+import { deliveryStates, type OwnSubscription, type Subscriptions } from '../events/index.ts'
 import { parseSince, type Since } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import { pageFields, parsePage, writePage } from './pages.ts'
@@ -13,13 +13,11 @@ const DeliveryQuery = Type.Object(
 const ReplayBody = Type.Object({ since: Type.String({ minLength: 1, maxLength: 64 }) }, strict)
 
 type ById = FastifyRequest<{ Params: { id: string } }>
-interface Own {
-  readonly userId: string
-  readonly id: string
-}
-
 /** Below `/consumer/subscription/:id`: what was sent to it, and what is to be sent anew. */
-export function mountDeliveries(subscriptions: Subscriptions, own: (request: ById) => Own): FastifyPluginAsync {
+export function mountDeliveries(
+  subscriptions: Subscriptions,
+  own: (request: ById) => OwnSubscription,
+): FastifyPluginAsync {
   return async (app) => {
     app.get<{ Querystring: Static<typeof DeliveryQuery>; Params: { id: string } }>(
       '/consumer/subscription/:id/deliveries',

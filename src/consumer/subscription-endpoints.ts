@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Guard } from '../auth/index.ts'
-import type { Subscriptions } from '../events/index.ts'
+import type { Subscriber, Subscriptions } from '../events/index.ts'
 import { admitCallers, storeNothing } from './callers.ts'
 import { mountDeliveries } from './delivery-endpoints.ts'
 import { pageFields, parsePage, writePage } from './pages.ts'
@@ -28,25 +28,25 @@ type ById = FastifyRequest<{ Params: { id: string } }>
 export interface SubscriptionEndpoints {
   readonly guard: Guard
   readonly subscriptions: Subscriptions
-  scopesOf(userId: string): Promise<readonly string[]>
 }
 
-/** `/consumer/subscription`: a user's own subscriptions; somebody else's look as if they were not there. */
-export function mountSubscriptions(options: SubscriptionEndpoints): FastifyPluginAsync {
-  const { guard, subscriptions } = options
+/** `/consumer/subscription`: the subscriptions that the token may see; others look as if they were not there. */
+export function mountSubscriptions({ guard, subscriptions }: SubscriptionEndpoints): FastifyPluginAsync {
   return async (app) => {
     storeNothing(app)
     const callerOf = admitCallers(app, guard, { login: false })
-    const own = (request: ById) => ({ userId: callerOf(request).id, id: request.params.id })
+    const subscriberOf = (request: FastifyRequest): Subscriber => {
+      const { id, scopes, client, jti } = callerOf(request)
+      return { id, scopes, client, tokenId: jti }
+    }
+    const own = (request: ById) => ({ by: subscriberOf(request), id: request.params.id })
     await app.register(mountDeliveries(subscriptions, own))
 
     app.post<{ Body: Static<typeof SubscriptionBody> }>(
       '/consumer/subscription',
       { schema: { body: SubscriptionBody } },
       async (request, reply) => {
-        const { id } = callerOf(request)
-        const subscriber = { id, scopes: await options.scopesOf(id) }
-        const { created, subscription, secret } = await subscriptions.subscribe(subscriber, request.body)
+        const { created, subscription, secret } = await subscriptions.subscribe(subscriberOf(request), request.body)
         reply.code(created ? 201 : 200)
         const { created: since, ...rest } = subscription
         return { ...rest, ...(secret === undefined ? {} : { secret }), created: since }
@@ -57,21 +57,17 @@ export function mountSubscriptions(options: SubscriptionEndpoints): FastifyPlugi
       { schema: { querystring: ListQuery } },
       async (request) => {
         const page = parsePage(request.query)
-        return writePage(await subscriptions.list(callerOf(request).id, page.wanted), page)
+        return writePage(await subscriptions.list(subscriberOf(request), page.wanted), page)
       },
     )
-    app.get('/consumer/subscription/:id', (request: ById) => {
-      const { userId, id } = own(request)
-      return subscriptions.find(userId, id)
-    })
+    app.get('/consumer/subscription/:id', (request: ById) => subscriptions.find(own(request)))
     app.patch<{ Body: Static<typeof ChangeBody>; Params: { id: string } }>(
       '/consumer/subscription/:id',
       { schema: { body: ChangeBody } },
       (request) => subscriptions.change(own(request), request.body),
     )
     app.delete('/consumer/subscription/:id', async (request: ById, reply) => {
-      const { userId, id } = own(request)
-      await subscriptions.remove(userId, id)
+      await subscriptions.remove(own(request))
       return reply.code(204).send()
     })
     app.post<{ Body: Static<typeof SecretBody> | undefined; Params: { id: string } }>(

@@ -13,12 +13,36 @@ export const errors = defineErrors({
     message: 'You have {limit} subscriptions, the most that one user may have',
     hint: 'Delete one that is not needed.',
   },
-  WP_EVENTS_SUBSCRIPTION_UNKNOWN: { kind: 'user', status: 404, message: 'You have no subscription "{id}"' },
+  WP_EVENTS_SUBSCRIPTION_UNKNOWN: { kind: 'user', status: 404, message: 'There is no subscription "{id}"' },
   WP_EVENTS_SUBSCRIPTION_SAME: {
     kind: 'user',
     status: 409,
     message: 'Your subscription "{id}" has this event and endpoint already',
     hint: 'Use that one, or delete it first.',
+  },
+  WP_EVENTS_SUBSCRIPTION_CLIENT: {
+    kind: 'user',
+    status: 403,
+    message: 'The subscription "{id}" belongs to the client "{client}", which made it',
+    hint: 'You can pause and delete it; withdrawing the grant of the client deletes all that it made.',
+  },
+  WP_EVENTS_SUBSCRIPTION_BARRED: {
+    kind: 'user',
+    status: 403,
+    message: 'An administrator of this server disabled the subscription "{id}"',
+    hint: 'Ask them to enable it again.',
+  },
+  WP_EVENTS_CLIENT_DISABLED: {
+    kind: 'user',
+    status: 409,
+    message: 'The client "{client}", which made the subscription "{id}", is disabled',
+    hint: 'Enable the client first.',
+  },
+  WP_EVENTS_TOKEN: {
+    kind: 'user',
+    status: 401,
+    message: 'The access token was revoked while the request was processed',
+    hint: 'Ask for a new one.',
   },
   WP_EVENTS_SUBSCRIPTION_STOPPED: {
     kind: 'user',

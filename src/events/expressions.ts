@@ -58,3 +58,18 @@ export const isLastChance = sql<boolean>`
 export function isTooLong(system: System, { delivery_lease: leaseMs }: Settings): RawBuilder<boolean> {
   return sql<boolean>`coalesce(lease_until > ${nowOnce(system)} + ${sql.lit(2 * leaseMs)}, false)`
 }
+
+/** Whether the client `maker` of the subscription `s` may act: it is there and not disabled, or there is none. */
+export const isMakerActive = sql<boolean>`(s.client_id is null or maker.status = 'active')`
+
+/**
+ * Whether the scope `granted`, which the user of the subscription `s` has, counts for it: the token that made it carried
+ * the scope, and its client `maker` still has it. Logins, and what was made before clients were recorded, have all that
+ * their user has. Ask for `isMakerActive` as well.
+ */
+export function isPassedOn({ kind }: System): RawBuilder<boolean> {
+  const position = kind === 'sqlite' ? sql`instr` : sql`strpos`
+  return sql<boolean>`(s.scope is null or ${position}(' ' || s.scope || ' ', ' ' || granted.scope || ' ') > 0)
+    and (s.client_id is null or maker.user_id is null or exists (
+      select 1 from waypost_client_scope given where given.client_id = maker.id and given.scope = granted.scope))`
+}

@@ -17,6 +17,13 @@ export { type ListedDelivery, listHostDeliveries } from './events/list-deliverie
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { HeardDelivery, Listening, ListenRequest } from './events/listen.ts'
 export { type ReplayRequest, replayHostDead } from './events/replay-dead.ts'
+export {
+  type ListedSubscription,
+  type SubscriptionChoice,
+  enableHostSubscriptions,
+  endHostSubscriptions,
+  listHostSubscriptions,
+} from './events/subscriptions.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'
 export { rotateHostKey } from './keys.ts'
 export { compareHostReleases } from './releases/compare-host-releases.ts'

@@ -8,6 +8,7 @@ import {
   listTokens,
   loadUserScopes,
   loginClientId,
+  nothingEnded,
   openKeyRing,
   openTokenIssuer,
   readTokenId,
@@ -71,7 +72,7 @@ export interface RevokeRequest {
 /** Revokes one token, or all of a user, whose sessions end too, or of a client. @returns what still counted */
 export async function revokeHostTokens({ system, clock }: Host, request: RevokeRequest): Promise<EndedAccess> {
   const now = clock.now()
-  if (request.jti !== undefined) return { sessions: 0, tokens: await revokeOne(system, request.jti, now) }
+  if (request.jti !== undefined) return { ...nothingEnded, tokens: await revokeOne(system, request.jti, now) }
   const of = await findAccess(system, request)
   return system.transaction((trx) => endAccess(system, trx, { of, now }))
 }

@@ -12,6 +12,7 @@ import {
   setUserStatus,
   type EndedAccess,
   type ListedUser,
+  type PasswordEnds,
 } from '../auth/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
 
@@ -64,7 +65,7 @@ export async function changeHostUserScopes(
 /** Gives a user another password, and ends whatever was opened with the one before. */
 export async function changeHostUserPassword(
   { system, clock }: Host,
-  { name, ...change }: { name: string; password: string; keepTokens: boolean },
+  { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordEnds,
 ): Promise<EndedAccess & { name: string }> {
   const user = await chooseUser(system, name)
   const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })

@@ -1,11 +1,4 @@
-import {
-  loadUserScopes,
-  makeGuard,
-  mountAuthorization,
-  mountPages,
-  openKeyRing,
-  openTokenIssuer,
-} from '../auth/index.ts'
+import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
@@ -103,7 +96,7 @@ export async function openShared(
       mountAuthorization(issuer, guard),
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountConsumer({ guard, issuer }),
-      mountSubscriptions({ guard, subscriptions, scopesOf: (userId) => loadUserScopes(system.db, userId) }),
+      mountSubscriptions({ guard, subscriptions }),
       receiveReleases({ host, plugins, guard, isDevelopment: options.isDevelopment }),
       ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),
     ],

@@ -1,4 +1,4 @@
-import { addUser, addUserScopes, loadUserScopes } from '../auth/index.ts'
+import { addUser, addUserScopes, loadUserScopes, loginClientId } from '../auth/index.ts'
 import { executeEvents, makeSubscriptions, scopesOf } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { migrateSystem, storeFact } from '../store/index.ts'
@@ -36,7 +36,8 @@ export async function subscribeTestUser(
     catalog: () => server.terms().catalog,
     settings: () => server.terms().settings,
   })
-  for (const event of events) await subscriptions.subscribe({ id, scopes }, { event, endpoint })
+  const by = { id, scopes, client: { id: loginClientId, isLogin: true } }
+  for (const event of events) await subscriptions.subscribe(by, { event, endpoint })
 }
 
 /** Delivers what is due, through the whole machinery. */

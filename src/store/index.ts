@@ -1,6 +1,7 @@
 // store: the System database: entities, Waypost's own migrations, SQLite and PostgreSQL, the migration runner, the
 // change feed, secrets at rest. May import kit and contract. MikroORM owns the tables; hot paths use Kysely on the same pool.
 export { recordChanges, type Change, type ChangeKind } from './changes.ts'
+export { cancelDeliveries, endSubscriptions, type SubscriptionEnd, type SubscriptionsOf } from './end-subscriptions.ts'
 export { errors as storeErrors } from './errors.ts'
 export { exchangeFact, loadFacts, lockFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
 export { startFeed, type Feed, type FeedListener } from './feed.ts'

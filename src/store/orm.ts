@@ -8,11 +8,21 @@ import { Events } from './migrations/0003-events.ts'
 import { FewerIndexes } from './migrations/0004-fewer-indexes.ts'
 import { Releases } from './migrations/0005-releases.ts'
 import { FailingSince } from './migrations/0006-failing-since.ts'
+import { SubscriptionClients } from './migrations/0007-subscription-clients.ts'
 import { OneSource } from './migrations/0008-one-source.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
-const classes = [InitialTables, AuthorizationCode, Events, FewerIndexes, Releases, FailingSince, OneSource]
+const classes = [
+  InitialTables,
+  AuthorizationCode,
+  Events,
+  FewerIndexes,
+  Releases,
+  FailingSince,
+  SubscriptionClients,
+  OneSource,
+]
 
 /**
  * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.

@@ -177,6 +177,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
         name: 'shop',
         status: 'disabled',
         revoked: true,
+        subscriptions: 0,
       },
     )
     await refused(token)
@@ -211,7 +212,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const { token } = (await logIn(password)).body
     await addSession(made)
     const changed = await json('user:password ann --password-stdin', 'another-otter-1\n')
-    assert.deepEqual(Object.keys(changed), ['name', 'revoked', 'sessions'])
+    assert.deepEqual(Object.keys(changed), ['name', 'revoked', 'sessions', 'clients', 'subscriptions'])
     assert.equal(changed.sessions, 1)
     await refused(token)
     assert.equal((await logIn(password)).status, 401)

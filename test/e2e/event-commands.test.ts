@@ -302,6 +302,38 @@ describe('the commands of events', { concurrency: 1 }, () => {
       await other.remove()
     }
   })
+
+  it('subscription:list, disable and delete show and end subscriptions of anybody', async () => {
+    const list = async (words = '') =>
+      JSON.parse(await project.ok(`subscription:list --json${words}`)).subscriptions as Record<string, unknown>[]
+    const [only] = await list()
+    assert.deepEqual([only!['event'], only!['user'], only!['status']], ['todo_created', 'dev', 'active'])
+    assert.deepEqual(only!['client'], { id: '00000000-0000-4000-8000-000000000001', name: 'login' })
+    assert.doesNotMatch(JSON.stringify(only), /hush/)
+    const id = String(only!['subscription'])
+    assert.match(
+      await project.ok('subscription:list --user dev --client login --event todo_created --state active'),
+      /^SUBSCRIPTION +STATE +EVENT +USER +CLIENT +ENDPOINT\nsub_\w+ +active +todo_created +dev +login +http/,
+    )
+    for (const words of ['', ' sub_1 --user dev']) {
+      assert.equal((await project.run(`subscription:disable${words}`)).code, 2)
+    }
+    const unknown = await project.run('subscription:disable sub_none')
+    assert.deepEqual([unknown.code, unknown.stderr.includes('There is no subscription "sub_none"')], [1, true])
+
+    assert.deepEqual(JSON.parse(await project.ok(`subscription:disable ${id} --json`)), { disabled: 1 })
+    assert.match(await project.ok('subscription:list --state disabled'), / disabled \(by an administrator\) /)
+    const patch = { path: `/consumer/subscription/${id}`, method: 'PATCH', headers, body: { status: 'active' } }
+    const refused = await send(port, patch)
+    assert.equal(refused.status, 403)
+    assert.match(refused.text, /WP_EVENTS_SUBSCRIPTION_BARRED/)
+    assert.match(await project.ok('subscription:disable --user dev --enable'), / {2}Enabled {4}1 subscription\n$/)
+    assert.equal((await send(port, patch)).status, 200)
+
+    assert.equal((await project.run('subscription:delete --user dev')).code, 2)
+    assert.match(await project.ok('subscription:delete --user dev --yes'), / {2}Deleted {4}1 subscription\n$/)
+    assert.deepEqual(await list(), [])
+  })
 })
 
 /** What was overwritten in a row, and its end. */

@@ -8,7 +8,7 @@ import { makeSecrets, type System } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from './receiver.ts'
 import { refuseStatements } from './refusing-system.ts'
-import { day, onEachDatabase, type World } from './world.ts'
+import { asLogin, day, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('what fails', (world) => {
   test('a secret that cannot be unsealed is a failed attempt, and the others go on', async () => {
@@ -152,7 +152,7 @@ onEachDatabase('a name that resolves to a public address first', (world) => {
       const settings = () => world().settings
       const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
       const endpoint = `http://rebound.example:${new URL(receiver.url).port}/`
-      await subscriptions.subscribe({ id: await world().addUser(), scopes: ['consumer'] }, { event: 'note', endpoint })
+      await subscriptions.subscribe(asLogin(await world().addUser()), { event: 'note', endpoint })
       await world().dispatch('note', 1)
       for (let run = 0; run < 6; run++) {
         await world().execute({ outbound })
@@ -192,7 +192,7 @@ onEachDatabase('an endpoint that is changed while a POST to the old one is under
       const settings = () => world().settings
       const subscriptions = makeSubscriptions({ system, secrets, outbound, settings, catalog: () => world().catalog })
       const steps = back ? [`${old.url}/elsewhere`, old.url] : [fresh.url]
-      for (const endpoint of steps) await subscriptions.change({ userId: user, id }, { endpoint })
+      for (const endpoint of steps) await subscriptions.change({ by: asLogin(user), id }, { endpoint })
       answer.resolve()
       assert.partialDeepStrictEqual(await run, { attempted: 1, retrying: 1 })
       const rows = await system.db.selectFrom('waypost_subscription').select('status').execute()

@@ -12,6 +12,7 @@ import { loadTerms, openIdentity } from '../../src/host/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { until } from '../support/until.ts'
+import { asLogin } from './world.ts'
 
 interface Ended {
   readonly code: number | null
@@ -64,7 +65,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const options = { system, secrets, outbound, catalog: () => catalog, settings: () => defaultSettings }
       const subscriptions = makeSubscriptions(options)
       for (let n = 0; n < count; n++) {
-        await subscriptions.subscribe({ id: userId, scopes: ['consumer'] }, { event, endpoint: `${receiver.url}/${n}` })
+        await subscriptions.subscribe(asLogin(userId), { event, endpoint: `${receiver.url}/${n}` })
       }
       await outbound.close()
     }

@@ -46,7 +46,13 @@ export function withSubscribers(
   }
 }
 
-const events = { todo_created: {}, todo_done: {}, order_paid: { scopes: ['order'] } }
+const events = {
+  todo_created: {},
+  todo_done: {},
+  order_paid: { scopes: ['order'] },
+  todo_shared: { scopes: ['todo'] },
+  note_kept: { scopes: ['note'] },
+}
 
 function makeActions({ server, system, clock }: People, receivers: Receiver[]) {
   const deliver = () => deliverTestEvents(server)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pino from 'pino'
+import { loginClientId } from '../../src/auth/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
 import { addHostUser, issueHostToken } from '../../src/operate/index.ts'
 import { deliverTestEvents, startServer, type WaypostServer } from '../../src/server/index.ts'
@@ -15,6 +16,7 @@ interface Answer {
   readonly body: any
 }
 
+const client = { id: loginClientId, name: 'login' }
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
@@ -75,12 +77,12 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const endpoint = `${receiver.url}/ann`
       const first = await subscribe('ann', 'todo_created', endpoint)
       assert.equal(first.status, 201)
-      assert.deepEqual(Object.keys(first.body), ['id', 'event', 'endpoint', 'status', 'secret', 'created'])
+      assert.deepEqual(Object.keys(first.body), ['id', 'event', 'endpoint', 'status', 'client', 'secret', 'created'])
       const { id, created, secret, ...rest } = first.body
       assert.match(id, /^sub_\w+$/)
       assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
       assert.match(created, iso)
-      assert.deepEqual(rest, { event: 'todo_created', endpoint, status: 'active' })
+      assert.deepEqual(rest, { event: 'todo_created', endpoint, status: 'active', client })
 
       const again = await subscribe('ann', 'todo_created', endpoint)
       assert.deepEqual(again, { status: 200, body: { ...rest, id, created } })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
+import { loginClientId } from '../../src/auth/index.ts'
 import type { EventCatalog } from '../../src/events/message/catalog.ts'
 import {
   executeEvents,
@@ -9,6 +10,7 @@ import {
   makeSubscriptions,
   type AttemptReport,
   type ExecuteOptions,
+  type Subscriber,
   type Summary,
 } from '../../src/events/index.ts'
 import { defaultSettings, makeUuid, userAgent, type Settings } from '../../src/kit/index.ts'
@@ -53,6 +55,11 @@ export interface World {
 }
 
 export const day = 86_400_000
+
+/** A user with the token of a login. */
+export function asLogin(id: string, scopes: readonly string[] = ['consumer']): Subscriber {
+  return { id, scopes, client: { id: loginClientId, isLogin: true } }
+}
 
 /** Declares the same tests for SQLite and for PostgreSQL; each begins with an empty System. */
 export function onEachDatabase(name: string, declare: (world: () => World) => void): void {
@@ -116,7 +123,7 @@ async function openWorld(
       return receiver
     },
     async subscribe(user, event, endpoint) {
-      const made = await subscriptions.subscribe({ id: user, scopes: ['consumer', 'secret'] }, { event, endpoint })
+      const made = await subscriptions.subscribe(asLogin(user, ['consumer', 'secret']), { event, endpoint })
       return { id: made.subscription.id, secret: made.secret! }
     },
     addSubscriptions: (user, event, endpoints) => addSubscriptions(world, { user, event, endpoints }),

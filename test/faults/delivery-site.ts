@@ -8,6 +8,7 @@ import { loadTerms, openIdentity, type Host } from '../../src/host/index.ts'
 import type { System, SystemKind } from '../../src/store/index.ts'
 import { openTestHost } from '../events/host.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
+import { asLogin } from '../events/world.ts'
 import { startCli, type RunningCli } from '../support/cli.ts'
 
 export interface SiteOptions {
@@ -73,10 +74,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
     receiver,
     async subscribe(endpoint) {
       const { href, pathname } = new URL(endpoint, receiver.url)
-      const made = await subscriptions.subscribe(
-        { id: user.id, scopes: ['consumer'] },
-        { event: 'note', endpoint: href },
-      )
+      const made = await subscriptions.subscribe(asLogin(user.id), { event: 'note', endpoint: href })
       signers.set(pathname, made.secret!)
     },
     async dispatch(count) {

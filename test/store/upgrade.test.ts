@@ -26,9 +26,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         values ('att_1', 'dlv_1', 5, 6, 503, 'status 503', 'busy', 0), ('att_2', 'dlv_1', 7, 8, null, 'ECONNRESET', null, 1)`.execute(
         system.db,
       )
+      await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
+        values ('sub_1', 'ann', 'note', 'https://example.com/', 'active', 1, 'sealed', 1)`.execute(system.db)
       const before = await loadAll()
       await migrateSystem(system)
       assert.deepEqual(await loadAll(), before)
+      const subscriptions = await system.db.selectFrom('waypost_subscription').selectAll().execute()
+      assert.partialDeepStrictEqual(subscriptions, [{ id: 'sub_1', user_id: 'ann', client_id: null, scope: null }])
       assert.equal(before.length, 4)
     } finally {
       await system.close()

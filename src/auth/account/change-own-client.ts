@@ -19,7 +19,8 @@ export interface OwnClientChange {
 }
 
 /**
- * Changes a client of the user's own. Tokens lose scopes that the client loses at once; disabling revokes them all.
+ * Changes a client of the user's own. Tokens lose scopes that the client loses at once; disabling revokes them all and
+ * disables the subscriptions that the client made.
  * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, and what the rules of own clients throw
  */
 export async function changeOwnClient(
@@ -40,14 +41,14 @@ export async function changeOwnClient(
   })
 }
 
-/** Removes a client of the user's own and revokes all that it has of anybody. @throws WP_AUTH_CLIENT_UNKNOWN */
+/** Removes a client of the user's own, all that it has of anybody, and what it subscribed to. @throws WP_AUTH_CLIENT_UNKNOWN */
 export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
   await changing(issuer, owner, async (trx) => {
     await findOwnClient(trx, owner.id, id)
     await trx.deleteFrom('waypost_consent').where('client_id', '=', id).execute()
     await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
     await trx.deleteFrom('waypost_client').where('id', '=', id).execute()
-    await endAccess(issuer.system, trx, { of: { clientId: id }, now: issuer.clock.now() })
+    await endAccess(issuer.system, trx, { of: { clientId: id }, now: issuer.clock.now(), subscriptions: 'deleted' })
   })
 }
 
@@ -131,6 +132,7 @@ async function storeStatus(
     const disabled_by = status === 'disabled' ? ('owner' as const) : null
     await trx.updateTable('waypost_client').set({ status, disabled_by }).where('id', '=', id).execute()
   }
-  if (status === 'disabled') await endAccess(issuer.system, trx, { of: { clientId: id }, now: issuer.clock.now() })
+  const end = { of: { clientId: id }, now: issuer.clock.now(), subscriptions: 'disabled' } as const
+  if (status === 'disabled') await endAccess(issuer.system, trx, end)
   else await recordChanges(issuer.system, trx, [{ kind: 'client', subject: id }])
 }

@@ -1,14 +1,15 @@
 import type { Transaction } from 'kysely'
 import { isWaypostError } from '../../kit/index.ts'
-import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
+import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { endStanding, type PasswordEnds } from './end-access.ts'
 import { verifyAttempt } from './login.ts'
 import { assertPasswordStands } from './password-stands.ts'
 import { assertPasswordForm, hashPassword } from './passwords.ts'
 import type { VerifiedUser } from './users.ts'
 
-export interface OwnPasswordChange {
+export interface OwnPasswordChange extends PasswordEnds {
   readonly name: string
   readonly old: string
   readonly new: string
@@ -20,7 +21,8 @@ export interface OwnPasswordChange {
 
 /**
  * Changes a password for whoever knows the old one, which is throttled like a login. Everything else by which somebody
- * acts as the user ends: tokens, families, sessions, codes that wait to be redeemed.
+ * acts as the user ends: tokens, families, sessions, codes that wait to be redeemed. The user's own clients and
+ * subscriptions go on unless the change says that they end.
  * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
@@ -37,17 +39,19 @@ export async function changePassword(issuer: TokenIssuer, change: OwnPasswordCha
 
 async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: OwnPasswordChange): Promise<void> {
   const { system, clock } = issuer
+  const now = clock.now()
   const password_hash = await hashPassword(change.new)
   await system.transaction(async (trx) => {
     await assertPasswordStands(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
-    await endOtherAccess(system, trx, { userId: user.id, jti: change.jti, now: clock.now() })
+    await endOtherAccess(trx, { userId: user.id, jti: change.jti, now })
+    const { changes } = await endStanding(system, trx, { ...change, userId: user.id, now })
+    await recordChanges(system, trx, [{ kind: 'user', subject: user.id }, ...changes])
   })
 }
 
 /** Families before tokens, as everywhere: whoever issues a token in one holds its row. */
 async function endOtherAccess(
-  system: System,
   trx: Transaction<SystemTables>,
   { userId, jti, now }: { userId: string; jti: string; now: number },
 ): Promise<void> {
@@ -69,5 +73,4 @@ async function endOtherAccess(
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
     .execute()
-  await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
 }

@@ -1,11 +1,11 @@
-import { recordChanges, type System } from '../../store/index.ts'
+import { endSubscriptions, recordChanges, type System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { loginClientId } from './clients.ts'
 import { isUuid } from './is-uuid.ts'
 import { splitScopes } from './scopes.ts'
 
-/** What a user let a client do on his behalf: by a consent that is remembered, or by tokens that it has. */
+/** What a user lets a client do: by a consent that is remembered, by tokens that it has, or by its subscriptions. */
 export interface OwnGrant {
   readonly client: { readonly id: string; readonly name: string }
   readonly scopes: readonly string[]
@@ -22,7 +22,11 @@ interface Given {
 
 /** The grants of a user to clients that are not his own, the latest first. */
 export async function listOwnGrants({ db }: System, userId: string, now: number): Promise<readonly OwnGrant[]> {
-  const given = [...(await readConsents(db, userId)), ...(await readFamilies(db, userId, now))]
+  const given = [
+    ...(await readConsents(db, userId)),
+    ...(await readFamilies(db, userId, now)),
+    ...(await readSubscriptions(db, userId)),
+  ]
   const byClient = Map.groupBy(given, (one) => one.client_id)
   if (byClient.size === 0) return []
   const clients = await db
@@ -87,13 +91,27 @@ async function readFamilies(db: System['db'], userId: string, now: number): Prom
     .execute()
 }
 
+/** What a client subscribed to goes on when its tokens have expired, until the grant is withdrawn. */
+async function readSubscriptions(db: System['db'], userId: string): Promise<readonly Given[]> {
+  const rows = await db
+    .selectFrom('waypost_subscription')
+    .select(({ fn, ref }) => [ref('client_id').$notNull().as('client_id'), 'scope', fn.min('created_at').as('since')])
+    .where('user_id', '=', userId)
+    .where('client_id', 'is not', null)
+    .where('client_id', '!=', loginClientId)
+    .where('client_id', 'not in', ownClients(db, userId))
+    .groupBy(['client_id', 'scope'])
+    .execute()
+  return rows.map((row) => ({ ...row, scope: row.scope ?? '' }))
+}
+
 function ownClients(db: System['db'], userId: string) {
   return db.selectFrom('waypost_client').select('id').where('user_id', '=', userId)
 }
 
 /**
- * Takes a grant back: consent, codes that wait to be redeemed, families and tokens of that client for this user. What
- * the client has of others stays.
+ * Takes a grant back: consent, codes that wait to be redeemed, families and tokens of that client for this user, and
+ * the subscriptions that it made. What the client has of others stays.
  * @throws WP_AUTH_GRANT_NOT_GIVEN
  */
 export async function withdrawGrant(issuer: TokenIssuer, userId: string, clientId: string): Promise<void> {
@@ -123,6 +141,7 @@ export async function withdrawGrant(issuer: TokenIssuer, userId: string, clientI
         .where('revoked_at', 'is', null)
         .execute()
     }
+    await endSubscriptions(system, trx, { of: { userId, clientId }, to: 'deleted' })
     await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
   })
   await issuer.noticeChanges()

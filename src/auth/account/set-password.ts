@@ -1,9 +1,17 @@
-import { recordChanges, type System } from '../../store/index.ts'
-import { endAccess, type EndedAccess } from './end-access.ts'
+import type { Transaction } from 'kysely'
+import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
+import {
+  addEnded,
+  endAccessRows,
+  endStanding,
+  nothingEnded,
+  type EndedAccess,
+  type PasswordEnds,
+} from './end-access.ts'
 import { hashPassword } from './passwords.ts'
 import { forgetAttempts } from './throttle.ts'
 
-export interface PasswordChange {
+export interface PasswordChange extends PasswordEnds {
   readonly userId: string
   readonly password: string
   readonly now: number
@@ -19,12 +27,19 @@ export async function setPassword(system: System, change: PasswordChange): Promi
     const user = trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId)
     const { name } = await user.returning('name').executeTakeFirstOrThrow()
     await forgetAttempts(trx, name)
-    if (!change.keepTokens) return endAccess(system, trx, { of: { userId }, now })
-    const { numDeletedRows } = await trx
-      .deleteFrom('waypost_session')
-      .where('user_id', '=', userId)
-      .executeTakeFirstOrThrow()
-    await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
-    return { tokens: 0, sessions: Number(numDeletedRows) }
+    const standing = await endStanding(system, trx, change)
+    const access = change.keepTokens
+      ? await endSessionsOnly(trx, userId)
+      : await endAccessRows(system, trx, { of: { userId }, now })
+    await recordChanges(system, trx, [{ kind: 'user', subject: userId }, ...standing.changes])
+    return addEnded(access, standing.ended)
   })
+}
+
+async function endSessionsOnly(trx: Transaction<SystemTables>, userId: string): Promise<EndedAccess> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('waypost_session')
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return { ...nothingEnded, sessions: Number(numDeletedRows) }
 }

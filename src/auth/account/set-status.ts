@@ -1,15 +1,13 @@
 import { recordChanges, type System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { loginClientId } from './clients.ts'
-import { endAccess, type EndedAccess } from './end-access.ts'
+import { endAccess, nothingEnded, type EndedAccess } from './end-access.ts'
 
 export interface StatusChange {
   readonly id: string
   readonly status: 'active' | 'disabled'
   readonly now: number
 }
-
-const none: EndedAccess = { tokens: 0, sessions: 0 }
 
 /**
  * Disables a user, whose access ends with it: what was stolen does not come back to life when the user is enabled
@@ -20,17 +18,17 @@ export async function setUserStatus(system: System, { id, status, now }: StatusC
     await trx.updateTable('waypost_user').set({ status }).where('id', '=', id).execute()
     if (status === 'disabled') return endAccess(system, trx, { of: { userId: id }, now })
     await recordChanges(system, trx, [{ kind: 'user', subject: id }])
-    return none
+    return nothingEnded
   })
 }
 
-/** The same of a client; its owner cannot undo it. @throws WP_AUTH_CLIENT_BUILT_IN */
+/** The same of a client, whose subscriptions are disabled too; its owner cannot undo it. @throws WP_AUTH_CLIENT_BUILT_IN */
 export async function setClientStatus(system: System, { id, status, now }: StatusChange): Promise<EndedAccess> {
   if (id === loginClientId) throw errors.WP_AUTH_CLIENT_BUILT_IN({ client: id })
   return system.transaction(async (trx) => {
     await trx.updateTable('waypost_client').set({ status, disabled_by: null }).where('id', '=', id).execute()
-    if (status === 'disabled') return endAccess(system, trx, { of: { clientId: id }, now })
+    if (status === 'disabled') return endAccess(system, trx, { of: { clientId: id }, now, subscriptions: 'disabled' })
     await recordChanges(system, trx, [{ kind: 'client', subject: id }])
-    return none
+    return nothingEnded
   })
 }

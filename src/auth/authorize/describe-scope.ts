@@ -2,7 +2,7 @@ import { consumerScope, isBackendScope } from '../account/scopes.ts'
 
 /** What Waypost's own scopes let a client do; a release describes its own. */
 const own = new Map([
-  [consumerScope, 'See your account and manage your event subscriptions'],
+  [consumerScope, 'See your account and subscribe to events for you'],
   ['backend.read', 'See everything on this server'],
   ['backend.write', 'Prepare changes to this server'],
   ['backend.deploy', 'Control this server fully'],

@@ -27,7 +27,17 @@ export async function revokeWithin(
   trx: Transaction<SystemTables>,
   { which, now }: { which: Revocation; now: number },
 ): Promise<number> {
-  const { column, value, kind } = revocationTarget(which)
+  const count = await revokeRows(trx, { which, now })
+  await recordChanges(system, trx, [changeOf(which)])
+  return count
+}
+
+/** The same without telling the servers, for a transaction that changes more and records `changeOf` at its end. */
+export async function revokeRows(
+  trx: Transaction<SystemTables>,
+  { which, now }: { which: Revocation; now: number },
+): Promise<number> {
+  const { column, value } = revocationTarget(which)
   // Families first: whoever issues a token in one holds its row, so that no token slips through between the two.
   if (column !== 'jti') {
     await trx
@@ -44,8 +54,13 @@ export async function revokeWithin(
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
-  await recordChanges(system, trx, [{ kind, subject: value }])
   return Number(tokens.numUpdatedRows)
+}
+
+/** What servers have to notice of a revocation. */
+export function changeOf(which: Revocation): Change {
+  const { kind, value } = revocationTarget(which)
+  return { kind, subject: value }
 }
 
 /**

@@ -30,11 +30,16 @@ export function mayReceive(event: EventTerms, scopes: readonly string[]): boolea
   return wanted.length === 0 || wanted.some((scope) => scopes.includes(scope))
 }
 
+/** The events that somebody with these scopes may receive: of others not even the names are told. */
+export function receivable(catalog: EventCatalog, scopes: readonly string[]): EventCatalog {
+  return Object.fromEntries(Object.entries(catalog).filter(([, event]) => mayReceive(event, scopes)))
+}
+
 /** What to say beside an unknown event: the nearest name, or all there are. */
 export function hintForEvent(catalog: EventCatalog, name: string): string {
   const names = Object.keys(catalog)
   const guess = nearest(name, names)
   if (guess !== undefined) return `Did you mean "${guess}"?`
-  if (names.length === 0) return 'This API has no events.'
+  if (names.length === 0) return 'There are no events that you may receive.'
   return `There ${names.length === 1 ? 'is' : 'are'}: ${names.join(', ')}.`
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
-import { texts } from '../expressions.ts'
+import { isMakerActive, isPassedOn, texts } from '../expressions.ts'
 
 /** A message as fan-out sees it. */
 export interface FannedMessage {
@@ -15,8 +15,8 @@ export interface FannedMessage {
 }
 
 /**
- * Subscriptions of active users who may receive a message, in order of their ids: those that are active, or were when it
- * was dispatched.
+ * Subscriptions of active users and clients that may receive a message, in order of their ids: those that are active, or
+ * were when it was dispatched.
  */
 export interface SubscriberPage {
   readonly rows: readonly { readonly id: string; readonly created_at: number; readonly paused_at: number | null }[]
@@ -31,21 +31,23 @@ export async function loadSubscribers(
 ): Promise<SubscriberPage> {
   const scopes = scopesOf(findEvent(catalog, message.event) ?? {})
   let query = trx
-    .selectFrom('waypost_subscription as subscription')
-    .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')
-    .select(['subscription.id', 'subscription.created_at', 'subscription.paused_at'])
-    .where('subscription.event', '=', message.event)
+    .selectFrom('waypost_subscription as s')
+    .innerJoin('waypost_user as user', 'user.id', 's.user_id')
+    .leftJoin('waypost_client as maker', 'maker.id', 's.client_id')
+    .select(['s.id', 's.created_at', 's.paused_at'])
+    .where('s.event', '=', message.event)
     .where((where) =>
       where.or([
-        where('subscription.status', '=', 'active'),
-        where('subscription.status', '=', 'paused').and('subscription.paused_at', '>=', message.created_at),
+        where('s.status', '=', 'active'),
+        where('s.status', '=', 'paused').and('s.paused_at', '>=', message.created_at),
       ]),
     )
     .where('user.status', '=', 'active')
-    .orderBy('subscription.id')
+    .where(isMakerActive)
+    .orderBy('s.id')
     .limit(limit)
-  if (message.fan_cursor !== null) query = query.where('subscription.id', '>', message.fan_cursor)
-  if (message.users !== null) query = query.where('subscription.user_id', 'in', texts(system, message.users))
+  if (message.fan_cursor !== null) query = query.where('s.id', '>', message.fan_cursor)
+  if (message.users !== null) query = query.where('s.user_id', 'in', texts(system, message.users))
   if (scopes.length > 0) {
     query = query.where((where) =>
       where.exists(
@@ -53,7 +55,8 @@ export async function loadSubscribers(
           .selectFrom('waypost_user_scope as granted')
           .select('granted.scope')
           .whereRef('granted.user_id', '=', 'user.id')
-          .where('granted.scope', 'in', scopes),
+          .where('granted.scope', 'in', scopes)
+          .where(isPassedOn(system)),
       ),
     )
   }

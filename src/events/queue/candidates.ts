@@ -118,10 +118,10 @@ function joinBusy(system: System, { underWay }: Capacity): RawBuilder<unknown> {
   return sql`left join ${members(system, json)} busy on busy.key = s.endpoint`
 }
 
-/** Whether what is for the subscription `s` may be started; also if it is gone, so that the delivery is cancelled. */
+/** Whether what is for the subscription `s` may be started; also if it is gone or disabled, so that it is cancelled. */
 export function isOpen(system: System, { catalog, settings }: Capacity): RawBuilder<boolean> {
   const events = texts(system, JSON.stringify(Object.keys(catalog)))
-  return sql<boolean>`(s.id is null
+  return sql<boolean>`(s.id is null or s.status = 'disabled'
     or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`
 }
 

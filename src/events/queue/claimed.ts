@@ -1,4 +1,5 @@
 import type { System } from '../../store/index.ts'
+import { isPassedOn } from '../expressions.ts'
 import { findEvent, mayReceive, usualScope, type EventCatalog } from '../message/catalog.ts'
 
 /** A claimed delivery with what belongs to it. */
@@ -33,25 +34,25 @@ export interface SortedClaims {
 /** What says whether it may be posted. */
 export interface LoadedRow extends ClaimedRow {
   readonly status: 'active' | 'paused' | 'disabled' | null
-  /** Null for who is not active. */
+  /** Null where the user, or the client that subscribed, is not active. */
   readonly userId: string | null
-  /** Whether the user holds the scope that events without scopes ask for: 1 if so. */
+  /** Whether it has the scope that events without scopes ask for: 1 if so. */
   readonly isUsual: number
   /** The event that the subscription names; a test of it carries another one. */
   readonly subscribed: string
 }
 
-/** Sorts what was claimed. Who may receive it was asked at fan-out; somebody may have lost a scope since then. */
+/** Sorts what was claimed. Who may receive it was asked at fan-out; a user or a client may have lost a scope since then. */
 export async function sortClaims(
-  { db }: System,
+  system: System,
   rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<SortedClaims> {
-  const granted = await loadScopes(db, rows, catalog)
+  const granted = await loadScopes(system, rows, catalog)
   const isAllowed = (row: LoadedRow) =>
     row.status === 'active' &&
     row.userId !== null &&
-    mayReceive(findEvent(catalog, row.subscribed) ?? {}, granted.get(row.userId) ?? usualOf(row))
+    mayReceive(findEvent(catalog, row.subscribed) ?? {}, granted.get(row.subscriptionId) ?? usualOf(row))
   return {
     toPost: rows.filter(isAllowed),
     toKeep: rows.filter((row) => row.status === 'paused'),
@@ -63,21 +64,24 @@ function usualOf({ isUsual }: LoadedRow): readonly string[] {
   return isUsual === 1 ? [usualScope] : []
 }
 
-/** All scopes of those whom the usual one, or that they have it, does not let in: most need no statement. */
+/** All scopes of those subscriptions that the usual one, or that they have it, does not let in: most need no statement. */
 async function loadScopes(
-  db: System['db'],
+  system: System,
   rows: readonly LoadedRow[],
   catalog: EventCatalog,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const guarded = rows.filter((row) => !mayReceive(findEvent(catalog, row.subscribed) ?? {}, usualOf(row)))
-  const users = new Set(guarded.map((row) => row.userId).filter((id) => id !== null))
-  const granted = new Map<string, string[]>([...users].map((id) => [id, []]))
-  if (users.size === 0) return granted
-  const scopes = await db
-    .selectFrom('waypost_user_scope')
-    .selectAll()
-    .where('user_id', 'in', [...users])
+  const ids = new Set(guarded.filter((row) => row.userId !== null).map((row) => row.subscriptionId))
+  const scopes = new Map<string, string[]>([...ids].map((id) => [id, []]))
+  if (ids.size === 0) return scopes
+  const granted = await system.db
+    .selectFrom('waypost_subscription as s')
+    .innerJoin('waypost_user_scope as granted', 'granted.user_id', 's.user_id')
+    .leftJoin('waypost_client as maker', 'maker.id', 's.client_id')
+    .select(['s.id', 'granted.scope'])
+    .where('s.id', 'in', [...ids])
+    .where(isPassedOn(system))
     .execute()
-  for (const { user_id: id, scope } of scopes) granted.get(id)?.push(scope)
-  return granted
+  for (const { id, scope } of granted) scopes.get(id)?.push(scope)
+  return scopes
 }

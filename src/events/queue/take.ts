@@ -3,7 +3,7 @@ import type { System } from '../../store/index.ts'
 import type { Capacity } from './capacity.ts'
 import type { LoadedRow } from './claimed.ts'
 import { usualScope } from '../message/catalog.ts'
-import { isLeaseOver, isOneOf, isTooLong, nowOnce } from '../expressions.ts'
+import { isLeaseOver, isMakerActive, isOneOf, isPassedOn, isTooLong, nowOnce } from '../expressions.ts'
 
 export interface Taking {
   /** Ids of deliveries that were found due. */
@@ -25,7 +25,7 @@ export async function takeRows(system: System, taking: Taking): Promise<readonly
     endpoint: row.endpoint ?? '',
     revision: row.revision ?? 0,
     secret: row.secret ?? '',
-    userId: row.data !== null && row.userStatus === 'active' ? row.userId : null,
+    userId: row.data !== null && row.userStatus === 'active' && row.isMakerActive === 1 ? row.userId : null,
   }))
 }
 
@@ -33,18 +33,23 @@ export async function takeRows(system: System, taking: Taking): Promise<readonly
 type StoredRow = { [Key in keyof LoadedRow]: LoadedRow[Key] | null } & Pick<
   LoadedRow,
   'id' | 'failures' | 'lost' | 'subscriptionId' | 'claimedAt' | 'isUsual'
-> & { readonly userStatus: string | null }
+> & { readonly userStatus: string | null; readonly isMakerActive: number }
 
-const columns = sql`d.id, d.failures, d.lost, d.subscription_id as "subscriptionId", message.event, message.data,
+const columns = (
+  system: System,
+) => sql`d.id, d.failures, d.lost, d.subscription_id as "subscriptionId", message.event, message.data,
   s.endpoint, s.revision, s.secret, s.previous_secrets as "previousSecrets", s.status, s.event as subscribed,
   s.failures as "subscriptionFailures", u.id as "userId", u.status as "userStatus",
+  case when ${isMakerActive} then 1 else 0 end as "isMakerActive",
   case when exists (
-    select 1 from waypost_user_scope granted where granted.user_id = u.id and granted.scope = ${usualScope}
+    select 1 from waypost_user_scope granted
+    where granted.user_id = u.id and granted.scope = ${usualScope} and ${isPassedOn(system)}
   ) then 1 else 0 end as "isUsual"`
 
 const joins = sql`left join waypost_message message on message.id = d.message_id
   left join waypost_subscription s on s.id = d.subscription_id
-  left join waypost_user u on u.id = s.user_id`
+  left join waypost_user u on u.id = s.user_id
+  left join waypost_client maker on maker.id = s.client_id`
 
 /** One statement, which is a transaction by itself. */
 async function takeAtOnce(system: System, taking: Taking): Promise<readonly StoredRow[]> {
@@ -54,7 +59,7 @@ async function takeAtOnce(system: System, taking: Taking): Promise<readonly Stor
       update waypost_delivery set ${changes(system, taking)} where id = any(array(select id from picked))
       returning id, failures, lost, subscription_id, message_id, due_at, claim_id
     )
-    select ${columns}, ${nowOnce(system)} as "claimedAt" from taken d ${joins}
+    select ${columns(system)}, ${nowOnce(system)} as "claimedAt" from taken d ${joins}
     where d.claim_id = ${taking.claimId} order by d.due_at, d.id`.execute(system.db)
   return rows
 }
@@ -66,7 +71,7 @@ function takeAndLoad(system: System, taking: Taking): Promise<readonly StoredRow
       update waypost_delivery set ${changes(system, taking)}
       where id in (select id from (${picked(system, taking, sql``)}))`.execute(trx)
     const { rows } = await sql<StoredRow>`
-      select ${columns}, ${nowOnce(system)} as "claimedAt" from waypost_delivery d ${joins}
+      select ${columns(system)}, ${nowOnce(system)} as "claimedAt" from waypost_delivery d ${joins}
       where ${isOneOf(system, sql`d.id`, JSON.stringify(taking.due))} and d.claim_id = ${taking.claimId}
       order by d.due_at, d.id`.execute(trx)
     return rows

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
-import type { System } from '../../store/index.ts'
+import { cancelDeliveries as cancelChunk, type System } from '../../store/index.ts'
 
-const chunk = 1000
+const limit = 1000
 const mostChunks = 50
 
 /**
@@ -9,15 +8,8 @@ const mostChunks = 50
  * left to those who claim it, who see that nobody is there to receive it.
  */
 export async function cancelDeliveries(system: System, subscriptionId: string): Promise<void> {
-  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
   for (let count = 0; count < mostChunks; count++) {
-    const { numAffectedRows = 0n } = await sql`
-      with chosen as materialized (
-        select id from waypost_delivery
-        where subscription_id = ${subscriptionId} and status = 'pending' and claim_id is null limit ${chunk} ${lock}
-      )
-      update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
-      where id in (select id from chosen) and status = 'pending' and claim_id is null`.execute(system.db)
-    if (numAffectedRows < chunk) return
+    const cancelled = await cancelChunk(system, system.db, { subscriptions: [subscriptionId], limit })
+    if (cancelled < limit) return
   }
 }

@@ -1,11 +1,14 @@
 import { errors } from '../errors.ts'
 import {
+  assertMayManage,
+  assertMayReceive,
   findOwn,
   findSame,
   lockOwn,
   lockUser,
   viewSubscription,
   type OwnSubscription,
+  type SubscriptionRow,
   type SubscriptionView,
 } from './subscription-row.ts'
 import type { SubscriptionsOptions } from './subscriptions-options.ts'
@@ -25,16 +28,19 @@ export async function changeSubscription(
   change: SubscriptionChange,
 ): Promise<SubscriptionView> {
   const { system } = options
-  const found = await findOwn(system, system.db, which)
+  const { by } = which
+  const found = await findOwn(options, system.db, which)
   const { endpoint = found.endpoint } = change
+  if (change.endpoint !== undefined) assertMayManage(options, by, found)
   if (endpoint !== found.endpoint) await options.outbound.checkUrl(endpoint)
   return system.transaction(async (trx) => {
-    if (endpoint !== found.endpoint) await lockUser(system, trx, which.userId)
-    const row = await lockOwn(system, trx, which)
+    if (endpoint !== found.endpoint) await lockUser(system, trx, by.id)
+    const row = await lockOwn(options, trx, which)
     const { status = row.status } = change
+    if (status !== row.status) assertMaySet(options, which, { row, status })
     // What somebody else made of it since the address was checked is not for this request to undo.
     const isMoved = endpoint !== found.endpoint && endpoint !== row.endpoint
-    const same = isMoved ? await findSame(system, trx, { ...row, userId: which.userId, endpoint }) : undefined
+    const same = isMoved ? await findSame(system, trx, { ...row, by, clientId: row.client_id, endpoint }) : undefined
     if (same !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: same.id })
     const isFresh = isMoved || (status === 'active' && row.status !== 'active')
     const changed = await trx
@@ -45,6 +51,20 @@ export async function changeSubscription(
       .where('id', '=', which.id)
       .returningAll()
       .executeTakeFirstOrThrow()
-    return viewSubscription({ ...changed, now: row.now })
+    return viewSubscription(by, { ...row, ...changed })
   })
+}
+
+/** Pausing needs nothing; enabling begins to send data again, and is not for a user where an administrator disabled it. */
+function assertMaySet(
+  options: SubscriptionsOptions,
+  { by, id }: OwnSubscription,
+  { row, status }: { row: SubscriptionRow; status: SubscriptionRow['status'] },
+): void {
+  if (row.status === 'disabled' && row.disabled_by !== null) throw errors.WP_EVENTS_SUBSCRIPTION_BARRED({ id })
+  if (status !== 'active') return
+  if (row.client_id !== null && row.client_status !== 'active') {
+    throw errors.WP_EVENTS_CLIENT_DISABLED({ id, client: row.client_name ?? row.client_id })
+  }
+  assertMayReceive(options, by, row.event)
 }

@@ -2,7 +2,13 @@ import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../attempt/signature.ts'
 import { mostPrevious, sealPrevious, secretPlace } from './signing-secrets.ts'
-import { lockOwn, viewSubscription, type OwnSubscription, type SubscriptionView } from './subscription-row.ts'
+import {
+  assertMayManage,
+  lockOwn,
+  viewSubscription,
+  type OwnSubscription,
+  type SubscriptionView,
+} from './subscription-row.ts'
 import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
 export interface RotatedSecret {
@@ -21,15 +27,17 @@ const longestMs = 7 * 86_400_000
  * @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS
  */
 export async function rotateSecret(
-  { system, secrets }: SubscriptionsOptions,
+  options: SubscriptionsOptions,
   which: OwnSubscription,
   overlap: string = usualOverlap,
 ): Promise<RotatedSecret> {
   const overlapMs = parseDuration(overlap)
   if (overlapMs === undefined || overlapMs > longestMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
+  const { system, secrets } = options
   const secret = makeWebhookSecret()
   return system.transaction(async (trx) => {
-    const row = await lockOwn(system, trx, which)
+    const row = await lockOwn(options, trx, which)
+    assertMayManage(options, which.by, row)
     const { id, now } = row
     const until = now + overlapMs
     const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
@@ -45,6 +53,6 @@ export async function rotateSecret(
       .returningAll()
       .executeTakeFirstOrThrow()
     const previousUntil = overlapMs === 0 ? undefined : new Date(until).toISOString()
-    return { subscription: viewSubscription({ ...changed, now }), secret, previousUntil }
+    return { subscription: viewSubscription(which.by, { ...row, ...changed }), secret, previousUntil }
   })
 }

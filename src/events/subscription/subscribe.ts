@@ -1,17 +1,22 @@
 import type { Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
-import { findEvent, hintForEvent, mayReceive, scopesOf } from '../message/catalog.ts'
+import { findEvent, mayReceive } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../attempt/signature.ts'
 import { secretPlace } from './signing-secrets.ts'
-import { findSame, isStorable, lockUser, viewSubscription, type SubscriptionView } from './subscription-row.ts'
+import {
+  assertMayReceive,
+  findSame,
+  holdToken,
+  isStorable,
+  lockUser,
+  viewSubscription,
+  type Subscriber,
+  type SubscriptionRow,
+  type SubscriptionView,
+} from './subscription-row.ts'
 import type { SubscriptionsOptions } from './subscriptions-options.ts'
-
-export interface Subscriber {
-  readonly id: string
-  readonly scopes: readonly string[]
-}
 
 export interface Subscribed {
   /** False if there was the same already. */
@@ -24,28 +29,36 @@ export interface Subscribed {
 /** Subscribes an endpoint to an event; see `Subscriptions`. */
 export async function subscribe(
   options: SubscriptionsOptions,
-  subscriber: Subscriber,
+  by: Subscriber,
   request: { event: string; endpoint: string },
 ): Promise<Subscribed> {
   const { system, secrets } = options
-  assertMayReceive(options, subscriber, request.event)
-  const wanted = { ...request, userId: subscriber.id }
+  assertMayReceive(options, by, request.event)
+  const wanted = { ...request, by, clientId: by.client.id }
   const existing = isStorable(request.endpoint) ? await findSame(system, system.db, wanted) : undefined
-  if (existing !== undefined) return { created: false, subscription: viewSubscription(existing) }
-  await options.outbound.checkUrl(request.endpoint) // what cannot be stored is no address either
+  if (existing !== undefined && !isOutgrown(options, by, existing)) {
+    return { created: false, subscription: viewSubscription(by, existing) }
+  }
+  if (existing === undefined) await options.outbound.checkUrl(request.endpoint) // what cannot be stored is no address either
 
   const id = makeSortedId('sub_', Date.now())
   const secret = makeWebhookSecret()
   return system.transaction(async (trx) => {
-    await lockUser(system, trx, subscriber.id)
+    await lockUser(system, trx, by.id)
+    await holdToken(system, trx, by)
     const same = await findSame(system, trx, wanted)
-    if (same !== undefined) return { created: false, subscription: viewSubscription(same) }
-    await assertBelowLimit(trx, subscriber.id, options.settings().subscription_limit)
-    const inserted = await trx
+    if (same !== undefined) {
+      if (isOutgrown(options, by, same)) await keepScopes(trx, by, same)
+      return { created: false, subscription: viewSubscription(by, same) }
+    }
+    await assertBelowLimit(trx, by.id, options.settings().subscription_limit)
+    await trx
       .insertInto('waypost_subscription')
       .values({
         id,
-        user_id: subscriber.id,
+        user_id: by.id,
+        client_id: by.client.id,
+        scope: scopeOf(by),
         event: request.event,
         endpoint: request.endpoint,
         status: 'active',
@@ -53,18 +66,29 @@ export async function subscribe(
         secret: secrets.seal(secret, secretPlace(id)),
         created_at: system.now(),
       })
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    return { created: true, subscription: viewSubscription({ ...inserted, now: inserted.created_at }), secret }
+      .execute()
+    const made = (await findSame(system, trx, wanted))!
+    return { created: true, subscription: viewSubscription(by, made), secret }
   })
 }
 
-/** @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE */
-function assertMayReceive(options: SubscriptionsOptions, { scopes }: Subscriber, name: string): void {
-  const catalog = options.catalog()
-  const event = findEvent(catalog, name)
-  if (event === undefined) throw errors.WP_EVENTS_UNKNOWN({ event: name, hint: hintForEvent(catalog, name) })
-  if (!mayReceive(event, scopes)) throw errors.WP_EVENTS_SCOPE({ event: name, scopes: scopesOf(event).join(' or ') })
+/** A login stands for its user, whatever scopes that has later; a client for what it was granted. */
+function scopeOf({ client, scopes }: Subscriber): string | null {
+  return client.isLogin ? null : scopes.join(' ')
+}
+
+/** Whether the event needs a scope by now that the client had not been granted when it subscribed, and has since. */
+function isOutgrown({ catalog }: SubscriptionsOptions, by: Subscriber, row: SubscriptionRow): boolean {
+  if (row.scope === null || row.client_id !== by.client.id) return false
+  return !mayReceive(findEvent(catalog(), row.event) ?? {}, row.scope.split(' '))
+}
+
+async function keepScopes(trx: Transaction<SystemTables>, by: Subscriber, { id }: SubscriptionRow): Promise<void> {
+  await trx
+    .updateTable('waypost_subscription')
+    .set({ scope: scopeOf(by) })
+    .where('id', '=', id)
+    .execute()
 }
 
 async function assertBelowLimit(trx: Transaction<SystemTables>, userId: string, limit: number): Promise<void> {

@@ -1,8 +1,7 @@
 import { makeSortedId } from '../../kit/index.ts'
-import { findEvent, hintForEvent } from '../message/catalog.ts'
 import { closeBreakers } from '../attempt/close-breakers.ts'
 import { errors } from '../errors.ts'
-import { findOwn, type OwnSubscription } from './subscription-row.ts'
+import { assertMayManage, findOwn, type OwnSubscription } from './subscription-row.ts'
 import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
 /** The event that no API has: projects cannot name one that begins with `waypost.`. */
@@ -14,13 +13,10 @@ export const testEvent = 'waypost.test'
  */
 export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSubscription): Promise<string> {
   const { system } = options
-  const { id, event, status, now } = await findOwn(system, system.db, which)
+  const row = await findOwn(options, system.db, which)
+  const { id, event, status, now } = row
   if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
-  const catalog = options.catalog()
-  // Of an event that there is no more nothing is delivered, this neither.
-  if (findEvent(catalog, event) === undefined) {
-    throw errors.WP_EVENTS_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
-  }
+  assertMayManage(options, which.by, row) // nothing is delivered of an event that there is no more, this neither
   await closeBreakers(system, { subscription: id })
   const message = makeSortedId('msg_', now)
   const delivery = makeSortedId('dlv_', now)

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { chooseUser, loadUserScopes } from '../../auth/index.ts'
-import { findSignatureProblem, makeSubscriptions, type Subscriptions } from '../../events/index.ts'
+import { chooseUser, loadUserScopes, loginClientId } from '../../auth/index.ts'
+import {
+  findSignatureProblem,
+  makeSubscriptions,
+  type OwnSubscription,
+  type Subscriber,
+  type Subscriptions,
+} from '../../events/index.ts'
 import { isWaypostError } from '../../kit/index.ts'
 import { openOutbound } from '../../outbound/index.ts'
 import type { System } from '../../store/index.ts'
@@ -67,20 +73,25 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   }
   try {
     await removeLost(system, subscriptions)
-    const owner = { id: user.id, scopes: await loadUserScopes(system.db, user.id) }
-    const made = await subscriptions.subscribe(owner, { event: request.event, endpoint: receiver.endpoint })
+    const by = asLogin(user.id, await loadUserScopes(system.db, user.id))
+    const made = await subscriptions.subscribe(by, { event: request.event, endpoint: receiver.endpoint })
     secret = made.secret ?? ''
     return {
       endpoint: receiver.endpoint,
       user: user.name,
       async close() {
-        await remove(subscriptions, { user: user.id, id: made.subscription.id }).finally(close)
+        await remove(subscriptions, { by, id: made.subscription.id }).finally(close)
       },
     }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** What the user does with a login that has every scope. */
+function asLogin(id: string, scopes: readonly string[]): Subscriber {
+  return { id, scopes, client: { id: loginClientId, isLogin: true } }
 }
 
 function hear({ headers, body }: ReceivedPost, secret: string, nowMs: number): HeardDelivery {
@@ -94,16 +105,21 @@ function hear({ headers, body }: ReceivedPost, secret: string, nowMs: number): H
 async function removeLost({ db }: System, subscriptions: Subscriptions): Promise<void> {
   const rows = await db
     .selectFrom('waypost_subscription')
-    .select(['id', 'user_id as user', 'endpoint'])
+    .select(['id', 'user_id', 'endpoint'])
     .where('endpoint', 'like', 'http://127.0.0.1:%/event-listen/%')
     .execute()
   const lost = rows.filter(({ endpoint }) => isReceiver(endpoint))
-  await Promise.all(lost.map(async (one) => (await isReceiving(one.endpoint)) || remove(subscriptions, one)))
+  await Promise.all(
+    lost.map(async ({ id, user_id: userId, endpoint }) => {
+      if (await isReceiving(endpoint)) return
+      await remove(subscriptions, { by: asLogin(userId, await loadUserScopes(db, userId)), id })
+    }),
+  )
 }
 
 /** Somebody may have removed it already. */
-async function remove(subscriptions: Subscriptions, { user, id }: { user: string; id: string }): Promise<void> {
-  await subscriptions.remove(user, id).catch((error: unknown) => {
+async function remove(subscriptions: Subscriptions, which: OwnSubscription): Promise<void> {
+  await subscriptions.remove(which).catch((error: unknown) => {
     if (!isWaypostError(error) || error.code !== 'WP_EVENTS_SUBSCRIPTION_UNKNOWN') throw error
   })
 }

@@ -5,13 +5,19 @@ const Subscription = defineEntity({
   name: 'Subscription',
   tableName: 'waypost_subscription',
   indexes: [{ properties: ['event', 'id'] }],
-  uniques: [{ properties: ['user_id', 'event', 'endpoint'] }],
+  uniques: [{ properties: ['user_id', 'event', 'endpoint', 'client_id'] }],
   properties: {
     id: p.text().primary(),
     user_id: p.text(),
+    /** The client of the token that made it; null where that was before clients were recorded: it is the user's own. */
+    client_id: p.text().nullable().index(),
+    /** The scopes of that token, separated by spaces; null for a login, which has all that its user has. */
+    scope: p.text().nullable(),
     event: p.text(),
     endpoint: p.text(),
     status: p.text().$type<'active' | 'paused' | 'disabled'>(),
+    /** `operator` when an administrator disabled it: its user cannot enable it again. */
+    disabled_by: p.text().$type<'operator'>().nullable(),
     /** Counts changes of the endpoint; a 410 disables only the revision that was posted to. */
     revision: p.integer(),
     /** Sealed. */

@@ -6,5 +6,6 @@ export const systemMigrations: readonly string[] = [
   '0004-fewer-indexes',
   '0005-releases',
   '0006-failing-since',
+  '0007-subscription-clients',
   '0008-one-source',
 ]

@@ -1,0 +1,79 @@
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import type { System } from './system.ts'
+import type { SystemTables } from './tables.ts'
+
+/** Which subscriptions: those for which everything that is given holds. Give at least one. */
+export interface SubscriptionsOf {
+  readonly id?: string | undefined
+  readonly userId?: string | undefined
+  readonly clientId?: string | undefined
+}
+
+/**
+ * `disabled`: nothing is sent until the user enables it again. `barred`: the same, but only an administrator can enable
+ * it. `deleted`: the row is gone.
+ */
+export type SubscriptionEnd = 'disabled' | 'barred' | 'deleted'
+
+/** Pending deliveries that are cancelled within the transaction; workers cancel the rest when they reach them. */
+const mostCancelled = 5000
+
+/**
+ * Ends subscriptions and cancels what waits for them. Where tokens are revoked as well, revoke them first: whoever
+ * writes a subscription holds its token's row until the commit, so that none is made that this does not see.
+ * @returns how many ended
+ */
+export async function endSubscriptions(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { of, to }: { of: SubscriptionsOf; to: SubscriptionEnd },
+): Promise<number> {
+  const { id, userId, clientId } = of
+  const conditions = { id, user_id: userId, client_id: clientId }
+  const given = Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined))
+  if (Object.keys(given).length === 0) throw new TypeError('endSubscriptions needs to know which subscriptions')
+  // Everyone who locks several of them does so in this order.
+  const found = await trx
+    .selectFrom('waypost_subscription')
+    .select('id')
+    .where((column) => column.and(given))
+    .$if(to === 'disabled', (query) => query.where('status', '<>', 'disabled'))
+    .orderBy('id')
+    .$if(system.kind === 'postgresql', (query) => query.forUpdate())
+    .execute()
+  const ids = found.map((row) => row.id)
+  if (ids.length === 0) return 0
+  const barred = to === 'barred' ? sql`, disabled_by = 'operator'` : sql``
+  const change =
+    to === 'deleted'
+      ? sql`delete from waypost_subscription`
+      : sql`update waypost_subscription set status = 'disabled' ${barred}`
+  await sql`${change} where id ${isOneOf(system, ids)}`.execute(trx)
+  await cancelDeliveries(system, trx, { subscriptions: ids, limit: mostCancelled })
+  return ids.length
+}
+
+/** Cancels pending deliveries that no worker holds. @returns how many */
+export async function cancelDeliveries(
+  system: System,
+  db: Kysely<SystemTables>,
+  { subscriptions, limit }: { subscriptions: readonly string[]; limit: number },
+): Promise<number> {
+  if (subscriptions.length === 0) return 0
+  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
+  const { numAffectedRows = 0n } = await sql`
+    with chosen as materialized (
+      select id from waypost_delivery
+      where subscription_id ${isOneOf(system, subscriptions)} and status = 'pending' and claim_id is null limit ${limit} ${lock}
+    )
+    update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
+    where id in (select id from chosen) and status = 'pending' and claim_id is null`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** One parameter for any number of ids. */
+function isOneOf({ kind }: System, ids: readonly string[]): RawBuilder<unknown> {
+  const json = JSON.stringify(ids)
+  if (kind === 'sqlite') return sql`in (select value from json_each(${json}))`
+  return sql`= any(array(select json_array_elements_text(cast(${json} as json))))`
+}
