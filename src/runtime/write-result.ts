@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { messageOf } from '../kit/index.ts'
+import { isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { listDropped } from './list-dropped.ts'
@@ -54,7 +54,7 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
       return { payload: raw.payload, type: type ?? raw.type ?? 'application/octet-stream', isJson: false }
     }
     if (body instanceof Response) throw misfit({ action, status }, 'it is what fetch answers; return its body')
-    const isJson = type === undefined || /[/+]json\b/i.test(type)
+    const isJson = type === undefined || isJsonType(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
     const { payload, dropped } = writeJson(answering)
     return { payload, dropped, type: type ?? jsonType, isJson }

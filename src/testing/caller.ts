@@ -1,3 +1,4 @@
+import { isJsonType } from '../kit/index.ts'
 import type { RouteKey, RouteOf } from '../contract/index.ts'
 import { issueHostToken } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
@@ -72,7 +73,7 @@ export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
     })
     const bytes = new Uint8Array(await response.arrayBuffer())
     const text = new TextDecoder().decode(bytes)
-    const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '')
+    const isJson = text !== '' && isJsonType(response.headers.get('content-type') ?? '')
     await trap.deliver()
     const body = (isJson ? JSON.parse(text) : text) as never
     return { status: response.status, headers: response.headers, body, bytes }

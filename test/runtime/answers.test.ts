@@ -71,6 +71,9 @@ const files = {
      if (kind === 'html') return context.respond(200, Buffer.from('<script>'), { 'content-type': 'text/html' })
      if (kind === 'text') return context.respond(200, 'a,b', { 'content-type': 'text/csv' })
      if (kind === 'hal') return context.respond(200, { a: 1 }, { 'content-type': 'application/hal+json' })
+     if (kind === 'parameter') return context.respond(200, '<script>', { 'content-type': 'text/html; x=/json' })
+     if (kind === 'list') return context.respond(200, Readable.from(['<script>']), { 'content-type': 'application/json, text/html' })
+     if (kind === 'quoted') return context.respond(200, { a: 1 }, { 'content-type': 'text/html;a="+json"' })
      if (kind === 'object') return context.respond(200, { a: '<script>' }, { 'content-type': 'text/html' })
      if (kind === 'own') return context.respond(200, Buffer.from('x'), { 'content-type': 'image/png', 'content-security-policy': "default-src 'self'" })
      if (kind === 'late') return context.respond(200, Readable.from(broken('first')), { 'content-type': 'text/plain' })
@@ -183,6 +186,9 @@ describe('an answer of a route', () => {
     ['text', 'text/csv', 'a,b'],
     ['object', 'text/html', '{"a":"<script>"}'],
     ['own', 'image/png', 'x'],
+    ['parameter', 'text/html; x=/json', '<script>'],
+    ['list', 'application/json, text/html', '<script>'],
+    ['quoted', 'text/html;a="+json"', '{"a":1}'],
   ] as const) {
     test(`that is no JSON is sandboxed unless its method says html: trusted (${kind})`, async () => {
       const closed = await get(`/raw/${kind}`)

@@ -84,6 +84,20 @@ describe('/openapi.json and /docs', () => {
     assert.equal(await response.text(), plain.text)
     const headers = { 'if-none-match': String(plain.headers.etag) }
     assert.equal((await send(server.port, { path, headers })).status, 304)
+    for (const [accepted, encoding] of [
+      ['br, gzip;q=0.5', 'gzip'],
+      ['GZIP', 'gzip'],
+      ['gzip;q=0', undefined],
+      ['gzip; q=0.000, br', undefined],
+      ['not-gzip', undefined],
+    ] as const) {
+      const { headers: got } = await send(server.port, {
+        method: 'HEAD',
+        path,
+        headers: { 'accept-encoding': accepted },
+      })
+      assert.equal(got['content-encoding'], encoding, accepted)
+    }
   })
 
   test(

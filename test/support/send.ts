@@ -1,4 +1,5 @@
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
+import { isJsonType } from '../../src/kit/index.ts'
 
 export interface Sent {
   readonly method?: string
@@ -44,7 +45,7 @@ export function send(port: number, { method, path, headers = {}, body, agent, si
         response.on('error', reject)
         response.on('end', () => {
           const text = Buffer.concat(parts).toString('utf8')
-          const isJson = /[/+]json\b/.test(response.headers['content-type'] ?? '') && text !== ''
+          const isJson = isJsonType(response.headers['content-type'] ?? '') && text !== ''
           const { headers, statusCode } = response
           resolve({ status: statusCode!, headers, text, body: isJson ? JSON.parse(text) : undefined })
         })

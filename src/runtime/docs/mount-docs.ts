@@ -124,9 +124,13 @@ function mountViewer(app: FastifyInstance): void {
     if (isKnown(request, reply, etag)) return reply
     const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ')
     reply.type('text/javascript; charset=utf-8').header('vary', vary)
-    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(await unpack())
+    if (!takesGzip(request.headers['accept-encoding'])) return reply.send(await unpack())
     return reply.header('content-encoding', 'gzip').send(packed)
   })
+}
+
+function takesGzip(acceptEncoding = ''): boolean {
+  return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }
 
 /** Does work once; when it fails the next caller tries again. */

@@ -1,0 +1,11 @@
+import { MIMEType } from 'node:util'
+
+/** Whether a content type is JSON, as browsers read it: parameters do not count, and what cannot be parsed is not. */
+export function isJsonType(contentType: string): boolean {
+  try {
+    const { subtype } = new MIMEType(contentType)
+    return subtype === 'json' || subtype.endsWith('+json')
+  } catch {
+    return false
+  }
+}
