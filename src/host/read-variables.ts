@@ -1,5 +1,4 @@
-import { isIP } from 'node:net'
-import { variable, type Variables } from '../kit/index.ts'
+import { isAddressRange, variable, type Variables } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /** The port to listen on: the given one, else what the variable says, else 3000. @throws WP_SERVER_NUMBER */
@@ -31,15 +30,12 @@ const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 export function readTrustedProxies(variables: Variables): readonly string[] {
   const text = variable(variables, 'WAYPOST_TRUSTED_PROXIES') ?? ''
   const proxies = text.split(/[, ]+/).filter((one) => one !== '')
-  const wrong = proxies.find((one) => !proxyNames.has(one) && !isRange(one))
+  const wrong = proxies.find((one) => !proxyNames.has(one) && !isProxies(one))
   if (wrong !== undefined) throw errors.WP_SERVER_TRUSTED_PROXIES({ value: wrong })
   return proxies
 }
 
-/** Not every address there is: whoever trusts all believes every caller. */
-function isRange(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || more.length > 0) return false
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+/** Not every address: whoever trusts all believes every caller. */
+function isProxies(text: string): boolean {
+  return isAddressRange(text) && !/\/0+$/.test(text)
 }

@@ -1,6 +1,7 @@
 // kit: the few small things that every room needs: errors, diagnostics, clock, ids, durations, the environment.
 // May import nothing of Waypost. Keep it small: a thing that only two rooms need lives in the lower of the two.
 export { isOfAction, markOfAction } from './action-log.ts'
+export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { systemClock, type Clock } from './clock.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
 export { formatWait, parseDuration } from './duration.ts'

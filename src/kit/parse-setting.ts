@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isAddressRange } from './address.ts'
 import { parseDuration, parseSize } from './duration.ts'
 import { nearest } from './nearest.ts'
 import type { SettingRow } from './settings-table.ts'
@@ -102,7 +102,9 @@ const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: 
   scope: parseScope,
   duration: (raw) => parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { parse: parseDuration, maximum: '30d' }),
   range: (raw) =>
-    typeof raw === 'string' && isRange(raw) ? { value: raw } : { expected: 'an address range such as 10.0.0.0/8' },
+    typeof raw === 'string' && isAddressRange(raw)
+      ? { value: raw }
+      : { expected: 'an address range such as 10.0.0.0/8' },
   origin: (raw) =>
     typeof raw === 'string' && isOrigin(raw)
       ? { value: raw }
@@ -115,13 +117,6 @@ function parseScope(raw: unknown): Parsed {
   if (!raw.startsWith('backend.')) return { value: raw }
   const hint = `Give it to those who need it: waypost user:scopes NAME --add ${raw}`
   return { expected: 'a scope that everybody may have', hint }
-}
-
-function isRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0 || address.includes('%')) return false
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
 }
 
 function isOrigin(text: string): boolean {

@@ -1,10 +1,11 @@
 import { BlockList, isIP } from 'node:net'
+import { parseAddress } from '../kit/index.ts'
 
-// IANA's special-purpose registries. Of IPv6 only 2000::/3 is handed out; within it, what embeds or tunnels IPv4 or is
-// for documentation is refused as well.
+// IANA's special-purpose registries, and the public address at which Azure serves its platform to each host. Of IPv6 only
+// 2000::/3 is handed out; within it, what embeds or tunnels IPv4 or is for documentation is refused as well.
 const refused4 = [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
-  '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24',
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12',
+  '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24',
   '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
 ] // prettier-ignore
 const refused6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
@@ -35,13 +36,13 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
   if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(local, range)
 
   const classify = (text: string): 'usual' | 'opened' | 'refused' => {
-    const address = unmap(text)
-    const version = isIP(address)
-    if (version === 0) return 'refused'
-    const family = version === 4 ? 'ipv4' : 'ipv6'
+    const parsed = parseAddress(text)
+    if (parsed === undefined) return 'refused'
+    const [address, family] = [parsed.toString(), parsed.kind()]
     if (local.check(address, family)) return 'usual'
-    const isPublic = (version === 4 || global6.check(address, family)) && !refused.check(address, family)
-    if (isPublic && text === address) return 'usual' // mapped addresses reach IPv4 by a side door
+    const isPublic = (family === 'ipv4' || global6.check(address, family)) && !refused.check(address, family)
+    const isPlain = (isIP(text) === 4) === (family === 'ipv4') && !text.includes('%')
+    if (isPublic && isPlain) return 'usual' // IPv4-mapped addresses reach IPv4 by a side door
     return opened.check(address, family) ? 'opened' : 'refused'
   }
   return {
@@ -55,15 +56,4 @@ function addRange(list: BlockList, range: string): void {
   const version = isIP(address)
   if (version === 0) return
   list.addSubnet(address, Number(bits ?? (version === 4 ? 32 : 128)), version === 4 ? 'ipv4' : 'ipv6')
-}
-
-/** The IPv4 address inside an IPv4-mapped one, in any spelling. */
-function unmap(address: string): string {
-  const bare = address.split('%')[0]!
-  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)
-  if (dotted !== null) return dotted[1]!
-  const hex = /^(?:0*:)*:?ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(bare)
-  if (hex === null) return bare
-  const value = (Number.parseInt(hex[1]!, 16) << 16) | Number.parseInt(hex[2]!, 16)
-  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.')
 }

@@ -1,10 +1,12 @@
 import { registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import coerce from 'semver/functions/coerce.js'
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
 import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
 import { messageOf, version } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import { satisfies } from './satisfies.ts'
 
 /** What the plugins together offer. Names of classes are unique over all of them. */
 export interface PluginSet {
@@ -77,7 +79,8 @@ async function importPlugin(name: string, load: () => Promise<{ default?: unknow
   const problem = checkPlugin(plugin)
   if (problem !== undefined) throw errors.WP_PLUGIN_INVALID({ name, reason: problem })
   const { requires } = plugin as Plugin
-  if (satisfies(version, requires) === false) throw errors.WP_PLUGIN_VERSION({ name, requires, own: version })
+  const released = coerce(version) ?? version // a prerelease counts as the release that it precedes
+  if (!satisfies(released, requires)) throw errors.WP_PLUGIN_VERSION({ name, requires, own: version })
   return plugin as Plugin
 }
 
@@ -86,7 +89,7 @@ function checkPlugin(plugin: unknown): string | undefined {
   const { name, requires, connections = {}, actions = {} } = plugin as Partial<Plugin>
   if (typeof name !== 'string') return 'it has no name'
   if (typeof requires !== 'string') return 'it does not say which versions of waypost it requires'
-  if (satisfies(version, requires) === undefined) return `"${requires}" is no range of versions`
+  if (requires.trim() === '' || validRange(requires) === null) return `"${requires}" is not a range of versions`
   return checkClasses(connections, 'connection', 'open') ?? checkClasses(actions, 'action', 'make')
 }
 

@@ -12,6 +12,7 @@ import { useExactKeywords } from '../kit/index.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
+import { makeProxies, type Proxies } from './proxies.ts'
 import type { RateCounters } from './rate-counters.ts'
 import { reportAnswers, StreamLog, type Answered } from './report-answers.ts'
 import { makeRequestIds } from './request-ids.ts'
@@ -63,14 +64,15 @@ export interface GenerationOptions {
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const onServerError = (error: unknown, request: FastifyRequest) =>
     options.onServerError?.(error, { id: request.id, method: request.method, path: request.url })
+  const proxies = options.trustedProxies.length === 0 ? undefined : makeProxies(options.trustedProxies)
   const app = Fastify({
     logController: new StreamLog(onServerError),
     bodyLimit: options.bodyLimit,
-    genReqId: makeRequestIds(options.trustedProxies),
+    genReqId: makeRequestIds(proxies),
     serverFactory: (handler) => neverListening(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
-    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
+    trustProxy: proxies !== undefined && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
       answerUnreadable(error, request, reply.headers(options.securityHeaders.json)),
     ajv: {
@@ -100,13 +102,21 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     options.routes &&
     mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page, tracing }, running)
   await app.ready()
+  const handle = tracing === undefined ? app.routing.bind(app) : traced(app, tracing)
   return {
     routes,
-    handle: tracing === undefined ? app.routing.bind(app) : traced(app, tracing),
+    handle: proxies === undefined ? handle : behind(proxies, handle),
     async close() {
       await running.idle(longestActionMs)
       await app.close()
     },
+  }
+}
+
+function behind(proxies: Proxies, handle: Generation['handle']): Generation['handle'] {
+  return (request, response) => {
+    proxies.readForwarded(request)
+    handle(request, response)
   }
 }
 

@@ -1,6 +1,6 @@
-import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
+import { networkOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -19,7 +19,7 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
       keyGenerator: (request: FastifyRequest) =>
         rate.by === 'principal' && request.principal !== undefined
           ? `user ${request.principal.user.id}`
-          : `address ${normalizeIP(request.ip)}`,
+          : `address ${networkOf(request.ip)}`,
       errorResponseBuilder: (_request, { ttl }) => {
         const seconds = Math.max(1, Math.ceil(ttl / 1000))
         return errors.WP_RUNTIME_RATE(

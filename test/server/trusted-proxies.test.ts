@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTrustedProxies } from '../../src/host/read-variables.ts'
-import { openProjectServer } from '../support/project-server.ts'
+import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 
 const files = {
@@ -33,6 +33,39 @@ test('a proxy that is trusted says where a login comes from: nobody shuts out ca
   assert.deepEqual(await logIn(server.port, '203.0.113.2', 1), [401])
   // what a caller writes himself stands before what the proxy adds
   assert.deepEqual(await logIn(server.port, '203.0.113.2, 203.0.113.1', 1), [429])
+})
+
+test('a caller is its address: not its port, nor how a proxy writes it, nor what stands left of it', async () => {
+  const files = {
+    'waypost.yml': `routes:
+  /hello: { methods: { GET: { public: true, rate: few, response: { type: object }, action: src/hello.ts } } }
+rate: { few: { limit: 2, window: 1h, by: address } }
+`,
+    'src/hello.ts': actionFile('return {}'),
+  }
+  const variables = { LOG_LEVEL: 'silent', WAYPOST_TRUSTED_PROXIES: 'loopback,10.0.0.0/8' }
+  await using server = await openProjectServer({ files, variables })
+  const ask = async (address: string) => {
+    const { status } = await send(server.port, { path: '/hello', headers: { 'x-forwarded-for': address } })
+    return status
+  }
+  for (const callers of [
+    ['203.0.113.1:1111', '203.0.113.1:2222', '203.0.113.1'],
+    ['198.51.100.1, 203.0.113.2', '::ffff:203.0.113.2', '198.51.100.2:1,\t203.0.113.2:65535'],
+    ['203.0.113.3:1, 10.0.0.7:2', '203.0.113.3, 10.0.0.8', 'x, 203.0.113.3:3,10.0.0.7:4, [::1]:5'],
+    ['[2001:db8::1]:443', '2001:DB8:0:0::2', '[2001:db8::3]'],
+    ['2001:db8:1::1%eth0', '[2001:db8:1::1%1]:80', '2001:db8:1::1'],
+    // These name nobody, so that the proxy itself counts.
+    ['unknown', '203.0.113.4, unknown', '127.1'],
+  ]) {
+    assert.deepEqual(
+      [await ask(callers[0]!), await ask(callers[1]!), await ask(callers[2]!)],
+      [200, 200, 429],
+      callers[0],
+    )
+  }
+  assert.equal(await ask('_hidden, "203.0.113.5"'), 429)
+  assert.equal(await ask('10.0.0.9:80'), 200, 'a proxy in front of which there is no other')
 })
 
 test('without one nobody is believed', async () => {

@@ -1,6 +1,5 @@
-import { BlockList, isIP, isIPv6 } from 'node:net'
 import { sql, type Transaction } from 'kysely'
-import { formatWait, type Clock } from '../../kit/index.ts'
+import { formatWait, isPrivateAddress, networkOf, type Clock } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
@@ -82,7 +81,7 @@ interface Bucket {
 /** Always in this order: who locks rows in another one may wait for somebody who waits for him. */
 async function bucketsOf(trx: Transaction<SystemTables>, attempt: Attempt, now: number): Promise<readonly Bucket[]> {
   const { name, address } = attempt
-  const net = network(address)
+  const net = networkOf(address)
   const known = await trx
     .selectFrom('waypost_throttle')
     .select('bucket')
@@ -90,14 +89,15 @@ async function bucketsOf(trx: Transaction<SystemTables>, attempt: Attempt, now: 
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return [
-    ...(isPrivate(address) ? [] : [{ bucket: write('address', net), limit: limits.address }]),
+    // A private address is most often a proxy that every caller comes through: one of them would lock out all others.
+    ...(isPrivateAddress(address) ? [] : [{ bucket: write('address', net), limit: limits.address }]),
     { bucket: write('pair', name, net), limit: limits.pair, isPair: true },
     ...(known === undefined ? [{ bucket: write('name', name), limit: limits.name }] : []),
   ]
 }
 
 function knownBucket({ name, address }: Attempt): string {
-  return write('known', name, network(address))
+  return write('known', name, networkOf(address))
 }
 
 /** As JSON, so that no name reads like two fields and none holds a zero, which PostgreSQL does not store. */
@@ -123,29 +123,4 @@ export async function hit(
     )
     .returning(['count', 'expires_at'])
     .executeTakeFirstOrThrow()
-}
-
-const privateNets = new BlockList()
-privateNets.addSubnet('10.0.0.0', 8)
-privateNets.addSubnet('127.0.0.0', 8)
-privateNets.addSubnet('172.16.0.0', 12)
-privateNets.addSubnet('192.168.0.0', 16)
-privateNets.addAddress('::1', 'ipv6')
-privateNets.addSubnet('fc00::', 7, 'ipv6')
-
-/** Most often a proxy that every caller comes through: a count for all of them would let one shut out everybody. */
-export function isPrivate(address: string): boolean {
-  return isIP(address) !== 0 && privateNets.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
-}
-
-/** What counts as one address: an IPv6 one by its /64, since a caller has all of that. */
-export function network(address: string): string {
-  if (!isIPv6(address)) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  if (mapped !== null) return mapped[1]!
-  const [head = '', tail] = address.split('%')[0]!.split('::')
-  const groups = head.split(':').filter(Boolean)
-  const rest = tail?.split(':').filter(Boolean) ?? []
-  const zeros = Array<string>(8 - groups.length - rest.length).fill('0')
-  return [...groups, ...zeros, ...rest].slice(0, 4).join(':')
 }

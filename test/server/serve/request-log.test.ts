@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { makeProxies } from '../../../src/runtime/proxies.ts'
 import { makeRequestIds } from '../../../src/runtime/request-ids.ts'
 import { actionFile } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
@@ -35,7 +36,7 @@ test('every line of a request has its id, the one of a trusted proxy where it ga
 test('an id is taken from trusted proxies only, and only one that is fit to be written', () => {
   const request = (address: string, id: string | undefined) =>
     ({ headers: { 'x-request-id': id }, socket: { remoteAddress: address } }) as never
-  const ids = makeRequestIds(['10.0.0.0/8', 'fd00::5', 'loopback'])
+  const ids = makeRequestIds(makeProxies(['10.0.0.0/8', 'fd00::5', 'loopback']))
   for (const [address, id, isTaken] of [
     ['10.1.2.3', 'a-1', true],
     ['::ffff:10.1.2.3', 'a-1', true],
@@ -53,5 +54,5 @@ test('an id is taken from trusted proxies only, and only one that is fit to be w
   }
   const made = new Set(Array.from({ length: 100 }, () => ids(request('11.1.2.3', 'a-1'))))
   assert.equal(made.size, 100)
-  assert.notEqual(makeRequestIds([])(request('127.0.0.1', 'a-1')), 'a-1')
+  assert.notEqual(makeRequestIds(undefined)(request('127.0.0.1', 'a-1')), 'a-1')
 })

@@ -1,0 +1,33 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Parses an IP address without its zone; undefined where the text is none. An IPv4-mapped one becomes the IPv4 address. */
+export function parseAddress(text: string): Address | undefined {
+  if (isIP(text) === 0) return undefined
+  const [bare = ''] = text.split('%', 1)
+  return ipaddr.process(bare.replace(/^::(?=[\d.]+$)/, '0::')) // which reads ::1.2.3.4 as ::ffff:1.2.3.4 otherwise
+}
+
+/** What callers are counted by: an IPv4 address, and the /64 of an IPv6 address, since a caller has all of that. */
+export function networkOf(text: string): string {
+  const address = parseAddress(text)
+  if (address instanceof ipaddr.IPv6) return address.toNormalizedString().split(':').slice(0, 4).join(':')
+  return address?.toString() ?? text
+}
+
+/** Whether an address is that of this machine or of a private network. */
+export function isPrivateAddress(text: string): boolean {
+  return privateRanges.has(parseAddress(text)?.range() ?? '')
+}
+
+const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal'])
+
+/** Whether a text is an address, or a range such as `10.0.0.0/8`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0 || address.includes('%')) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
