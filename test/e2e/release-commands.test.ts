@@ -108,9 +108,9 @@ describe('releases at the command line', { concurrency: 1 }, () => {
       'waypost.yml',
       `${text}connection: { Notes: { class: sqlite, config: { file: '\${env.NOTES}' } } }\n`,
     )
-    const { code, stdout } = await project.run('deploy --yes')
+    const { code, stdout, stderr } = await project.run('deploy --yes')
     assert.equal(code, 1)
-    assert.match(stdout, /failed: The variable NOTES is not set/)
+    assert.match(stdout, /failed: The variable NOTES is not set/, stderr)
     assert.match(stdout, new RegExp(`0 of 1 server serves \\w{8}; \\S+ still serves ${ids[0]!.slice(0, 8)}`))
     const [, command] = /Set NOTES on .*or:\s+waypost (release:rollback \w+)/s.exec(stdout) ?? []
     const listed = await system.folder.ok('release:list')

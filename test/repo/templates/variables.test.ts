@@ -17,7 +17,7 @@ describe('every variable', () => {
   )
 
   it('that a server reads is in a table of the pages', () => {
-    const sources = globSync(['src/server/**/*.ts', 'src/kit/*.ts'], { cwd: root })
+    const sources = globSync(['src/{host,jobs,operate,server}/**/*.ts', 'src/kit/*.ts'], { cwd: root })
     const names = sources.flatMap((file) =>
       [
         ...readFileSync(path.join(root, file), 'utf8').matchAll(
