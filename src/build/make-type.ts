@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { isSchema, resolveReference, type TypeScope } from './type-scope.ts'
+import { resolveReference, type TypeScope } from './type-scope.ts'
+import { isSchema } from '../schema/index.ts'
 import {
   atom,
   makeArray,

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
+import { findByPointer, isSchema, parseReference } from '../schema/index.ts'
 import { compareText } from './compare-text.ts'
 
 /** What references inside a schema can mean. */
@@ -20,14 +21,14 @@ export type Target = { readonly alias: string } | { readonly schema: JsonSchema;
 
 /** Follows a `$ref`; undefined where nothing of the project stands. */
 export function resolveReference(reference: string, scope: TypeScope): Target | undefined {
-  const [address = '', pointer = ''] = reference.split('#', 2)
-  const name = address === '' ? scope.rootName : schemaName(address)
-  const root = address === '' ? scope.root : name === undefined ? undefined : own(scope.schemas, name)
+  const { name: address, pointer } = parseReference(reference)
+  const name = address ?? scope.rootName
+  const root = address === undefined ? scope.root : own(scope.schemas, address)
   if (root === undefined) return undefined
   const alias = name === undefined ? undefined : scope.aliases.get(name)
   if (pointer === '' && alias !== undefined) return { alias: scope.prefix + alias }
-  const schema = resolvePointer(root, pointer)
-  if (schema === undefined || scope.within.includes(schema)) return undefined
+  const schema = findByPointer(root, pointer)
+  if (!isSchema(schema) || scope.within.includes(schema)) return undefined
   const { rootName: _, ...rest } = scope
   return {
     schema,
@@ -60,38 +61,6 @@ function toPascal(name: string): string {
   return /^[\p{L}_$]/u.test(joined) ? joined : `_${joined}`
 }
 
-function schemaName(address: string): string | undefined {
-  const encoded = /^schema:\/\/\/(.+)$/.exec(address)?.[1]
-  try {
-    return encoded === undefined ? undefined : decodeURIComponent(encoded)
-  } catch {
-    return undefined
-  }
-}
-
-function resolvePointer(root: JsonSchema, pointer: string): JsonSchema | undefined {
-  if (pointer !== '' && !pointer.startsWith('/')) return undefined
-  let value: unknown = root
-  for (const step of pointer.split('/').slice(1)) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = own(value as Record<string, unknown>, decodeStep(step))
-  }
-  return isSchema(value) ? value : undefined
-}
-
-function decodeStep(step: string): string {
-  try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return step
-  }
-}
-
 function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined
-}
-
-/** Whether a value can be read as a schema. */
-export function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value))
 }

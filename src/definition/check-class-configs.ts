@@ -1,3 +1,4 @@
+import { unescapeStep } from '../schema/index.ts'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
@@ -108,7 +109,7 @@ function dependsOnVariable(at: Node, { keyword }: ErrorObject): boolean {
 function follow(start: Node, pointer: string): Node {
   let node = start
   for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescapeStep(part)
     node = (node.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)) ?? node
   }
   return node

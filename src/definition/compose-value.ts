@@ -1,7 +1,7 @@
 import { LineCounter } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { maxDepth } from './check-yaml.ts'
-import { makePointer } from './json-pointer.ts'
+import { makePointer } from '../schema/index.ts'
 import type { Loading } from './loading.ts'
 import type { Entry, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { makePointer } from './json-pointer.ts'
+import { makePointer } from '../schema/index.ts'
 import type { Making } from './making.ts'
 import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkLevels } from './check-levels.ts'
 import { parseTarget } from './include.ts'
-import { makePointer, parsePointer } from './json-pointer.ts'
+import { makePointer, parsePointer } from '../schema/index.ts'
 import { entriesOf, itemsOf, valueOf, type Node } from './node.ts'
 import { openSchema, type Schemas } from './schemas.ts'
 import { checkName } from './section.ts'

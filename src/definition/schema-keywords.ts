@@ -1,3 +1,4 @@
+import { schemaKeywords, type SchemaKeyword } from '../schema/index.ts'
 import { textsOf, type Entry, type MapNode, type Node } from './node.ts'
 
 /** A sub-schema of a keyword, or something else that stands beside sub-schemas. */
@@ -13,36 +14,6 @@ export interface Child {
   readonly empty?: unknown
 }
 
-interface Kind {
-  readonly holds: 'schema' | 'list' | 'map'
-  readonly here: boolean
-}
-
-const kinds: Readonly<Record<string, Kind>> = {
-  allOf: { holds: 'list', here: true },
-  anyOf: { holds: 'list', here: true },
-  oneOf: { holds: 'list', here: true },
-  not: { holds: 'schema', here: true },
-  if: { holds: 'schema', here: true },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this table
-  then: { holds: 'schema', here: true },
-  else: { holds: 'schema', here: true },
-  dependentSchemas: { holds: 'map', here: true },
-  properties: { holds: 'map', here: false },
-  patternProperties: { holds: 'map', here: false },
-  $defs: { holds: 'map', here: false },
-  definitions: { holds: 'map', here: false },
-  additionalProperties: { holds: 'schema', here: false },
-  unevaluatedProperties: { holds: 'schema', here: false },
-  propertyNames: { holds: 'schema', here: false },
-  items: { holds: 'schema', here: false },
-  prefixItems: { holds: 'list', here: false },
-  additionalItems: { holds: 'schema', here: false },
-  unevaluatedItems: { holds: 'schema', here: false },
-  contains: { holds: 'schema', here: false },
-  contentSchema: { holds: 'schema', here: false },
-}
-
 /** The sub-schemas of a keyword, draft-07's translated to 2020-12; undefined for a keyword whose value is plain. */
 export function childrenOf(
   entry: Entry,
@@ -55,11 +26,11 @@ export function childrenOf(
     if (key === 'items' && value.kind === 'list') return listOf('prefixItems', value.items, false)
     return tuple || key === 'items' ? [{ path: ['items'], node: value, here: false }] : []
   }
-  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
+  const kind = schemaKeywords.get(key)
   return kind === undefined ? undefined : childrenOfKind(entry, kind)
 }
 
-function childrenOfKind({ key, value }: Entry, { holds, here }: Kind): Child[] {
+function childrenOfKind({ key, value }: Entry, { holds, here }: SchemaKeyword): Child[] {
   if (holds === 'schema') return [{ path: [key], node: value, here }]
   if (holds === 'list') return value.kind === 'list' ? listOf(key, value.items, here) : []
   if (value.kind !== 'map') return []

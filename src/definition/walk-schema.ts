@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkStructure } from './check-structure.ts'
-import { makePointer } from './json-pointer.ts'
+import { makePointer } from '../schema/index.ts'
 import type { Loading } from './loading.ts'
 import {
   describeNode,

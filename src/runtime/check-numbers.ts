@@ -1,3 +1,4 @@
+import { escapeStep } from '../schema/index.ts'
 /** Texts that `Number` reads and that are not a few plain digits, by the name of their parameter. */
 export type OddTexts = ReadonlyMap<string, readonly string[]>
 
@@ -40,7 +41,7 @@ export interface MisreadNumber {
 export function checkNumbers({ values, odd, part, isInteger }: NumberCheck): readonly MisreadNumber[] {
   return [...odd].flatMap(([name, texts]) => {
     const value = (values as Record<string, unknown>)[name]
-    const pointer = `${part}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const pointer = `${part}/${escapeStep(name)}`
     return [value].flat().flatMap((one, at) => {
       const message = typeof one === 'number' ? judge(one, texts[at]!, () => isInteger(name)) : undefined
       const path = Array.isArray(value) ? `${pointer}/${at}` : pointer

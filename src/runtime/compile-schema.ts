@@ -6,7 +6,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findOddTexts } from './check-numbers.ts'
 import { keepDeclared } from './keep-declared.ts'
-import { exactPrefix, toDraft07, toDraft2020 } from './schema-dialects.ts'
+import { unescapeStep, exactPrefix, toDraft07, toDraft2020 } from '../schema/index.ts'
 
 /** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -195,7 +195,7 @@ function isRepeated({ instancePath }: ErrorObject, part: Part, value: unknown): 
 
 /** The first step of a JSON pointer. */
 function parameterOf(instancePath: string): string {
-  return instancePath.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~') ?? ''
+  return unescapeStep(instancePath.split('/')[1] ?? '')
 }
 
 function listValues(values: unknown): string {

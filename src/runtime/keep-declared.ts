@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern } from '../kit/index.ts'
-import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from './openapi/references.ts'
+import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../schema/index.ts'
 
 /**
  * Copies a value of JSON without the fields that no part of its schema declares: parts that it refers to, combines or

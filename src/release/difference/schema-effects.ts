@@ -1,6 +1,11 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { placeRoot, type NamedSchemas } from '../schemas/placed.ts'
-import { compareVersions, type SchemaDetail, type VersionComparison } from '../schemas/compare-versions.ts'
+import {
+  placeRoot,
+  type NamedSchemas,
+  compareVersions,
+  type SchemaDetail,
+  type VersionComparison,
+} from '../../schema/index.ts'
 import type { ChangeDetail } from './change.ts'
 
 /** Whether a schema is of what callers send or of what they get. */

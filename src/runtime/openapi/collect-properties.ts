@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
+import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
 
 /** A property of an object schema. */
 export interface Property {

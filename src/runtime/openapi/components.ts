@@ -1,6 +1,12 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { followReference, type NamedSchemas, type Schema, type SchemaRoot, type Target } from './references.ts'
-import { mapSubSchemas } from './sub-schemas.ts'
+import {
+  followReference,
+  type NamedSchemas,
+  type Schema,
+  type SchemaRoot,
+  type Target,
+  mapSubSchemas,
+} from '../../schema/index.ts'
 
 /** The schemas of a document: whatever something refers to becomes a component, the others stay where they are. */
 export interface Components {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
+import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
 
 /**
  * An example that the author of a schema gave: `examples`, `const` or `default`, its own or, for an object or a list,

@@ -6,7 +6,7 @@ import { deriveExample } from './examples.ts'
 import { inventValue } from './invent-value.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
-import type { SchemaRoot } from './references.ts'
+import type { SchemaRoot } from '../../schema/index.ts'
 
 /** What the operations of one document share. */
 export interface OperationSources {

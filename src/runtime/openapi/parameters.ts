@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import { collectProperties, type Property } from './collect-properties.ts'
 import type { Components } from './components.ts'
-import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
+import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
 
 export interface ParameterSources {
   readonly components: Components

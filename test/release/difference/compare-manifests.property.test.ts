@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareManifests, type Manifest } from '../../../src/release/index.ts'
-import { anySchema, editedSchema } from '../schemas/sample-schemas.ts'
-import { anyValue, makeCheck, makeDeclaredCheck } from '../schemas/values.ts'
+import { anySchema, editedSchema } from '../../schema/compare/sample-schemas.ts'
+import { anyValue, makeCheck, makeDeclaredCheck } from '../../schema/compare/values.ts'
 import { makeManifest } from './manifests.ts'
 
 const runs = 150

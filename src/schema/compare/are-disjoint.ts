@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { declaredNames, fieldOf } from './declared.ts'
-import { isPlacedObject, spread, type Placed } from './placed.ts'
+import { isPlacedObject, spread, type Placed } from '../placed.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 
 const mostLevels = 4

@@ -1,7 +1,7 @@
 import { compareSchemas, type Comparison } from './compare-schemas.ts'
 import type { Finding } from './comparing.ts'
 import { describeFinding } from './describe-finding.ts'
-import type { Placed } from './placed.ts'
+import type { Placed } from '../placed.ts'
 
 export interface SchemaDetail {
   readonly text: string

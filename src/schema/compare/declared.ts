@@ -1,5 +1,5 @@
 import { compilePattern } from '../../kit/index.ts'
-import { isPlacedObject, listIn, mapIn, placeIn, spread, type Keywords, type Placed } from './placed.ts'
+import { isPlacedObject, listIn, mapIn, placeIn, spread, type Keywords, type Placed } from '../placed.ts'
 
 type Sub = Placed & { readonly schema: Keywords }
 

@@ -1,6 +1,6 @@
 import { isMultipleOf } from '../../kit/index.ts'
 import type { Check } from './comparing.ts'
-import type { Keywords } from './placed.ts'
+import type { Keywords } from '../placed.ts'
 
 interface Bound {
   readonly at: number

@@ -1,7 +1,7 @@
 import { reportKeyword } from './check-numbers.ts'
 import { checkCount } from './check-strings.ts'
 import type { Check } from './comparing.ts'
-import { listIn, placeIn, type Keywords, type Placed } from './placed.ts'
+import { listIn, placeIn, type Keywords, type Placed } from '../placed.ts'
 
 export function checkArrays(check: Check): void {
   const { types, subs, sup } = check

@@ -1,17 +1,8 @@
 import type { JsonSchema } from '../contract/index.ts'
+import { schemaKeywords } from './keywords.ts'
+import { isKeywords, type Keywords } from './placed.ts'
 
-/** Keywords whose values are maps of name to schema, and those whose values are data. */
-const maps: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-])
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
-
-type Keywords = Readonly<Record<string, unknown>>
 
 /** A schema of draft-07 in the words of 2020-12, in which Ajv compiles all that refer to one another. */
 export function toDraft2020(schema: JsonSchema): JsonSchema {
@@ -79,15 +70,16 @@ function mapSchema(schema: JsonSchema, change: (keywords: Keywords) => Keywords)
   }
   const visitKeyword = (value: unknown, keyword: string): unknown => {
     if (data.has(keyword)) return value
-    return maps.has(keyword) && isKeywords(value) ? mapValues(value, visit) : visit(value)
+    return holdsMap(keyword) && isKeywords(value) ? mapValues(value, visit) : visit(value)
   }
   return visit(schema) as JsonSchema
 }
 
-function mapValues(map: Keywords, change: (value: unknown, key: string) => unknown): Keywords {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]))
+/** Draft-07's `dependencies` is a map of schemas and of lists of names. */
+function holdsMap(keyword: string): boolean {
+  return keyword === 'dependencies' || schemaKeywords.get(keyword)?.holds === 'map'
 }
 
-function isKeywords(value: unknown): value is Keywords {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function mapValues(map: Keywords, change: (value: unknown, key: string) => unknown): Keywords {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]))
 }

@@ -3,7 +3,7 @@ import { checkCount } from './check-strings.ts'
 import { checkRest } from './check-rest.ts'
 import type { Check } from './comparing.ts'
 import { declaredNames, fieldOf, mayTakeOthers } from './declared.ts'
-import { isKeywords, mapIn, placeIn, type Keywords } from './placed.ts'
+import { isKeywords, mapIn, placeIn, type Keywords } from '../placed.ts'
 
 export function checkObjects(check: Check): void {
   const { types, subs } = check

@@ -1,5 +1,5 @@
 import type { Check } from './comparing.ts'
-import { mapIn, placeIn, type Placed } from './placed.ts'
+import { mapIn, placeIn, type Placed } from '../placed.ts'
 
 /** Checks the fields that neither side declares by name: those that match a pattern, and the rest. */
 export function checkRest(check: Check): void {

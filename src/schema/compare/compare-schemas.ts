@@ -7,7 +7,7 @@ import { checkStrings } from './check-strings.ts'
 import { checkTypes, checkValues } from './check-types.ts'
 import type { Check, Comparing, Finding } from './comparing.ts'
 import { declaredNames } from './declared.ts'
-import { isPlacedObject, nameOfReference, followReference, listIn, spread, type Placed } from './placed.ts'
+import { isPlacedObject, nameOfReference, followPlaced, listIn, spread, type Placed } from '../placed.ts'
 import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 
@@ -108,7 +108,7 @@ class Running implements Comparing {
     if (name !== undefined && objects.some((sub) => nameOf(sub) === name)) {
       this.assumed.push(name)
     } else if (sup.schema['$ref'] !== undefined) {
-      const target = followReference(sup)
+      const target = followPlaced(sup)
       if (target === undefined) this.report({ path, keyword: '$ref' })
       else this.withinPart(subs, target, path)
     }

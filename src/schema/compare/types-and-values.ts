@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Keywords } from './placed.ts'
+import type { Keywords } from '../placed.ts'
 
 const everyType = ['null', 'boolean', 'object', 'array', 'string', 'integer', 'number'] as const
 

@@ -1,7 +1,8 @@
 import { reportKeyword } from './check-numbers.ts'
 import type { Check } from './comparing.ts'
-import { placeIn, type Keywords, type Placed } from './placed.ts'
-import { annotations, isSame } from './same.ts'
+import { placeIn, type Keywords, type Placed } from '../placed.ts'
+import { isSame } from './same.ts'
+import { annotations } from '../keywords.ts'
 
 /** Keywords that are looked at one by one. */
 const understood: ReadonlySet<string> = new Set([

@@ -1,17 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { followReference, isKeywords, isPlacedObject, placeIn, type Placed, type PlacedObject } from './placed.ts'
+import { annotations, schemaKeywords } from '../keywords.ts'
+import { followPlaced, isKeywords, isPlacedObject, placeIn, type Placed, type PlacedObject } from '../placed.ts'
 
-/** Keywords that say nothing of which values are taken, or that only references lead into. */
-export const annotations: ReadonlySet<string> = new Set([
-  '$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples',
-  'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',
-]) // prettier-ignore
-const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
-const lists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
-const single: ReadonlySet<string> = new Set([
-  'not', 'if', 'then', 'else', 'additionalProperties', 'propertyNames', 'items', 'contains', 'unevaluatedItems',
-  'unevaluatedProperties',
-]) // prettier-ignore
 const sets: ReadonlySet<string> = new Set(['required', 'type', 'enum'])
 
 type Pairs = Map<unknown, Set<unknown>>
@@ -32,10 +22,11 @@ function isSameKeyword(key: string, pair: readonly [PlacedObject, PlacedObject],
   if (key === '$ref') return isSameTarget(pair, seen)
   const isSub = (x: unknown, y: unknown) =>
     x !== undefined && y !== undefined && isSame(placeIn(one, x), placeIn(other, y), seen)
-  if (single.has(key) && !Array.isArray(a) && !Array.isArray(b)) return isSub(a, b)
-  if (lists.has(key) && Array.isArray(a) && Array.isArray(b))
+  const holds = annotations.has(key) ? undefined : schemaKeywords.get(key)?.holds
+  if (holds === 'schema' && !Array.isArray(a) && !Array.isArray(b)) return isSub(a, b)
+  if (holds === 'list' && Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => isSub(item, b[index]))
-  if (maps.has(key) && isKeywords(a) && isKeywords(b)) {
+  if (holds === 'map' && isKeywords(a) && isKeywords(b)) {
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
     return names.every((name) => Object.hasOwn(a, name) && Object.hasOwn(b, name) && isSub(a[name], b[name]))
   }
@@ -45,7 +36,7 @@ function isSameKeyword(key: string, pair: readonly [PlacedObject, PlacedObject],
 }
 
 function isSameTarget([one, other]: readonly [PlacedObject, PlacedObject], seen: Pairs): boolean {
-  const [from, to] = [followReference(one), followReference(other)]
+  const [from, to] = [followPlaced(one), followPlaced(other)]
   return from !== undefined && to !== undefined && isSame(from, to, seen)
 }
 

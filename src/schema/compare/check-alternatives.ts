@@ -1,6 +1,6 @@
 import { areDisjoint } from './are-disjoint.ts'
 import type { Check, Finding } from './comparing.ts'
-import { listIn, placeIn, type Keywords, type Placed } from './placed.ts'
+import { listIn, placeIn, type Keywords, type Placed } from '../placed.ts'
 import { isSame } from './same.ts'
 import { typesOf } from './types-and-values.ts'
 

@@ -1,4 +1,4 @@
-import type { Keywords, Placed } from './placed.ts'
+import type { Keywords, Placed } from '../placed.ts'
 
 /** Something that the one schema takes and the other one does not. */
 export interface Finding {

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../../contract/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
+import { followReference, isSchema, parseReference, type NamedSchemas } from './references.ts'
 
-export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 export type Keywords = Readonly<Record<string, unknown>>
 
 /** A schema where it stands: what `#` means in it, and which named schemas it can reach. */
@@ -43,37 +43,16 @@ export function isKeywords(value: unknown): value is Keywords {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'boolean' || isKeywords(value)
-}
-
-/** The name in a reference to all of a named schema, `schema:///NAME`. */
+/** Returns the name in a reference to all of a named schema, `schema:///NAME`. */
 export function nameOfReference(reference: unknown): string | undefined {
-  const [, name] = /^schema:\/\/\/([^#/]+)#?$/.exec(String(reference)) ?? []
-  return name === undefined ? undefined : decode(name)
+  const { name, pointer } = parseReference(String(reference))
+  return pointer === '' && /^schema:\/\/\/[^#/]+/.test(String(reference)) ? name : undefined
 }
 
-/** Where the `$ref` of a schema leads. */
-export function followReference({ schema: { $ref }, root, named }: PlacedObject): Placed | undefined {
-  const [address = '', pointer = ''] = String($ref).split('#', 2)
-  const name = address === '' ? undefined : decode(address.replace(/^schema:\/\/\//, ''))
-  if (name !== undefined && !Object.hasOwn(named, name)) return undefined
-  const found = name === undefined ? root : named[name]!
-  let value: unknown = found
-  for (const step of pointer.split('/').slice(1)) {
-    const key = decode(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as Keywords)[key]
-  }
-  return isSchema(value) ? { schema: value, root: found, named } : undefined
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+/** Returns where the `$ref` of a schema leads; undefined where there is no schema. */
+export function followPlaced({ schema: { $ref }, root, named }: PlacedObject): Placed | undefined {
+  const target = followReference(String($ref), { schema: root, name: '' }, named)
+  return target === undefined ? undefined : { schema: target.schema, root: target.root.schema, named }
 }
 
 /**
@@ -86,7 +65,7 @@ export function spread(schemas: readonly Placed[]): readonly Placed[] {
     if (found.has(placed.schema)) return
     found.set(placed.schema, { ...placed, isSpread: true })
     if (!isPlacedObject(placed) || placed.isSpread === true) return
-    const target = placed.schema['$ref'] === undefined ? undefined : followReference(placed)
+    const target = placed.schema['$ref'] === undefined ? undefined : followPlaced(placed)
     if (target !== undefined) visit(target)
     for (const part of listIn(placed, placed.schema['allOf'])) visit(part)
   }

@@ -1,0 +1,17 @@
+// schema: JSON Schema as data: pointers, references, the keyword table, dialects, comparison of two.
+// May import kit and contract.
+export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } from './pointer.ts'
+export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
+export { placeRoot } from './placed.ts'
+export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
+export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
+export { mapSubSchemas } from './map-sub-schemas.ts'
+export {
+  followReference,
+  isSchema,
+  parseReference,
+  type NamedSchemas,
+  type Schema,
+  type SchemaRoot,
+  type Target,
+} from './references.ts'
