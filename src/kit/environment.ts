@@ -78,6 +78,6 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** A variable's value; one that is set to nothing counts as missing. */
 export function variable(variables: Variables, name: string): string | undefined {
-  const value = variables[name]
+  const value = Object.hasOwn(variables, name) ? variables[name] : undefined
   return value === '' ? undefined : value
 }

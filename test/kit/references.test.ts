@@ -37,6 +37,10 @@ suite('references to variables', () => {
     assert.deepEqual(resolved, { value: ['${env.A}${env.A}', '${env.B}'], missing: ['A', 'B'] })
   })
 
+  test('a variable with the name of a method of objects has no value unless it is set', () => {
+    assert.deepEqual(resolveReferences('${env.constructor}', {}).missing, ['constructor'])
+  })
+
   test('a value that looks like a reference is not resolved again', () => {
     assert.equal(resolveReferences('${env.A}', { A: '${env.B}', B: 'b' }).value, '${env.B}')
   })
