@@ -2,6 +2,7 @@ import type { Message } from 'esbuild'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, type Diagnostic } from '../kit/index.ts'
+import type { ReadsEnvironment } from './find-process-env.ts'
 import type { Refused } from './guard-sources.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
 import { isPackagePath, projectPath } from './project-path.ts'
@@ -39,9 +40,13 @@ function markedIn({ source, range: { start, end } }: Place): string | undefined 
 /** What esbuild finds doubtful in the project's own files; nobody here can mend a package. */
 export function checkWarnings(root: string, messages: readonly Message[]): Diagnostic[] {
   return messages
-    .map((message) => ({ text: message.text, place: placeOf(root, message) }))
+    .map((message) => ({ message, place: placeOf(root, message) }))
     .filter(({ place }) => !isPackagePath(place.file))
-    .map(({ text, place }) => makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } }))
+    .map(({ message: { text, detail }, place }) =>
+      (detail as Partial<ReadsEnvironment> | undefined)?.processEnv
+        ? makeDiagnostic('WP_BUILD_PROCESS_ENV', place)
+        : makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } }),
+    )
 }
 
 /** esbuild counts columns from 0 and in bytes of UTF-8. */

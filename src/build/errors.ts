@@ -60,6 +60,11 @@ export const errors = defineErrors({
     ...user,
     message: '{text}',
   },
+  WP_BUILD_PROCESS_ENV: {
+    ...user,
+    message: 'An action should not read process.env: it does not contain .env, and no deployment checks it',
+    hint: 'Declare the variable under env: in waypost.yml and read it as context.env.NAME',
+  },
   WP_BUILD_CLOSED: {
     kind: 'bug',
     status: 500,

@@ -1,7 +1,8 @@
-import type { OnLoadResult, Plugin } from 'esbuild'
+import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { openFolder, readBytesInside, type Folder } from '../definition/index.ts'
+import { findProcessEnv } from './find-process-env.ts'
 
 /** Larger than any source that somebody wrote. */
 const maxBytes = 10 * 1024 * 1024
@@ -24,7 +25,8 @@ export function guardSources(root: string): Plugin {
       build.onLoad({ filter: /.*/, namespace: 'file' }, ({ path: file }) => {
         // Not read; `checkBundle` tells at each import that it leads outside.
         if (!isAllowed(file)) return { contents: 'module.exports = {}', loader: 'js' }
-        if (folder !== undefined && isBelow(root, file) && !isInstalled(file)) return loadOwn(folder, file)
+        if (folder !== undefined && isBelow(root, file) && !isInstalled(file))
+          return loadOwn(folder, file, build.esbuild)
         return isRegular(file) ? undefined : refuse(file, 'it is no regular file')
       })
     },
@@ -41,10 +43,15 @@ export function makeAllowed(root: string): (file: string) => boolean {
   }
 }
 
-function loadOwn(folder: Folder, file: string): OnLoadResult {
+async function loadOwn(folder: Folder, file: string, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
   const name = path.relative(folder.realRoot, file).split(path.sep).join('/')
   const read = readBytesInside(folder, name, maxBytes)
-  if ('bytes' in read) return { contents: read.bytes, loader: 'default' }
+  if ('bytes' in read) {
+    // A migration has no context that could hold the variable.
+    const isAction = !name.startsWith('migrations/')
+    const warnings = isAction ? await findProcessEnv(esbuild, name, Buffer.from(read.bytes).toString('utf8')) : []
+    return { contents: read.bytes, loader: 'default', warnings }
+  }
   return refuse(name, read.problem === 'refused' ? read.reason : 'it is gone')
 }
 

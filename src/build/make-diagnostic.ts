@@ -15,6 +15,8 @@ export interface Words {
   readonly hint?: string | undefined
 }
 
+const warnings: ReadonlySet<string> = new Set(['WP_BUILD_SOURCE_WARNING', 'WP_BUILD_PROCESS_ENV'])
+
 /** Makes the diagnostic of a row of the room's table. */
 export function makeDiagnostic(code: keyof typeof errors.table, place: Place, words: Words = {}): Diagnostic {
   const row: { readonly message: string; readonly hint?: string } = errors.table[code]
@@ -22,7 +24,7 @@ export function makeDiagnostic(code: keyof typeof errors.table, place: Place, wo
   const hint = words.hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
   return {
     code,
-    severity: code === 'WP_BUILD_SOURCE_WARNING' ? 'warning' : 'error',
+    severity: warnings.has(code) ? 'warning' : 'error',
     message: fill(row.message, parameters),
     ...place,
     ...(hint === undefined ? {} : { hint }),

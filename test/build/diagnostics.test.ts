@@ -277,3 +277,44 @@ test('a source that nobody wrote is too large', async () => {
   const [problem] = await diagnose(project.root, defineActions('src/a.ts'))
   assert.equal(problem?.message, '"src/a.ts" cannot be read: it is larger than 10 MB')
 })
+
+test('reading process.env is warned of where it is read, and nowhere else', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning(
+      "[process.env.STOCK_URL, `${'ü'}${process.env['A'] ?? ''}`, globalThis.process.env, \"process.env.TEXT\"]",
+      '// not process.env.COMMENT\n/* nor process.env */ const { env: all, pid } = process',
+    ),
+    'src/b.ts': actionReturning('process.env.B', "import process from 'node:process'"),
+    'src/c.ts': actionReturning('env.C', "import { pid, env } from 'process'"),
+    'src/d.ts': actionReturning(
+      '[process.pid, context.env]',
+      "import process from 'node:process'\nconst context = { env: 1 }",
+    ),
+    'src/e.ts': actionReturning(
+      'read()',
+      "import { read } from '../lib/read.ts'\nimport { pack } from 'pack'\nvoid pack",
+    ),
+    'lib/read.ts':
+      'export const read = (process: { env: string }) => process.env\nexport const all = () => process\n  .env.E\n',
+    'migrations/System/1.ts': 'export default { async up() { process.env.M } }\n',
+    'node_modules/pack/package.json': '{ "name": "pack", "type": "module", "exports": "./index.js" }',
+    'node_modules/pack/index.js': 'export const pack = process.env.PACK\n',
+  })
+  const files = ['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts', 'src/e.ts']
+  const found = await diagnose(project.root, defineActions(...files))
+  assert.deepEqual(
+    found.map(({ file, range: { start }, source, range }) =>
+      [`${file}:${start.line}:${start.column}`, source?.slice(start.column - 1, range.end.column - 1)].join(' '),
+    ),
+    [
+      'lib/read.ts:2:26 ', // the expression goes on in the next line
+      'src/a.ts:2:29 ',
+      'src/a.ts:5:13 process.env.STOCK_URL',
+      'src/a.ts:5:45 process.env',
+      'src/a.ts:5:71 globalThis.process.env',
+      'src/b.ts:4:12 process.env.B',
+      'src/c.ts:1:1 ',
+    ],
+  )
+  assert.ok(found.every(({ severity, code }) => severity === 'warning' && code === 'WP_BUILD_PROCESS_ENV'))
+})
