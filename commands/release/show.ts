@@ -79,9 +79,14 @@ function listNames(manifest: Manifest): readonly (readonly [title: string, names
     ['Connections', uses],
     ['Plugins', manifest.plugins.map(({ name }) => name)],
     ['Settings', Object.entries(manifest.config).map(([name, value]) => `${name} ${JSON.stringify(value)}`)],
-    ['Variables', variables.map(([name, { optional }]) => (optional ? `${name} (optional)` : name))],
+    ['Variables', variables.map(([name, use]) => describeVariable(name, use))],
     ['Migrations', manifest.migrations.map(({ connection, name }) => `${connection}/${name}`)],
   ]
+}
+
+function describeVariable(name: string, { optional, declared }: Manifest['variables'][string]): string {
+  const words = [declared?.type ?? [], declared?.secret ? 'secret' : [], optional ? 'optional' : []].flat()
+  return words.length === 0 ? name : `${name} (${words.join(', ')})`
 }
 
 function describeArtifacts({ artifacts }: Manifest): string {

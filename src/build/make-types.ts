@@ -23,7 +23,7 @@ export interface TypesOptions {
 
 type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix'>
 
-/** The text of `.waypost/types.d.ts`: what routes, events and connections of a project are to `waypost`'s own types. */
+/** The text of `.waypost/types.d.ts`: what routes, events, connections and variables of a project are to `waypost`'s own types. */
 export function makeTypes(definition: Definition, options: TypesOptions): string {
   const aliases = makeAliases(Object.keys(definition.schemas))
   const scope: Scoped = { schemas: definition.schemas, aliases, prefix: 'Schema.' }
@@ -41,6 +41,7 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
       })),
     ),
     makeInterface('Connections', makeConnections(definition, options)),
+    ...makeEnv(definition),
   ]
   return [
     '// Written by waypost from the project. Do not edit it, do not commit it.',
@@ -118,6 +119,15 @@ function makeConnections({ connections }: Definition, { tables, clientTypes }: T
     const type = Object.hasOwn(types, name) ? types[name as keyof typeof types] : 'unknown'
     return { key: makeKey(name), type: atom(type.replaceAll('{Tables}', () => (tables[name] === true ? file : 'any'))) }
   })
+}
+
+function makeEnv({ variables }: Definition): string[] {
+  const members = Object.entries(variables).flatMap(([name, { declared }]): Member[] => {
+    if (declared === undefined) return []
+    const type = declared.type === 'integer' ? 'number' : declared.type
+    return [{ key: name, type: atom(type), description: declared.description }]
+  })
+  return members.length === 0 ? [] : [makeInterface('Env', members)]
 }
 
 function typeOf(schema: JsonSchema, scope: Scoped): TypeText {

@@ -2,7 +2,16 @@ import type { Blob } from 'node:buffer'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import type { ActionKey, ClientOf, ConnectionName, EventData, EventName, RouteKey, RouteOf } from './registry.ts'
+import type {
+  ActionKey,
+  ClientOf,
+  ConnectionName,
+  EnvValues,
+  EventData,
+  EventName,
+  RouteKey,
+  RouteOf,
+} from './registry.ts'
 
 /**
  * The code behind one method of one route, or behind a cronjob: `Action<'cronjob'>`. One instance serves all requests of
@@ -78,6 +87,8 @@ export interface Context {
     body: Body,
     headers?: OutgoingHttpHeaders,
   ): Response<Status, Body>
+  /** The variables that `env:` in waypost.yml declares, read by this server when it brought up the release. */
+  readonly env: EnvValues
   /** Who calls; undefined on a public route that was called without a token, and for a cronjob. */
   readonly principal: Principal | undefined
   readonly log: Log

@@ -18,6 +18,8 @@ export type {
   ConnectionName,
   Connections,
   CronjobTypes,
+  Env,
+  EnvValues,
   EventData,
   EventName,
   Events,

@@ -15,6 +15,10 @@ export interface Events {}
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Connections {}
 
+/** The variables that a project declares under `env:`, name → value. Filled in by `.waypost/types.d.ts`. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
+export interface Env {}
+
 /** What `.waypost/types.d.ts` says of one method of one route. */
 export interface RouteTypes {
   readonly params: unknown
@@ -60,3 +64,6 @@ export type EventData<Name extends EventName> = Name extends keyof Events ? Even
 
 export type ConnectionName = [keyof Connections] extends [never] ? string : keyof Connections & string
 export type ClientOf<Name extends ConnectionName> = Name extends keyof Connections ? Connections[Name] : Kysely<Any>
+
+/** With generated types, which always name System, a variable that is not declared is a mistake. */
+export type EnvValues = Readonly<[keyof Connections] extends [never] ? Record<string, Any> : Env>

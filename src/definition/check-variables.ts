@@ -1,21 +1,42 @@
-import { parseReferences, variable, type Variables } from '../kit/index.ts'
+import { describeMismatch, parseReferences, parseVariable, variable, type Variables } from '../kit/index.ts'
+import type { VariableUse } from './definition.ts'
 import type { TextWithReference } from './loading.ts'
 import type { Making } from './making.ts'
 import type { Node } from './node.ts'
 import type { Span } from './source.ts'
 
-/** Checks every `${env.NAME}`: where it stands, how it is written, and, if the values are given, that it has one. */
-export function checkVariables(making: Making, values: Variables | undefined): Record<string, { optional: boolean }> {
+/**
+ * Checks every `${env.NAME}`: where it stands, how it is written, and, if the values are given, that it has one; and that
+ * those which `env:` declares have a value of their type.
+ * @returns both, by name
+ */
+export function checkVariables(making: Making, values: Variables | undefined): Record<string, VariableUse> {
   const { references } = making.loading
-  if (references.length === 0) return {}
   const allowed = new Set<Node>()
   for (const place of making.variablePlaces) addScalars(place, allowed)
-  const found = new Map<string, { optional: boolean }>()
+  const found = new Map<string, VariableUse>()
+  for (const [name, { variable: declared }] of making.declared) {
+    found.set(name, { optional: declared.default !== undefined, declared })
+  }
+  if (values !== undefined) checkDeclared(making, values)
   for (const text of references) {
     if (text.node === undefined || !allowed.has(text.node)) reportPlace(making, text)
     else checkText(making, text, { values, found })
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function checkDeclared({ loading: { report }, declared }: Making, values: Variables): void {
+  for (const [name, { variable: one, at }] of declared) {
+    const text = variable(values, name)
+    if (text === undefined && one.default === undefined) {
+      const hint = `Set ${name} in the environment or in .env, or give it a default: default: VALUE`
+      report.add({ code: 'WP_DEFINITION_ENV_MISSING', at, parameters: { name }, hint })
+    } else if (text !== undefined && parseVariable(text, one.type) === undefined) {
+      const parameters = { name, mismatch: describeMismatch(one, text) }
+      report.add({ code: 'WP_DEFINITION_ENV_TYPE', at, parameters })
+    }
+  }
 }
 
 function addScalars(node: Node, allowed: Set<Node>): void {
@@ -34,7 +55,7 @@ function reportPlace({ loading }: Making, { text, at }: TextWithReference): void
 
 interface Known {
   readonly values: Variables | undefined
-  readonly found: Map<string, { optional: boolean }>
+  readonly found: Map<string, VariableUse>
 }
 
 function checkText({ loading: { report } }: Making, { text, at }: TextWithReference, { values, found }: Known): void {
@@ -49,7 +70,8 @@ function checkText({ loading: { report } }: Making, { text, at }: TextWithRefere
       report.add({ code: 'WP_DEFINITION_ENV_RESERVED', at: place, parameters: { name } })
       continue
     }
-    found.set(name, { optional: fallback !== undefined && found.get(name)?.optional !== false })
+    const known = found.get(name)
+    found.set(name, { ...known, optional: fallback !== undefined && known?.optional !== false })
     const isMissing = values !== undefined && fallback === undefined && variable(values, name) === undefined
     if (isMissing) report.add({ code: 'WP_DEFINITION_ENV_MISSING', at: place, parameters: { name } })
   }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
+import type { DeclaredVariable } from '../kit/index.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -26,8 +27,8 @@ export interface Definition {
   /** Settings as written; values may hold `${env.NAME}`. */
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly PluginUse[]
-  /** Names in `${env.NAME}` without a default, and those with one. */
-  readonly variables: Readonly<Record<string, { readonly optional: boolean }>>
+  /** The variables in `${env.NAME}` and those that `env:` declares. */
+  readonly variables: Readonly<Record<string, VariableUse>>
 }
 
 export interface Route {
@@ -90,6 +91,13 @@ export interface Rate {
   readonly limit: number
   readonly windowMs: number
   readonly by: 'principal' | 'address'
+}
+
+export interface VariableUse {
+  /** It has a default wherever it is used. */
+  readonly optional: boolean
+  /** What `env:` says of it; without that, actions cannot read it. */
+  readonly declared?: DeclaredVariable
 }
 
 export interface PluginUse {

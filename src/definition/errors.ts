@@ -81,6 +81,11 @@ export const errors = defineErrors({
     message: 'The variable "{name}" is not set',
     hint: 'Set {name} in the environment or in .env, or give a default: ${env.{name}:-default}',
   },
+  WP_DEFINITION_ENV_TYPE: {
+    ...user,
+    message: 'The variable "{name}" must be {mismatch}',
+    hint: 'Correct its value in the environment or in .env, or its type here',
+  },
   WP_DEFINITION_PATH_INVALID: { ...user, message: '"{path}" is no path: {reason}' },
   WP_DEFINITION_PATH_RESERVED: {
     ...user,

@@ -14,6 +14,7 @@ export type {
   PluginUse,
   Rate,
   Route,
+  VariableUse,
 } from './definition.ts'
 export { addToDefinition, findKey, findMap, findValue, type Editing } from './edit-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'

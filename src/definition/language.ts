@@ -1,4 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
+import { variableTypes } from '../kit/index.ts'
 
 // The structure of waypost.yml, said once: `checkStructure` walks the YAML against it and `makeEditorSchema` writes it
 // for editors. `title` is how a message calls the thing; `names` in a map says whose names its keys are, `keyHint` how
@@ -49,6 +50,10 @@ const plainNames = {
 const eventNames = {
   pattern: '^(?!waypost\\.)[A-Za-z0-9][A-Za-z0-9._:/-]*$',
   keyHint: 'Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
+}
+const variableNames = {
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  keyHint: 'Begin with a letter or _, and go on with those and digits',
 }
 const scopeKeys = { pattern: scopePattern, keyHint: 'A scope has no space, comma, quote or backslash in it' }
 const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }
@@ -176,6 +181,20 @@ const rate = closed('a rate', {
   ),
 })
 
+const variable = closed('a variable', {
+  description: Type.Optional(Type.String({ title: 'a text', description: 'What it is, for people who set it' })),
+  type: Type.Optional(
+    Type.Enum([...variableTypes], { description: 'What its text is read as in `context.env`; default: string' }),
+  ),
+  default: Type.Optional(
+    Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+      title: 'a text, a number, or true or false',
+      description: 'Its value where it is not set; without a default it must be set',
+    }),
+  ),
+  secret: Type.Optional(Type.Boolean({ description: 'Leaves its value out of logs; no default but "" is allowed' })),
+})
+
 const plugin = Type.Union(
   [
     Type.String({ minLength: 1, description: 'The name of an npm package' }),
@@ -234,6 +253,11 @@ export const language: TSchema = closed('waypost.yml', {
     mapOf(rate, { names: 'a rate', ...plainNames }),
     'a map of name to rate',
     'How many requests may come, for methods to name',
+  ),
+  env: section(
+    mapOf(orEmpty(variable, 'a variable'), { names: 'a variable', ...variableNames }),
+    'a map of name to variable',
+    'Variables of the environment that actions read as `context.env.NAME`',
   ),
   config: Type.Optional(Type.Ref(opaque.config, { description: 'Settings of the server' })),
   plugins: section(Type.Array(plugin), 'a list of plugins', 'npm packages that bring classes, routes or commands'),

@@ -12,6 +12,7 @@ import type { Loading } from './loading.ts'
 import { makeRoutes } from './make-routes.ts'
 import {
   checkActions,
+  declareVariables,
   describeScopes,
   makeConnections,
   makeCronjobs,
@@ -38,6 +39,7 @@ export function makeDefinition(loading: Loading, root: Node, variables?: Variabl
   const events = makeEvents(making, section('event'))
   const routes = makeRoutes(making, section('routes'))
   const cronjobs = makeCronjobs(making, section('cronjob'), variables)
+  declareVariables(making, section('env'))
   const plugins = makePlugins(making, section('plugins'))
   const { written: config, defaultScopes } = checkConfig(making, section('config'), variables)
 
@@ -88,6 +90,7 @@ function makeMaking(loading: Loading, root: Node): Making {
     classUses: [],
     requests: [],
     variablePlaces: [],
+    declared: new Map(),
     afterSchemas: [],
     actionFiles: new Map(),
   }

@@ -1,9 +1,19 @@
-import { hasReferences, parseDuration, resolveReferences, type Variables } from '../kit/index.ts'
+import {
+  describeType,
+  hasReferences,
+  isOfType,
+  parseDuration,
+  resolveReferences,
+  variableTypes,
+  type DeclaredVariable,
+  type Variables,
+  type VariableValue,
+} from '../kit/index.ts'
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
 import { compact, nameScopes, type Making } from './making.ts'
-import { entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
 
@@ -97,6 +107,52 @@ function checkCron({ making: { loading }, variables }: Known, at: Node | undefin
   if (wrong === undefined) return
   const { problem, hint } = typeof wrong === 'string' ? { problem: wrong } : wrong
   loading.report.add({ code: 'WP_DEFINITION_CRON_INVALID', at, parameters: { problem }, hint })
+}
+
+/** Notes the variables that actions may read. */
+export function declareVariables({ loading: { report }, declared }: Making, node: Node | undefined): void {
+  for (const { key: name, keySpan: at, value } of entriesOf(node)) {
+    if (name.startsWith('WAYPOST_')) report.add({ code: 'WP_DEFINITION_ENV_RESERVED', at, parameters: { name } })
+    const written = textOf(valueOf(value, 'type')) ?? 'string'
+    const type = variableTypes.find((one) => one === written)
+    const fallback = valueOf(value, 'default')
+    const secret = toPlain(valueOf(value, 'secret')) === true
+    if (type === undefined || (fallback !== undefined && !checkDefault(report, fallback, { name, type, secret })))
+      continue
+    const variable = compact({
+      type,
+      description: textOf(valueOf(value, 'description')),
+      default: toPlain(fallback) as VariableValue | undefined,
+      secret: secret ? (true as const) : undefined,
+    })
+    declared.set(name, { variable, at })
+  }
+}
+
+function toPlain(node: Node | undefined): unknown {
+  return node === undefined ? undefined : toValue(node)
+}
+
+type Declaring = Pick<DeclaredVariable, 'type'> & { readonly name: string; readonly secret: boolean }
+
+/** An empty default makes a secret optional; any other would be readable in every release. */
+function checkDefault(report: Report, at: Node, { name, type, secret }: Declaring): boolean {
+  const code = 'WP_DEFINITION_VALUE_INVALID'
+  if (at.kind !== 'scalar' || at.value === null) return false // reported by the structure
+  if (!isOfType(at.value, type)) {
+    const own = describeNode(at)
+    const others = variableTypes.filter((other) => isOfType(at.value, other))
+    const hint = [...others.map((other) => `Add type: ${other}`), ...(type === 'string' ? [`quote it: "${own}"`] : [])]
+    const problem = `The default of "${name}" must be ${describeType(type)}, not ${own}`
+    report.add({ code, at, parameters: { problem }, hint: hint.join(', or ') || undefined })
+    return false
+  }
+  if (secret && at.value !== '') {
+    const problem = `The secret variable "${name}" has a default, which every release would contain`
+    report.add({ code, at, parameters: { problem }, hint: 'Remove it, or write default: "" where it is optional' })
+    return false
+  }
+  return true
 }
 
 export function makeRates({ loading }: Making, node: Node | undefined): Record<string, Rate> {

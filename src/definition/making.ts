@@ -1,4 +1,5 @@
 import { hasReferences } from '../kit/index.ts'
+import type { DeclaredVariable } from '../kit/index.ts'
 import type { Location } from './definition.ts'
 import { siteOf, type Loading } from './loading.ts'
 import { textOf, type MapNode, type Node } from './node.ts'
@@ -19,6 +20,8 @@ export interface Making {
   readonly requests: Node[]
   /** Where `${env.NAME}` may stand. */
   readonly variablePlaces: Node[]
+  /** What `env:` declares, with the key that names it. */
+  readonly declared: Map<string, { readonly variable: DeclaredVariable; readonly at: Span }>
   /** Checks that need all schemas. */
   readonly afterSchemas: ((resolved: ResolvedSchemas) => void)[]
   /** Whether an action's file is there, by its path. */

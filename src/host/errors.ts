@@ -73,6 +73,12 @@ export const errors = defineErrors({
     message: 'The variable {variables} is not set, which the release {release} needs',
     hint: 'Set it in the environment of this server, or in .env.',
   },
+  WP_SERVER_VARIABLE_TYPE: {
+    kind: 'user',
+    status: 500,
+    message: 'The release {release} needs the variable "{name}" to be {mismatch}',
+    hint: 'Correct it in the environment of this server, or in .env.',
+  },
   WP_SERVER_SETTING: {
     kind: 'user',
     status: 500,

@@ -8,6 +8,8 @@ export interface Host {
   readonly variables: Variables
   readonly system: System
   readonly clock: Clock
+  /** Values that its log leaves out; more come with each release that declares secret variables. */
+  readonly logSecrets: Set<string>
   /** How long its project's code may take to load. */
   readonly imports?: ImportLimits | undefined
   /** System is the SQLite file that stands in the folder by default. */

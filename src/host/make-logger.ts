@@ -5,19 +5,22 @@ import { makeRedactor } from './redact-line.ts'
 
 export interface LoggerOptions {
   readonly file?: 'stdout' | 'stderr'
-  /** Values that no line may hold, whoever wrote it. */
-  readonly secrets?: readonly (string | undefined)[]
+  /** Values that no line may hold, whoever wrote it; more may come. */
+  readonly secrets?: ReadonlySet<string>
   /** More fields of each line. */
   readonly fields?: (() => object) | undefined
 }
 
 /** Structured lines on stdout, or on stderr; stacks name the project's files, and secrets are left out. */
-export function makeLogger(level: string, { file = 'stdout', secrets = [], fields }: LoggerOptions = {}): pino.Logger {
+export function makeLogger(
+  level: string,
+  { file = 'stdout', secrets = new Set(), fields }: LoggerOptions = {},
+): pino.Logger {
   const options: pino.LoggerOptions = {
     level,
     ...(fields === undefined ? {} : { mixin: fields }),
     serializers: { err: describeError },
-    hooks: { streamWrite: makeRedactor(secrets.flatMap((one) => one?.split(',') ?? [])) },
+    hooks: { streamWrite: makeRedactor(secrets) },
   }
   return file === 'stdout' ? pino(options) : pino(options, pino.destination({ dest: 2, sync: true }))
 }

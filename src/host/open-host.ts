@@ -10,6 +10,8 @@ export interface OpenHostOptions {
   readonly folder: string
   readonly variables: Variables
   readonly clock?: Clock
+  /** What the log leaves out already, where one was opened before the host. */
+  readonly logSecrets?: Set<string>
   readonly imports?: ImportLimits | undefined
   /** Make the embedded System where there is none: only `dev` and `migrate` do. */
   readonly create?: boolean
@@ -54,6 +56,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
     variables,
     system,
     clock: options.clock ?? systemClock,
+    logSecrets: options.logSecrets ?? new Set(),
     imports: options.imports,
     isEmbedded: named === undefined,
     close: () => system.close(),

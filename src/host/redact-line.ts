@@ -16,12 +16,30 @@ const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 ]
 
 /** Makes what leaves secrets out of written lines: tokens, passwords in addresses, and the given values. */
-export function makeRedactor(secrets: readonly string[]): (line: string) => string {
-  const values = secrets.filter((one) => one.length >= 8).map((one) => JSON.stringify(one).slice(1, -1))
+export function makeRedactor(secrets: ReadonlySet<string>): (line: string) => string {
+  const redactValues = makeValueRedactor(secrets)
   return (line) => {
+    let safe = redactValues(line)
+    for (const [pattern, replacement] of patterns) safe = safe.replace(pattern, replacement)
+    return safe
+  }
+}
+
+/** What is shorter would be found in half of all lines. */
+const shortestSecret = 8
+
+/** Makes what leaves the given values out of lines of JSON, also those that are added later. */
+export function makeValueRedactor(secrets: ReadonlySet<string>): (line: string) => string {
+  let count = 0
+  let values: readonly string[] = []
+  return (line) => {
+    if (secrets.size !== count) {
+      count = secrets.size
+      const long = [...secrets].filter((one) => one.length >= shortestSecret).toSorted((a, b) => b.length - a.length)
+      values = long.map((one) => JSON.stringify(one).slice(1, -1))
+    }
     let safe = line
     for (const value of values) safe = safe.replaceAll(value, gone)
-    for (const [pattern, replacement] of patterns) safe = safe.replace(pattern, replacement)
     return safe
   }
 }

@@ -3,6 +3,15 @@
 export { isOfAction, markOfAction } from './action-log.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { systemClock, type Clock } from './clock.ts'
+export {
+  describeMismatch,
+  describeType,
+  isOfType,
+  parseVariable,
+  variableTypes,
+  type DeclaredVariable,
+  type VariableValue,
+} from './declared-variable.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
 export { formatWait, parseDuration } from './duration.ts'
 export { passOn, readEnvFile, readEnvironment, refreshEnvironment, variable, type Variables } from './environment.ts'

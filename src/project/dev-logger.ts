@@ -1,19 +1,24 @@
 import pino from 'pino'
-import { isOfAction, variable, type Variables } from '../kit/index.ts'
-import { readLogLevel } from '../host/index.ts'
+import { isOfAction, variable } from '../kit/index.ts'
+import { makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
 /**
  * The log of `dev`: what actions write is shown, from the level info on. What Waypost itself writes the console tells in
  * its own words; who sets LOG_LEVEL gets it too. @throws WP_SERVER_LOG_LEVEL
  */
-export function makeDevLogger(variables: Variables, console: Pick<DevConsole, 'logged'>): pino.Logger {
+export function makeDevLogger(
+  { variables, logSecrets }: Pick<Host, 'variables' | 'logSecrets'>,
+  console: Pick<DevConsole, 'logged'>,
+): pino.Logger {
+  const redact = makeValueRedactor(logSecrets)
   const isAllWanted = variable(variables, 'LOG_LEVEL') !== undefined
   const destination = {
     [Symbol.for('pino.metadata')]: true, // asks pino for the next two
     lastLogger: {},
     lastObj: undefined as { readonly err?: unknown } | undefined,
-    write(text: string): void {
+    write(line: string): void {
+      const text = redact(line)
       if (isOfAction(destination.lastLogger)) console.logged(readLine(text, destination.lastObj?.err))
       else if (isAllWanted) process.stdout.write(text)
     },

@@ -95,13 +95,13 @@ async function openSession(
 }
 
 function startDevServer(
-  { variables, console }: DevOptions,
+  { console }: DevOptions,
   { host, identity, address }: Pick<ServerOptions, 'host' | 'identity' | 'address'>,
 ): Promise<WaypostServer> {
   return startServer({
     host,
     identity,
-    logger: makeDevLogger(variables, console),
+    logger: makeDevLogger(host, console),
     isDevelopment: true,
     address,
     // Nobody who starts to work wants what was due in the night.

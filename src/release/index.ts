@@ -49,6 +49,7 @@ export type {
   ManifestMethod,
   ManifestMigration,
   ManifestRoute,
+  ManifestVariable,
 } from './manifest.ts'
 export { type ImportLimits, importInTime } from './import-in-time.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact } from './load-artifacts.ts'

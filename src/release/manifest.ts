@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
+import type { DeclaredVariable } from '../kit/index.ts'
 
 /** What a release says, as plain JSON; the same sources give the same text. */
 export interface Manifest {
@@ -17,7 +18,7 @@ export interface Manifest {
   >
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[]
-  readonly variables: Readonly<Record<string, { readonly optional: boolean }>>
+  readonly variables: Readonly<Record<string, ManifestVariable>>
   /** Every migration of the project, by connection and then in order of name. */
   readonly migrations: readonly ManifestMigration[]
   /** Every artifact that the release needs, chunks that others import included: SHA-256 → size in bytes. */
@@ -68,6 +69,13 @@ export interface ManifestCronjob {
   /** A duration. Like what stands before it, it may name variables. */
   readonly timeout?: string
   readonly action: ManifestAction
+}
+
+export interface ManifestVariable {
+  /** It has a default wherever it is used. */
+  readonly optional: boolean
+  /** Actions read it as `context.env.NAME`. Each server reads its value when it brings up the release. */
+  readonly declared?: DeclaredVariable
 }
 
 export interface ManifestMigration {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
-import type { Context, DispatchOptions, Log, Principal, Response } from '../contract/index.ts'
+import type { Context, DispatchOptions, EnvValues, Log, Principal, Response } from '../contract/index.ts'
 import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
 import { ActionProblem } from './problem.ts'
@@ -11,6 +11,7 @@ export interface ContextSources {
   readonly connections: ConnectionSet
   readonly dispatcher: Dispatcher
   readonly clock: Clock
+  readonly env: EnvValues
 }
 
 export interface RequestSources {
@@ -61,6 +62,10 @@ export class ActionContext implements Context {
   constructor(sources: ContextSources, request: RequestSources) {
     this.#sources = sources
     this.#request = request
+  }
+
+  get env(): EnvValues {
+    return this.#sources.env
   }
 
   get principal(): Principal | undefined {

@@ -1,6 +1,6 @@
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
-import { defaultSettings, resolveReferences, type Settings } from '../kit/index.ts'
-import { assertServable, shortId, type Manifest, type ManifestMethod, type StoredRelease } from '../release/index.ts'
+import { defaultSettings, type Settings } from '../kit/index.ts'
+import { assertServable, type Manifest, type ManifestMethod } from '../release/index.ts'
 import {
   buildGeneration,
   hasSameCode,
@@ -11,7 +11,7 @@ import {
   type Generation,
   type RouteSources,
 } from '../runtime/index.ts'
-import { termsOf, hostErrors, type Host, loadModules, type ToServe } from '../host/index.ts'
+import { loadModules, resolveEnv, termsOf, type ToServe } from '../host/index.ts'
 import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can bring up to date. */
@@ -42,7 +42,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   let updates = 0
   assertServable(manifest)
   const { settings } = termsOf(release, options.host.variables)
-  assertVariables(options.host, release)
+  const env = resolveEnv(options.host, release)
   const actionFor = await loadActions(shared, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections)
   for (const [name, reason] of connections.down)
@@ -60,6 +60,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
         guard: shared.guard,
         connections,
         clock: options.host.clock,
+        env,
         dispatcher: dispatcherOf(shared, () => manifest),
         checkResults: options.isDevelopment,
         actionFor,
@@ -130,13 +131,4 @@ function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs }: 
   // `dev` is reached by several names; in production there is one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
   return mountDocs({ manifest, guard, access: docs, serverUrl })
-}
-
-function assertVariables(host: Host, release: StoredRelease): void {
-  const { missing } = resolveReferences(
-    Object.entries(release.manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [`\${env.${name}}`])),
-    host.variables,
-  )
-  if (missing.length > 0)
-    throw hostErrors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(release.id) })
 }

@@ -73,7 +73,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
   const release = await project.install(host)
   const { plugins } = project
-  const logger = makeTestLog((text) => process.stderr.write(text))
+  const logger = makeTestLog(host, (text) => process.stderr.write(text))
   const server = await startServer({
     host,
     identity: await openIdentity(host),

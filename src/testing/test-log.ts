@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { makeValueRedactor, type Host } from '../host/index.ts'
 
 interface Line {
   readonly level: number
@@ -10,8 +11,9 @@ interface Line {
 const plain = new Set(['time', 'pid', 'hostname'])
 
 /** The log of an app under test: warnings and errors, as a person reads them, with the project's files in stacks. */
-export function makeTestLog(write: (text: string) => void): pino.Logger {
-  return pino({ level: 'warn' }, { write: (line) => write(formatLine(JSON.parse(line) as Line)) })
+export function makeTestLog({ logSecrets }: Pick<Host, 'logSecrets'>, write: (text: string) => void): pino.Logger {
+  const redact = makeValueRedactor(logSecrets)
+  return pino({ level: 'warn' }, { write: (line) => write(formatLine(JSON.parse(redact(line)) as Line)) })
 }
 
 function formatLine({ level, msg, err, ...rest }: Line): string {

@@ -7,7 +7,7 @@ import { checkManifest } from '../../src/backend/release/check-manifest.ts'
 import type { manifestShape } from '../../src/backend/release/manifest-shape.ts'
 import { buildRelease } from '../../src/build/index.ts'
 import { loadDefinition, type ClassCatalog } from '../../src/definition/index.ts'
-import { version } from '../../src/kit/index.ts'
+import { version, type DeclaredVariable } from '../../src/kit/index.ts'
 import type { Manifest } from '../../src/release/index.ts'
 import { makeSchemaCache } from '../../src/runtime/index.ts'
 import { part, whole } from '../definition/whole-project.ts'
@@ -28,7 +28,9 @@ const hasSameKeys: [
   Same<keyof Manifest['events'][string], keyof Shape['events'][string]>,
   Same<keyof Manifest['cronjobs'][string], keyof Shape['cronjobs'][string]>,
   Same<keyof Manifest['rates'][string], keyof Shape['rates'][string]>,
-] = [true, true, true, true, true, true, true]
+  Same<keyof Manifest['variables'][string], keyof Shape['variables'][string]>,
+  Same<keyof DeclaredVariable, keyof NonNullable<Shape['variables'][string]['declared']>>,
+] = [true, true, true, true, true, true, true, true, true]
 
 async function build(files: Readonly<Record<string, string>>): Promise<Manifest> {
   await using project = await makeProject({ 'package.json': '{"type":"module"}', ...files })
@@ -168,6 +170,10 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['a connection called System', (m) => (m.connections.System = m.connections.Other), /System/],
   ['a variable of Waypost', (m) => (m.connections.Other.config.x = '${env.WAYPOST_SECRET}'), /WAYPOST_SECRET/],
   ['a variable that it does not list', (m) => (m.connections.Other.config.x = '${env.HOME}'), /^\/variables /],
+  ['a declared variable of Waypost', (m) => (m.variables.WAYPOST_X = m.variables.KEY), /WAYPOST_X/],
+  ['a default of another type', (m) => (m.variables.MOST.declared.default = true), /The default of "MOST"/],
+  ['a secret with a default', (m) => (m.variables.KEY.declared.default = 'x'), /"KEY" has a default/],
+  ['a declared variable that is optional', (m) => (m.variables.KEY.optional = true), /^\/variables /],
   ['a variable where none may be', (m) => (m.events.made.description = '${env.HOME}'), /may not stand here/],
   ['an event of Waypost', (m) => (m.events['waypost.test'] = {}), /waypost\.test/],
   ['an event that there is not', (m) => (m.routes[0].methods[0].dispatch = 'x'), /event "x"/],

@@ -247,3 +247,33 @@ test('the result is the body of the lowest 2xx', () => {
   )
   assert.match(text, /result: number\n +responses: \{ 200: number; 202: string; 404: null \}/)
 })
+
+test('declared variables are typed, and no others', async () => {
+  const definition: Definition = {
+    ...emptyDefinition,
+    variables: {
+      STOCK_URL: { optional: false, declared: { type: 'string', description: 'Where stock is' } },
+      MOST: { optional: true, declared: { type: 'integer', default: 3 } },
+      DEBUG: { optional: true, declared: { type: 'boolean', default: false } },
+      DATABASE_URL: { optional: false },
+    },
+  }
+  const types = makeTypes(definition, { tables: {}, clientTypes: {} })
+  assert.match(
+    types,
+    /interface Env \{\n {4}\/\*\* Where stock is \*\/\n {4}STOCK_URL: string\n {4}MOST: number\n {4}DEBUG: boolean\n {2}\}/,
+  )
+  const use = (...lines: string[]) =>
+    `import type { Context } from 'waypost'\nexport const use = ({ env }: Context): unknown => [\n${lines.join(',\n')}]\n`
+  const errors = await compile({
+    'src/right.ts': use('env.STOCK_URL.length', 'env.MOST.toFixed()', 'env.DEBUG === true'),
+    'src/wrong.ts': use('env.DATABASE_URL', 'env.STOCK_URI', 'env.MOST.length', `(env.STOCK_URL = 'x')`),
+    '.waypost/types.d.ts': types,
+  })
+  assert.deepEqual(
+    errors.map((line) => line.slice(0, line.indexOf(','))),
+    ['src/wrong.ts(3', 'src/wrong.ts(4', 'src/wrong.ts(5', 'src/wrong.ts(6'],
+  )
+  // Without generated types anything goes, as with routes.
+  assert.deepEqual(await compile({ 'src/a.ts': use('env.ANY.length') }), [])
+})

@@ -22,6 +22,7 @@ action: { named: { class: echo } }
 scope: { a: { description: All } }
 cronjob: { tidy: { schedule: "0 4 * * *", timezone: UTC, action: src/a.ts } }
 rate: { few: { limit: 3, window: 1m, by: address } }
+env: { BASE: , KEY: { description: A key, secret: true }, MOST: { type: integer, default: 3 }, SHY: { type: boolean, default: true } }
 config: { token_lifetime: 30m, cors: [https://a.example] }
 plugins: []
 `

@@ -31,8 +31,11 @@ const routes = `
   /report/:name:
     path: { name: { type: string } }
     methods: { GET: { public: true, action: src/snippets/1.ts } }
+  /stock/:sku:
+    path: { sku: { type: string } }
+    methods: { GET: { public: true, action: src/snippets/2.ts } }
   /rate:
-    methods: { GET: { public: true, timeout: 5s, action: src/snippets/2.ts } }`
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/3.ts } }`
 
 describe('the snippets of the guides', () => {
   let project: TestProject
@@ -43,12 +46,12 @@ describe('the snippets of the guides', () => {
 
   it('type-check in the to-do project, and its definition takes theirs', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
-    assert.equal(code.length, 3)
+    assert.equal(code.length, 4)
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
-    const [connection = '', ...others] = readSnippets('docs/actions.md', 'yaml')
-    assert.deepEqual(others, [])
+    const sections = readSnippets('docs/actions.md', 'yaml')
+    assert.equal(sections.length, 2)
     await project.edit('waypost.yml', '\nschema:', `${routes}\nschema:`)
-    await project.write('waypost.yml', `${await project.read('waypost.yml')}${connection}`)
+    await project.write('waypost.yml', `${await project.read('waypost.yml')}${sections.join('')}`)
     assert.match((await project.run('validate --types --strict')).stdout, /^No problem: /)
     await project.edit('src/snippets/0.ts', "message: 'To-do created'", 'message: 7')
     assert.match((await project.run('validate --types')).stdout, /^src\/snippets\/0\.ts\(/)
@@ -66,7 +69,9 @@ describe('the snippets of the guides', () => {
     for (const [index, text] of tests.entries()) await project.write(`test/snippet-${index}.test.ts`, text)
     await project.ok('validate --types')
     const words = ['scripts/test.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']
-    const options = { cwd: project.folder, env: cleanEnvironment() } // without NODE_TEST_CONTEXT: it is no part of this run
+    // Without NODE_TEST_CONTEXT: it is no part of this run.
+    const env = cleanEnvironment({ STOCK_URL: 'http://127.0.0.1:9', STOCK_KEY: 'a key' })
+    const options = { cwd: project.folder, env }
     const { stdout } = await run(process.execPath, words, options)
     assert.match(stdout, /^✔ to-dos are listed on postgresql/m)
     assert.match(stdout, /^ℹ pass 5$/m)

@@ -134,7 +134,7 @@ function makeContext({ system, catalog, clock }: World): ActionContext {
   }
   const connections = { get: (name: string) => open[name]! } as ConnectionSet
   return makeActionContext(
-    { connections, clock, dispatcher: makeDispatcher(system, catalog) },
+    { connections, clock, dispatcher: makeDispatcher(system, catalog), env: {} },
     { principal: undefined, log: quietLog, signal: new AbortController().signal },
   )
 }

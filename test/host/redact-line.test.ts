@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeRedactor } from '../../src/host/redact-line.ts'
 
-const redact = makeRedactor(['a secret of "Waypost" of 32 characters'])
+const redact = makeRedactor(new Set(['a secret of "Waypost" of 32 characters']))
 const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl'
 
 for (const [what, fields, hidden] of [
@@ -48,4 +48,13 @@ test('a line stays the JSON that it was, and is read in time that grows as the l
   const began = process.cpuUsage()
   for (const text of long) redact(text)
   assert.ok(process.cpuUsage(began).user < 5e6)
+})
+
+test('values that are added later are left out too, the longer one first', () => {
+  const secrets = new Set(['first-secret'])
+  const redactAll = makeRedactor(secrets)
+  assert.equal(redactAll('{"msg":"first-secret second-\\"secret"}'), '{"msg":"[redacted] second-\\"secret"}')
+  secrets.add('second-"secret').add('first-secret-of-two').add('short')
+  const line = '{"msg":"first-secret-of-two first-secret second-\\"secret short"}'
+  assert.equal(redactAll(line), '{"msg":"[redacted] [redacted] [redacted] short"}')
 })

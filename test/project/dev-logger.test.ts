@@ -6,7 +6,7 @@ import { makeDevLogger } from '../../src/project/dev-logger.ts'
 
 function open(variables: Record<string, string> = {}) {
   const lines: LoggedLine[] = []
-  const logger = makeDevLogger(variables, { logged: (line) => void lines.push(line) })
+  const logger = makeDevLogger({ variables, logSecrets: new Set() }, { logged: (line) => void lines.push(line) })
   return { lines, logger, action: markOfAction(logger.child({ reqId: '7Q4F2K' })) }
 }
 

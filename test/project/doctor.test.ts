@@ -29,6 +29,9 @@ event:
   pinged: { scopes: [ping] }
 connection:
   Other: { class: postgresql, config: { url: "\${env.OTHER_URL}" } }
+env:
+  MOST: { type: integer, default: 3 }
+  KEY: { secret: true, default: "" }
 `,
   'src/ping.ts': 'export default class Ping { async handle() { return {} } }\n',
   'migrations/System/20261120-one.ts': migration('app_one'),
@@ -361,6 +364,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('a variable of the release that is not set here is a warning', async () => {
       const found = find(await run({ OTHER_URL: '' }), 'variables')
       assert.deepEqual([found.state, found.message], ['warn', 'The release needs OTHER_URL, which is not set here'])
+      const wrong = find(await run({ MOST: 'ten' }), 'variables')
+      assert.deepEqual([wrong.state, wrong.message], ['warn', 'MOST must be a whole number, not "ten"'])
     })
 
     test('migrations that have not run, that were edited, that are unknown here', async () => {

@@ -11,15 +11,20 @@ import { until } from '../support/until.ts'
 const files = {
   'waypost.yml': `config:
   docs: \${env.DOCS}
+env:
+  STEP: { type: integer, default: 1 }
 schema: !include schema.yml
 routes:
   /value: !include value.yml
   /count: { methods: { GET: { public: true, response: Value, action: src/count.ts } } }
+  /step: { methods: { GET: { public: true, response: Value, action: src/step.ts } } }
   /slow: { methods: { GET: { public: true, response: Value, action: src/slow.ts } } }
 `,
   'schema.yml': 'Value:\n  type: object\n  properties: { value: { type: integer } }\n',
   'value.yml': 'methods: { GET: { public: true, response: Value, action: src/value.ts } }\n',
   'src/value.ts': `import { base } from './base.ts'\nexport default class Value {\n  handle() {\n    return { value: base + 1, extra: 'no' }\n  }\n}\n`,
+  'src/step.ts':
+    'export default class Step {\n  handle(_, context) {\n    return { value: context.env.STEP }\n  }\n}\n',
   'src/base.ts': 'export const base = 0\n',
   'src/count.ts':
     'export default class Count {\n  count = 0\n  handle() {\n    this.count += 1\n    return { value: this.count }\n  }\n}\n',
@@ -47,7 +52,7 @@ describe('dev', () => {
     const console = new Proxy({} as DevConsole, {
       get: (_, what: string) => (about: Record<string, unknown>) => said.push({ what, about }),
     })
-    const { DOCS: _, ...environment } = process.env
+    const { DOCS: _, STEP: __, ...environment } = process.env
     const variables = { ...environment, DOCS: 'public' }
     server = await dev({ folder: root, variables, port: 0, deliver: false, console })
     await server.reload() // after the look at what was saved while it started
@@ -231,6 +236,16 @@ describe('dev', () => {
     await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
     assert.equal((await ask('/openapi.json')).status, 200)
     assert.deepEqual(await hear(), ['warned', 'reloaded .env mended'])
+  })
+
+  test('a save of .env changes the variables of actions; a value of another type is refused', async () => {
+    await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=11\n'))
+    assert.equal(await valueOf('/step'), 11)
+    await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=few\n'))
+    assert.equal(await valueOf('/step'), 11)
+    await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
+    assert.equal(await valueOf('/step'), 1)
+    assert.deepEqual(await hear(), ['reloaded .env', 'refused .env WP_DEFINITION_ENV_TYPE', 'reloaded .env mended'])
   })
 
   test('nothing is lost that was saved while something was broken or named by nothing', async () => {

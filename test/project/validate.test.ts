@@ -4,17 +4,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
+import type { Variables } from '../../src/kit/index.ts'
 import { validateProject } from '../../src/project/index.ts'
 
 /** The problems of a project of the given files, and whether its types were written. */
-async function validate(files: Readonly<Record<string, string>>) {
+async function validate(files: Readonly<Record<string, string>>, variables?: Variables) {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-validate-'))
   try {
     for (const [file, text] of Object.entries(files)) {
       await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
       await writeFile(path.join(folder, file), text)
     }
-    const { diagnostics } = await validateProject(folder)
+    const { diagnostics } = await validateProject(folder, variables)
     const problems = diagnostics.map(({ file, range, code }) => `${file}:${range.start.line} ${code}`)
     return { problems, typesWritten: existsSync(path.join(folder, '.waypost/types.d.ts')) }
   } finally {
@@ -61,4 +62,23 @@ test('a definition that cannot be read at all is the only problem', async () => 
 test('a sound project has no problem, and its types are written', async () => {
   const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: src/a.ts } } }\n'
   assert.deepEqual(await validate({ 'waypost.yml': yaml, 'src/a.ts': sound }), { problems: [], typesWritten: true })
+})
+
+test('declared variables are checked where the environment is given, and process.env is warned of', async () => {
+  const files = {
+    'waypost.yml': `env: { KEY: , MOST: { type: integer, default: 3 }, DEBUG: { type: boolean, default: false } }
+routes: { /a: { methods: { GET: { public: true, action: src/a.ts } } } }
+`,
+    'src/a.ts': 'export default class A {\n  handle() {\n    return process.env.KEY\n  }\n}\n',
+  }
+  const warning = 'src/a.ts:3 WP_BUILD_PROCESS_ENV'
+  assert.deepEqual((await validate(files)).problems, [warning])
+  assert.deepEqual((await validate(files, { KEY: 'x' })).problems, [warning])
+  const wrong = await validate(files, { MOST: '3.5', DEBUG: 'yes' })
+  assert.deepEqual(wrong.problems, [
+    'waypost.yml:1 WP_DEFINITION_ENV_MISSING',
+    'waypost.yml:1 WP_DEFINITION_ENV_TYPE',
+    'waypost.yml:1 WP_DEFINITION_ENV_TYPE',
+    warning,
+  ])
 })

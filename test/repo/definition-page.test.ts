@@ -38,6 +38,7 @@ const around: Record<string, Section> = {
   scope: { todo: {}, 'todo.write': {} },
   cronjob: { tidy: { schedule: '0 0 * * *', action: 'src/tidy.ts' } },
   rate: { gentle: { limit: 1, window: '1s' } },
+  env: { STOCK_URL: {} },
   config: {},
 }
 const plugins = ['waypost-plugin-example', { name: 'waypost-plugin-other' }]

@@ -10,6 +10,11 @@ export function describeManifest(manifest: Manifest): Record<string, unknown> {
     scope: manifest.scopes,
     cronjob: mapValues(manifest.cronjobs, ({ action, ...rest }) => ({ ...rest, action: describeAction(action) })),
     rate: mapValues(manifest.rates, ({ limit, windowMs, by }) => ({ limit, window: `${windowMs}ms`, by })),
+    env: Object.fromEntries(
+      Object.entries(manifest.variables).flatMap(([name, { declared }]) =>
+        declared === undefined ? [] : [[name, declared]],
+      ),
+    ),
     config: manifest.config,
     plugins: manifest.plugins,
   }

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { variableTypes } from '../../kit/index.ts'
 import { releaseLimits } from './limits.ts'
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -54,6 +55,13 @@ const migration = closed({
   artifact: hash,
 })
 
+const declared = closed({
+  type: Type.Enum([...variableTypes]),
+  description: Type.Optional(text),
+  default: Type.Optional(Type.Union([text, Type.Integer(), Type.Boolean()])),
+  secret: Type.Optional(Type.Literal(true)),
+})
+
 /** What a manifest looks like. What its names and texts mean is checked elsewhere. */
 export const manifestShape = closed({
   format: Type.Literal(1),
@@ -76,7 +84,7 @@ export const manifestShape = closed({
   ),
   config,
   plugins: Type.Array(closed({ name, config }), { maxItems: 1000 }),
-  variables: mapOf(closed({ optional: Type.Boolean() })),
+  variables: mapOf(closed({ optional: Type.Boolean(), declared: Type.Optional(declared) })),
   migrations: Type.Array(migration, { maxItems: 20_000 }),
   artifacts: Type.Record(hash, Type.Integer({ minimum: 0, maximum: releaseLimits.artifactBytes }), {
     maxProperties: 50_000,

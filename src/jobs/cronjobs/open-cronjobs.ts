@@ -4,7 +4,7 @@ import { makeDispatcher } from '../../events/index.ts'
 import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import { assertServable } from '../../release/index.ts'
 import { makeActionFinder, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
-import { type Host, loadModules, type ToServe, planCronjobs, type Plan } from '../../host/index.ts'
+import { loadModules, planCronjobs, resolveEnv, type Host, type Plan, type ToServe } from '../../host/index.ts'
 
 /** What cronjobs need of the machine that they run on. */
 export interface CronjobSources {
@@ -28,20 +28,21 @@ export interface CronjobSet {
 
 /**
  * Loads the code of a release's cronjobs and opens the connections of the release, if it has any cronjob.
- * @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB, or what keeps its code from being loaded
+ * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE, WP_SERVER_CRONJOB, or what keeps its code from being loaded
  */
 export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Promise<CronjobSet> {
   const { host, registry, plugins, prepareConfig } = sources
   const { manifest, id } = toRun.release
   assertServable(manifest)
   const plan = planCronjobs(toRun.release, host.variables)
+  const env = resolveEnv(host, toRun.release)
   const modules = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const actionFor = makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
   const actions = new Map(Object.entries(manifest.cronjobs).map(([name, job]) => [name, actionFor(job)]))
   const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections)
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, manifest.events, check)
-  const contexts = { connections, clock: host.clock, dispatcher }
+  const contexts = { connections, clock: host.clock, dispatcher, env }
   const { promise: idle, resolve: letGo } = Promise.withResolvers<void>()
   let users = 1 // this set itself
   const release = () => {

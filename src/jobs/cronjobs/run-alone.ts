@@ -31,7 +31,7 @@ export interface RunAloneOptions {
 export async function runAlone(
   host: Host,
   { release, ledger, slots }: ToRun,
-  { signal, plugins, logger = makeLogger(readLogLevel(host.variables, 'warn'), { file: 'stderr' }) }: RunAloneOptions,
+  { signal, plugins, logger = openLog(host) }: RunAloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
@@ -47,6 +47,10 @@ export async function runAlone(
     await close()
   }
   return reports
+}
+
+function openLog({ variables, logSecrets: secrets }: Host): Logger {
+  return makeLogger(readLogLevel(variables, 'warn'), { file: 'stderr', secrets })
 }
 
 /** The cronjobs of a release, with connections of their own. */

@@ -1,4 +1,4 @@
-import { resolveReferences, type Variables } from '../../kit/index.ts'
+import { describeMismatch, parseVariable, variable, type Variables } from '../../kit/index.ts'
 import { shortId, type StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
 import { nameServers, type LiveServer } from '../../host/index.ts'
@@ -42,17 +42,26 @@ export function checkRelease(
   }
 }
 
-/** Whether a server here would have the variables that the active release names. */
+/** Whether a server here would have the variables that the active release needs, and with values of their types. */
 export function checkVariables({ manifest }: StoredRelease, variables: Variables): readonly Finding[] {
-  const needed = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  if (needed.length === 0) return []
-  const references = needed.map((name) => `\${env.${name}}`)
-  const { missing } = resolveReferences(references, variables)
   const check = 'variables'
-  if (missing.length === 0)
+  const needed: string[] = []
+  const missing: string[] = []
+  const wrong: string[] = []
+  for (const [name, { optional, declared }] of Object.entries(manifest.variables)) {
+    const text = variable(variables, name)
+    if (!optional) needed.push(name)
+    if (text === undefined && !optional) missing.push(name)
+    if (text === undefined || declared === undefined || parseVariable(text, declared.type) !== undefined) continue
+    wrong.push(`${name} must be ${describeMismatch(declared, text)}`)
+  }
+  if (missing.length === 0 && wrong.length === 0) {
+    if (needed.length === 0) return []
     return [{ check, state: 'ok', message: `Variables of the release are set: ${needed.join(', ')}` }]
-  const message = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
-  const next = 'A server in this folder does not come up without: set it in the environment or in .env.'
+  }
+  const unset = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
+  const message = [...(missing.length === 0 ? [] : [unset]), ...wrong].join('; ')
+  const next = 'A server in this folder cannot serve the release: set them in the environment or in .env.'
   return [{ check, state: 'warn', message, next }]
 }
 

@@ -1,5 +1,5 @@
-import { parseSettings } from '../../kit/index.ts'
-import type { Manifest, ManifestEvent } from '../manifest.ts'
+import { parseSettings, type DeclaredVariable } from '../../kit/index.ts'
+import type { Manifest, ManifestEvent, ManifestVariable } from '../manifest.ts'
 import { breaking, differingKeys, harmless, tellValue, type ChangeDetail, type ChangeKind } from './change.ts'
 import { describeRate, isLowerRate, isSomeOf } from './compare-access.ts'
 import { compareAction } from './compare-methods.ts'
@@ -62,15 +62,36 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
   setting: { list: ({ config }) => config, compare: compareSetting },
   variable: {
     list: ({ variables }) => variables,
-    compare: (name, { after }) => [
-      harmless(after.variables[name]!.optional ? 'has a default now' : 'has no default now'),
-    ],
+    compare: (name, { before, after }) => compareVariables(before.variables[name]!, after.variables[name]!),
   },
   migration: {
     list: ({ migrations }) =>
       Object.fromEntries(migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum])),
     compare: () => [harmless('its text')],
   },
+}
+
+function compareVariables(before: ManifestVariable, after: ManifestVariable): readonly ChangeDetail[] {
+  const { declared: was } = before
+  const { declared: is } = after
+  const details: string[] = []
+  if (was === undefined && is !== undefined) details.push(describeVariable(is))
+  if (was !== undefined && is === undefined) details.push('actions do not read it any more')
+  if (was !== undefined && is !== undefined) {
+    for (const key of differingKeys(was, is) as (keyof DeclaredVariable)[]) {
+      if (key === 'description') details.push(key)
+      else if (key === 'secret') details.push(is.secret ? 'secret now' : 'not secret any more')
+      else details.push(tellValue(key, was[key], is[key]))
+    }
+  }
+  if (before.optional !== after.optional) details.push(after.optional ? 'has a default now' : 'has no default now')
+  return details.map(harmless)
+}
+
+/** Never its value, which each server has for itself. */
+export function describeVariable({ type, default: fallback, secret }: DeclaredVariable): string {
+  const value = fallback === undefined ? 'must be set' : `default ${JSON.stringify(fallback)}`
+  return [`${type} for actions`, ...(secret ? ['secret'] : []), value].join(', ')
 }
 
 /** Never what stands in a config: it may be a secret. */

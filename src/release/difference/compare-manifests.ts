@@ -1,7 +1,7 @@
 import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
-import { comparers, tellSetting, type EntriesContext } from './compare-entries.ts'
+import { comparers, describeVariable, tellSetting, type EntriesContext } from './compare-entries.ts'
 import { compareMethods, nameMethod, type PlacedMethod } from './compare-methods.ts'
 import { SchemaEffects } from './schema-effects.ts'
 import { findUses } from './variable-uses.ts'
@@ -95,8 +95,14 @@ function added(kind: ChangeKind, name: string, details: readonly ChangeDetail[])
 }
 
 function introduce(kind: ChangeKind, name: string, { after }: EntriesContext): readonly ChangeDetail[] {
-  if (kind === 'variable') return [harmless(`used by ${findUses(after, name).join(', ')}`)]
+  if (kind === 'variable') return introduceVariable(name, after)
   return kind === 'setting' ? tellSetting(name, {}, after.config) : []
+}
+
+function introduceVariable(name: string, after: Manifest): readonly ChangeDetail[] {
+  const { declared } = after.variables[name]!
+  const details = declared === undefined ? [] : [harmless(describeVariable(declared))]
+  return [...details, harmless(`used by ${findUses(after, name).join(', ')}`)]
 }
 
 function changed(

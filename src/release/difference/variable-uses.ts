@@ -1,7 +1,7 @@
 import { parseReferences } from '../../kit/index.ts'
 import type { Manifest, ManifestAction } from '../manifest.ts'
 
-/** Where a manifest names a variable: `connection Orders`, `cronjob nightly`, `setting docs`, `route GET /order`. */
+/** Where a manifest uses a variable: `actions`, `connection Orders`, `cronjob nightly`, `setting docs`, `route GET /order`. */
 export function findUses(manifest: Manifest, name: string): readonly string[] {
   const { connections, cronjobs, config, plugins, routes } = manifest
   const places: (readonly [string, unknown])[] = [
@@ -13,7 +13,8 @@ export function findUses(manifest: Manifest, name: string): readonly string[] {
       methods.map((method) => [`route ${method.method} ${path}`, configOf(method.action)] as const),
     ),
   ]
-  return places.filter(([, value]) => isNamedIn(value, name)).map(([place]) => place)
+  const named = places.filter(([, value]) => isNamedIn(value, name)).map(([place]) => place)
+  return manifest.variables[name]?.declared === undefined ? named : ['actions', ...named]
 }
 
 function configOf(action: ManifestAction): unknown {

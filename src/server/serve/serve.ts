@@ -21,7 +21,6 @@ import {
   readPort,
   reportServer,
   type ServerReport,
-  type ServerTracing,
   openTracing,
 } from '../../host/index.ts'
 import { openPruner, keepPruning } from '../../jobs/index.ts'
@@ -80,7 +79,9 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const opsAddress = readOpsAddress(variables, options.opsPort)
   const stopping = readStopping(variables)
   const tracing = await openTracing(variables)
-  const logger = options.logger ?? openLog(variables, tracing)
+  const logSecrets = new Set(variable(variables, 'WAYPOST_SECRET')?.split(','))
+  const logger =
+    options.logger ?? makeLogger(readLogLevel(variables, 'info'), { secrets: logSecrets, fields: tracing?.ids })
   const closers: (() => Promise<unknown>)[] = []
   const close = () => {
     const steps = closers.splice(0).toReversed()
@@ -88,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   }
   try {
     closers.push(async () => tracing?.close())
-    const host = await openHost({ ...options, onStatement: tracing?.statement })
+    const host = await openHost({ ...options, logSecrets, onStatement: tracing?.statement })
     closers.push(() => host.close())
     const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
     closers.push(stopAfterStrays(logger))
@@ -159,11 +160,6 @@ async function beServer({ options, server, identity, logger, closers }: Being): 
       : warnUndelivered({ server, logger, everyMs: options.warnMs }),
   )
   return report
-}
-
-function openLog(variables: Variables, tracing: ServerTracing | undefined): Logger {
-  const secrets = [variable(variables, 'WAYPOST_SECRET')]
-  return makeLogger(readLogLevel(variables, 'info'), { secrets, fields: tracing?.ids })
 }
 
 function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | undefined {

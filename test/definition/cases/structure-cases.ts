@@ -13,7 +13,7 @@ export const structureCases: readonly Case[] = [
     name: 'an unknown key that is near to none',
     files: { 'waypost.yml': 'zzzzzzzz: {}\n' },
     problems: [
-      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is no key of waypost.yml | Its keys are routes, schema, connection, event, action, scope, cronjob, rate, config, plugins',
+      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is no key of waypost.yml | Its keys are routes, schema, connection, event, action, scope, cronjob, rate, env, config, plugins',
     ],
   },
   {

@@ -54,4 +54,32 @@ export const variablesCases: readonly Case[] = [
       'waypost.yml:2:35 «${env.KEY}» WP_DEFINITION_ENV_PLACE "${env.KEY}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
     ],
   },
+  {
+    name: 'variables that are not declared right',
+    files: {
+      'waypost.yml': `env:
+  WAYPOST_URL: {}
+  my-url: {}
+  PAGE: { type: number }
+  LIMIT: { type: integer, default: 1.5 }
+  RETRIES: { default: 3 }
+  DEBUG: { type: boolean, default: "yes" }
+  KEY: { secret: true, default: hush }
+  TOKEN: { secret: yes, defualt: x }
+  HOST: { default: "\${env.NAME}" }
+`,
+    },
+    problems: [
+      'waypost.yml:2:3 «WAYPOST_URL» WP_DEFINITION_ENV_RESERVED The variable "WAYPOST_URL" is Waypost\'s own and may not be used here | Give the variable another name',
+      'waypost.yml:3:3 «my-url» WP_DEFINITION_NAME_INVALID "my-url" cannot be the name of a variable | Begin with a letter or _, and go on with those and digits',
+      'waypost.yml:4:17 «number» WP_DEFINITION_VALUE_INVALID "type" must be "string" or "integer" or "boolean", not "number" | One of string, integer, boolean',
+      'waypost.yml:5:36 «1.5» WP_DEFINITION_VALUE_INVALID The default of "LIMIT" must be a whole number, not 1.5',
+      'waypost.yml:6:23 «3» WP_DEFINITION_VALUE_INVALID The default of "RETRIES" must be a text, not 3 | Add type: integer, or quote it: "3"',
+      'waypost.yml:7:36 «"yes"» WP_DEFINITION_VALUE_INVALID The default of "DEBUG" must be true or false, not "yes" | Add type: string',
+      'waypost.yml:8:33 «hush» WP_DEFINITION_VALUE_INVALID The secret variable "KEY" has a default, which every release would contain | Remove it, or write default: "" where it is optional',
+      'waypost.yml:9:20 «yes» WP_DEFINITION_VALUE_INVALID "secret" must be true or false, not "yes" | Write true',
+      'waypost.yml:9:25 «defualt» WP_DEFINITION_KEY_UNKNOWN "defualt" is no key of a variable | Did you mean "default"?',
+      'waypost.yml:10:21 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" may not stand here | Variables may stand in the config of a connection or an action, in config and in cronjob',
+    ],
+  },
 ]

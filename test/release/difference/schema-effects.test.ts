@@ -152,3 +152,37 @@ test('a variable says who uses it', () => {
     ],
   )
 })
+
+test('a declared variable says what changes for the servers', () => {
+  const manifest = (variables: Manifest['variables']) => makeManifest({}, { variables })
+  const key: Manifest['variables'] = { KEY: { optional: false, declared: { type: 'string', secret: true } } }
+  const most: Manifest['variables'] = { MOST: { optional: true, declared: { type: 'integer', default: 5 } } }
+  const variablesOf = (before: Manifest['variables'], after: Manifest['variables']) =>
+    tell(manifest(before), manifest(after)).filter((line) => line.startsWith('variable'))
+  assert.deepEqual(variablesOf({}, { ...key, ...most }), [
+    'variable KEY string for actions, secret, must be set',
+    'variable KEY used by actions',
+    'variable MOST integer for actions, default 5',
+    'variable MOST used by actions',
+  ])
+  assert.deepEqual(
+    variablesOf(
+      { ...key, ...most, OLD: key['KEY']!, NEW: { optional: false } },
+      {
+        KEY: { optional: true, declared: { type: 'string', description: 'A key', default: '' } },
+        MOST: { optional: true, declared: { type: 'integer', default: 6 } },
+        OLD: { optional: false },
+        NEW: { optional: false, declared: { type: 'boolean' } },
+      },
+    ),
+    [
+      'variable KEY default "" is new',
+      'variable KEY description',
+      'variable KEY not secret any more',
+      'variable KEY has a default now',
+      'variable MOST default 6, was 5',
+      'variable NEW boolean for actions, must be set',
+      'variable OLD actions do not read it any more',
+    ],
+  )
+})
