@@ -36,8 +36,15 @@ describe('the console says why OAuth2 refused, and who called', () => {
       reason: 'invalid_client: Unknown client or wrong secret',
     },
     {
-      name: 'an authorization request that goes back to the client',
+      name: 'an authorization request that ends at a page',
       path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=${redirectUri}&response_type=token`,
+      status: 400,
+      reason: 'unsupported_response_type: The only response_type is code',
+    },
+    {
+      name: 'an authorization request that goes back to the client',
+      path: () =>
+        `/authorization/authorize?client_id=${clientId}&redirect_uri=${redirectUri}&response_type=token&prompt=none`,
       status: 303,
       reason: 'unsupported_response_type: The only response_type is code',
     },

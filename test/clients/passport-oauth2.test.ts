@@ -93,7 +93,7 @@ for (const kind of systemKinds) {
 
       site.use(makeStrategy({ scope: 'nothing' }))
       const other = await leave()
-      const sentBack = await world.send(`GET ${other.url.pathname}${other.url.search}`)
+      const sentBack = await world.send(`GET ${other.url.pathname}${other.url.search}&prompt=none`)
       const error = await comeBack(new URL(sentBack.headers.get('location') ?? ''), other.cookie)
       assert.deepEqual([error['name'], error['code']], ['AuthorizationError', 'invalid_scope'])
     })

@@ -27,7 +27,7 @@ export function speakPages(app: FastifyInstance): void {
     const hint = told.status < 500 ? told.hint : `It is logged as request ${request.id}.`
     if (told.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
     const { title, message: detail, status } = told
-    request.reason = detail
+    request.reason ??= detail
     return sendPage(reply.code(status), renderError({ title, detail, hint }))
   })
 }

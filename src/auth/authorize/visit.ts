@@ -8,6 +8,7 @@ import { checkRequest, type CheckedRequest } from './check-request.ts'
 import type { Cookies } from './cookies.ts'
 import { isFormToken } from './form-token.ts'
 import { PageError } from './page-error.ts'
+import { findSession } from './session.ts'
 import { normalizeQuery, parseQuery, rewriteQuery } from './query-parameters.ts'
 
 /** What the pages need of their server. */
@@ -29,7 +30,8 @@ export interface Visit extends PageOptions {
 }
 
 /**
- * Answers a request that was checked. What is wrong with it goes to the client, if it is known where that is.
+ * Answers a request that was checked. What is wrong with it goes to the client, if it is known where that is and the
+ * browser may be sent there.
  * @throws PageError
  */
 export async function answerRequest(
@@ -44,8 +46,25 @@ export async function answerRequest(
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     visit.request.reason = `${error.error}: ${error.message}`
+    if (!(await mayGoBack(visit, addressed, error))) throw toPage(error)
     return goBack(visit, addressed, { error: error.error, error_description: error.message })
   }
+}
+
+/**
+ * Anyone can register a client and send a link with a request that is not valid: until somebody has signed in, nobody
+ * is redirected by it (RFC 9700 §4.11.2). A client that asks with `prompt=none` is answered: it shows no page at all. A
+ * user who denies has seen ours.
+ */
+async function mayGoBack({ issuer, cookies, request }: Visit, { parameters }: AddressedRequest, { error }: OAuthError) {
+  if (error === 'access_denied' || parameters.text('prompt') === 'none') return true
+  return (await findSession(issuer, cookies.session(request))) !== undefined
+}
+
+function toPage({ error, message }: OAuthError): PageError {
+  return new PageError('The request of this app is not valid', `${message} (${error}).`, {
+    hint: 'Go back to the app and start again. Apps learn of errors at their redirect URI once a user has signed in.',
+  })
 }
 
 /** Sends the browser back to the client. */

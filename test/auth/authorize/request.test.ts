@@ -12,6 +12,7 @@ import {
   requestOf,
   writeQuery,
   type Parameters,
+  type Visitor,
 } from './visitor.ts'
 
 type Sent = Parameters | ((client: Credentials) => Parameters | string)
@@ -97,7 +98,6 @@ const redirects: readonly (readonly [name: string, sent: Sent, error: string, sa
   ['with an unknown prompt', { prompt: 'create' }, 'invalid_request', /prompt/],
   ['with prompt none and login', { prompt: 'none login' }, 'invalid_request', /prompt/],
   ['with a max_age that is no number', { max_age: '-1' }, 'invalid_request', /max_age/],
-  ['with prompt none and nobody logged in', { prompt: 'none' }, 'login_required'],
   ['that is too long', { login_hint: 'a'.repeat(8000) }, 'invalid_request', /longer/],
   ['with scope twice', (client) => `${writeQuery(requestOf(client))}&scope=todo`, 'invalid_request', /"?scope/],
   ['with response_type twice', (client) => `${writeQuery(requestOf(client))}&response_type=code`, 'invalid_request'],
@@ -120,12 +120,16 @@ for (const kind of systemKinds) {
   describe(`an authorization request on ${kind}`, () => {
     let world: World
     let client: Credentials
+    /** Of somebody who has signed in: errors are sent to the client. */
+    let signedIn: Visitor
     before(async () => {
       world = await openWorld(kind)
       client = await world.addClient({
         grants: ['authorization_code'],
         redirectUris: [callback, 'https://app.example.com/other'],
       })
+      signedIn = makeVisitor(world)
+      await signedIn.logIn(await signedIn.authorize(requestOf(client)))
     })
     after(() => world.close())
 
@@ -133,7 +137,8 @@ for (const kind of systemKinds) {
       const said = typeof sent === 'function' ? sent(client) : sent
       return typeof said === 'string' ? said : writeQuery(requestOf(client, said))
     }
-    const ask = (sent: Sent) => makeVisitor(world).send(`GET /authorization/authorize?${queryOf(sent)}`)
+    const ask = (sent: Sent, visitor = makeVisitor(world)) =>
+      visitor.send(`GET /authorization/authorize?${queryOf(sent)}`)
 
     for (const [name, sent, said] of pages) {
       test(`${name} ends at a page`, async () => {
@@ -146,8 +151,11 @@ for (const kind of systemKinds) {
     }
 
     for (const [name, sent, error, said] of redirects) {
-      test(`${name} is redirected with ${error}`, async () => {
-        const { to, parameters } = readAnswer(await ask(sent))
+      test(`${name} is redirected with ${error} once somebody has signed in, and ends at a page before`, async () => {
+        const page = await ask(sent)
+        assert.deepEqual([page.status, page.headers.get('location')], [400, null])
+        assert.match(readPage(page), new RegExp(`\\(${error}\\)`))
+        const { to, parameters } = readAnswer(await ask(sent, signedIn))
         assert.equal(to, callback)
         const { error_description: description = '', ...rest } = parameters
         assert.deepEqual(rest, { error, state: 'x', iss: issuer })
@@ -169,8 +177,25 @@ for (const kind of systemKinds) {
         assert.equal((await world.send(`GET /authorization/authorize${target}`)).status, 400)
     })
 
+    test('with prompt none is answered whatever is wrong, since it may show no page', async () => {
+      assert.equal(readAnswer(await ask({ prompt: 'none' })).parameters['error'], 'login_required')
+      const invalid = readAnswer(await ask({ prompt: 'none', response_type: 'token' }))
+      assert.equal(invalid.parameters['error'], 'unsupported_response_type')
+      for (const prompt of ['none login', 'NONE', 'none\t']) assert.equal((await ask({ prompt })).status, 400, prompt)
+      const twice = await ask((client) => `${writeQuery(requestOf(client))}&prompt=none&prompt=none`)
+      assert.equal(twice.status, 400)
+    })
+
+    test('is not redirected by a session that has ended', async () => {
+      const stale = makeVisitor(world)
+      stale.cookies.set('__Host-waypost-session', 'a'.repeat(43))
+      assert.equal((await ask({ response_type: 'token' }, stale)).status, 400)
+      const form = { request: queryOf({ response_type: 'token' }), username: 'ann', password: 'wrong', csrf: 'x' }
+      assert.equal((await stale.send('POST /authorization/login', form)).status, 403)
+    })
+
     test('with state twice is answered without one', async () => {
-      const answer = await ask((client) => `${writeQuery(requestOf(client))}&state=y`)
+      const answer = await ask((client) => `${writeQuery(requestOf(client))}&state=y`, signedIn)
       assert.deepEqual(Object.keys(readAnswer(answer).parameters).sort(), ['error', 'error_description', 'iss'])
     })
 
@@ -181,13 +206,13 @@ for (const kind of systemKinds) {
       assert.equal(page.status, 400)
       assert.match(readPage(page), /disabled/)
       const other = await world.addClient({ redirectUris: [callback] })
-      assert.equal(readAnswer(await ask(requestOf(other))).parameters['error'], 'unauthorized_client')
+      assert.equal(readAnswer(await ask(requestOf(other), signedIn)).parameters['error'], 'unauthorized_client')
     })
 
     test('goes for clients without a secret too, to the only redirect URI where it names none', async () => {
       const { id } = await world.addClient({ public: true, grants: ['authorization_code'], redirectUris: [callback] })
       assert.equal((await ask(requestOf({ id }))).status, 200)
-      const answer = await ask(requestOf({ id }, { redirect_uri: undefined, response_type: 'token' }))
+      const answer = await ask(requestOf({ id }, { redirect_uri: undefined, response_type: 'token' }), signedIn)
       assert.equal(readAnswer(answer).to, callback)
     })
 
@@ -200,7 +225,7 @@ for (const kind of systemKinds) {
       const asking = await world.addClient({ grants: ['authorization_code'], redirectUris: uris })
       for (const [index, joined] of ['&', '', ''].entries()) {
         const redirect_uri = uris[index]!
-        const answer = await ask(requestOf(asking, { redirect_uri, response_type: 'token' }))
+        const answer = await ask(requestOf(asking, { redirect_uri, response_type: 'token' }), signedIn)
         const location = answer.headers.get('location') ?? ''
         assert.ok(location.startsWith(`${redirect_uri}${joined}error=unsupported_response_type&`), location)
       }
@@ -232,7 +257,7 @@ for (const kind of systemKinds) {
     test('may name any port of this machine, and no other thing that was not registered', async () => {
       const app = await world.addClient({ grants: ['authorization_code'], redirectUris: local })
       for (const [redirect_uri, isRegistered] of ports) {
-        const answer = await ask(requestOf(app, { redirect_uri, response_type: 'token' }))
+        const answer = await ask(requestOf(app, { redirect_uri, response_type: 'token' }), signedIn)
         assert.equal(answer.status, isRegistered ? 303 : 400, redirect_uri)
         if (isRegistered) assert.ok(answer.headers.get('location')?.startsWith(redirect_uri), redirect_uri)
       }
@@ -252,7 +277,7 @@ for (const kind of systemKinds) {
       const escaped = [...states.map(encodeURIComponent), '%FF%FE%00%C3%28', "'()*!~", '%C0%AF', 'a+b', '%', '%z']
       for (const state of escaped) {
         const query = writeQuery(requestOf(client, { state: undefined, response_type: 'token' }))
-        const answer = await makeVisitor(world).send(`GET /authorization/authorize?${query}&state=${state}`)
+        const answer = await signedIn.send(`GET /authorization/authorize?${query}&state=${state}`)
         const [, back = ''] = /[?&]state=([^&]*)/.exec(answer.headers.get('location') ?? '') ?? []
         assert.deepEqual(toBytes(back), toBytes(state), state)
       }

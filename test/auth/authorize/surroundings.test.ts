@@ -13,7 +13,7 @@ import { callback, makeVisitor, readPage, requestOf, writeQuery } from './visito
 test('requests are answered whatever byte is in them, and it comes back escaped where HTTP lets it through', async () => {
   await using world = await openWorld('sqlite')
   const client = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
-  const query = writeQuery(requestOf(client, { response_type: 'token', state: undefined }))
+  const query = writeQuery(requestOf(client, { response_type: 'token', prompt: 'none', state: undefined }))
   const ask = (state: Buffer) =>
     sendTarget(world.url, Buffer.concat([Buffer.from(`/authorization/authorize?${query}&state=`), state]))
   const { status, location = '' } = await ask(Buffer.from('"<>\\^`{|}'))
