@@ -48,8 +48,12 @@ type Compile = (schema: JsonSchema) => ValidateFunction
 
 /** Loaded only when a class is used: most of the time that a small project takes would go here. */
 async function loadCompiler(): Promise<Compile> {
-  const [{ Ajv2020 }, { default: addFormats }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
-  const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
+  // Of CommonJS that is bundled and loaded later there is only the default export.
+  const [{ default: ajvModule }, { default: addFormats }] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv-formats'),
+  ])
+  const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true })
   addFormats.default(ajv)
   useExactKeywords(ajv)
   return (schema) => ajv.compile(schema)
