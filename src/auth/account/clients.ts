@@ -13,6 +13,7 @@ import { findUser, loadUserScopes } from './users.ts'
 export const loginClientId = '00000000-0000-4000-8000-000000000001'
 
 export const grantTypes = ['client_credentials', 'refresh_token', 'authorization_code', 'password'] as const
+export type GrantType = (typeof grantTypes)[number]
 
 /** It stands on the consent page and in tables: nothing in it may be invisible or turn the text around. */
 const clientName = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u

@@ -4,16 +4,19 @@ import { grantAuthorizationCode } from './grant-authorization-code.ts'
 import { grantPassword } from './grant-password.ts'
 import { requireParameter } from './oauth-request.ts'
 import { refreshTokens } from '../token/refresh.ts'
+import type { GrantType } from '../account/clients.ts'
 import { intersect } from '../account/scopes.ts'
 import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 
 /** The grants that the token endpoint knows, by `grant_type`. */
-export const grants: ReadonlyMap<string, Grant> = new Map([
-  ['client_credentials', grantClientCredentials],
-  ['refresh_token', grantRefreshToken],
-  ['password', grantPassword],
-  ['authorization_code', grantAuthorizationCode],
-])
+export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>(
+  Object.entries({
+    client_credentials: grantClientCredentials,
+    refresh_token: grantRefreshToken,
+    password: grantPassword,
+    authorization_code: grantAuthorizationCode,
+  } satisfies Record<GrantType, Grant>),
+)
 
 /** RFC 6749 §4.4; acts as the client's owner. */
 async function grantClientCredentials(issuer: TokenIssuer, { client, requested }: GrantRequest): Promise<IssuedTokens> {

@@ -28,24 +28,34 @@ function describeRoute({ deprecated, methods }: ManifestRoute) {
   })
 }
 
-/** Everything that a route may say for its methods is said by each of them; but for the path they share. */
-function describeMethod(method: ManifestMethod) {
-  const { public: isPublic, description, scopes, query, request, responses, dispatch, timeoutMs, rate, html } = method
-  return defined({
-    public: isPublic,
-    description,
-    scopes,
-    parameters: query,
-    request,
+/** How each key of a method is written in `waypost.yml`; a route's own keys are written on each of its methods. */
+const methodKeys = {
+  method: () => ({}), // the key of the method's entry
+  public: (value) => ({ public: value }),
+  description: (value) => ({ description: value }),
+  scopes: (value) => ({ scopes: value }),
+  params: () => ({}), // on the route
+  query: (value) => ({ parameters: value }),
+  request: (value) => ({ request: value }),
+  responses: (value) => ({
     responses: Object.fromEntries(
-      Object.entries(responses).map(([status, schema]) => [status, isBodyless(status) ? null : schema]),
+      Object.entries(value).map(([status, schema]) => [status, isBodyless(status) ? null : schema]),
     ),
-    action: describeAction(method.action),
-    dispatch,
-    timeout: timeoutMs === undefined ? undefined : `${timeoutMs}ms`,
-    rate,
-    html,
-  })
+  }),
+  action: (value) => ({ action: describeAction(value) }),
+  dispatch: (value) => ({ dispatch: value }),
+  timeoutMs: (value) => ({ timeout: `${value}ms` }),
+  rate: (value) => ({ rate: value }),
+  html: (value) => ({ html: value }),
+  source: () => ({}),
+} satisfies { [Key in keyof Required<ManifestMethod>]: (value: NonNullable<ManifestMethod[Key]>) => object }
+
+function describeMethod(method: ManifestMethod): Record<string, unknown> {
+  const write: Readonly<Record<string, (value: never) => object>> = methodKeys
+  const parts = Object.entries(method).flatMap(([key, value]) =>
+    value === undefined || write[key] === undefined ? [] : [write[key](value as never)],
+  )
+  return Object.assign({}, ...parts) as Record<string, unknown>
 }
 
 export function isBodyless(status: string): boolean {

@@ -1,5 +1,6 @@
 import { Type, type TSchema } from 'typebox'
 import { variableTypes } from '../../kit/index.ts'
+import type { Manifest, ManifestMethod, ManifestRoute } from '../../release/index.ts'
 import { releaseLimits } from './limits.ts'
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -40,13 +41,13 @@ const method = closed({
   rate: Type.Optional(name),
   html: Type.Optional(Type.Literal('trusted')),
   source: Type.String({ maxLength: 1000 }),
-})
+} satisfies Record<keyof ManifestMethod, TSchema>)
 
 const route = closed({
   path: Type.String({ minLength: 1, maxLength: 1000 }),
   deprecated: Type.Optional(Type.Union([Type.String({ maxLength: 10 }), Type.Literal(true)])),
   methods: Type.Array(method, { minItems: 1, maxItems: 5 }),
-})
+} satisfies Record<keyof ManifestRoute, TSchema>)
 
 const migration = closed({
   connection: name,
@@ -90,4 +91,4 @@ export const manifestShape = closed({
     maxProperties: 50_000,
     additionalProperties: false,
   }),
-})
+} satisfies Record<keyof Manifest, TSchema>)

@@ -15,27 +15,53 @@ export function nameMethod({ route, method }: Pick<PlacedMethod, 'route' | 'meth
   return `${method.method} ${route.path}`
 }
 
-/** What differs between two versions of a method, for those who call it. */
+type Compare = (before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects) => readonly ChangeDetail[]
+
+const isComparedElsewhere: Compare = () => []
+
+/** How each key of a method is compared, in the order in which a plan shows the details. */
+const comparisons = {
+  method: isComparedElsewhere, // together with the path it says which methods are compared
+  public: (before, after) => compareAccess(before.method, after.method),
+  scopes: isComparedElsewhere, // with `public`
+  params: comparePaths,
+  query: compareQueries,
+  request: compareRequests,
+  responses: compareResponses,
+  rate: (before, after) => compareRates(rateOf(before), rateOf(after)),
+  action: (before, after) => compareAction(before.method.action, after.method.action),
+  dispatch: compareValues('dispatch'),
+  timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
+  html: compareValues('html'),
+  description: ({ method: was }, { method: is }) =>
+    was.description === is.description ? [] : [harmless('description')],
+  source: isComparedElsewhere, // callers do not see it
+} satisfies Record<keyof ManifestMethod, Compare>
+
+/** How each key of a route is compared for each of its methods. */
+const routeComparisons = {
+  path: isComparedElsewhere, // with the parameters of each method
+  methods: isComparedElsewhere,
+  deprecated: (before, after) => compareDeprecation(before.route, after.route),
+} satisfies Record<keyof ManifestRoute, Compare>
+
+/** Returns what differs between two versions of a method for its callers. */
 export function compareMethods(
   before: PlacedMethod,
   after: PlacedMethod,
   effects: SchemaEffects,
 ): readonly ChangeDetail[] {
-  const [was, is] = [before.method, after.method]
-  const rateOf = ({ method: { rate }, rates }: PlacedMethod) => ({
-    name: rate,
-    rate: rate === undefined ? undefined : rates[rate],
-  })
-  return [
-    ...compareAccess(was, is),
-    ...comparePaths(before, after, effects),
-    ...compareSent(before, after, effects),
-    ...compareResponses(before, after, effects),
-    ...compareRates(rateOf(before), rateOf(after)),
-    ...compareDeprecation(before.route, after.route),
-    ...compareAction(was.action, is.action),
-    ...compareOthers(was, is),
-  ]
+  const all: readonly Compare[] = [...Object.values(comparisons), ...Object.values(routeComparisons)]
+  return all.flatMap((compare) => compare(before, after, effects))
+}
+
+function rateOf({ method: { rate }, rates }: PlacedMethod) {
+  return { name: rate, rate: rate === undefined ? undefined : rates[rate] }
+}
+
+function compareValues(key: 'dispatch' | 'timeoutMs' | 'html', label: string = key): Compare {
+  return ({ method: was }, { method: is }) =>
+    was[key] === is[key] ? [] : [harmless(tellValue(label, was[key], is[key]))]
 }
 
 const anyObject: JsonSchema = { type: 'object' }
@@ -72,26 +98,22 @@ function rename(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSch
   }
 }
 
-function compareSent(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
-  const user = nameMethod(after)
+function compareQueries(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
+  const [was, is] = [before.method.query ?? anyObject, after.method.query ?? anyObject]
+  return label(
+    'query',
+    effects.compare({ before: was, after: is, way: 'request', isCoerced: true, user: nameMethod(after) }),
+  )
+}
+
+function compareRequests(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
   const [was, is] = [before.method, after.method]
-  const query = effects.compare({
-    before: was.query ?? anyObject,
-    after: is.query ?? anyObject,
-    way: 'request',
-    isCoerced: true,
-    user,
-  })
   const takesBody = ['POST', 'PUT', 'PATCH'].includes(is.method)
   const bodyOf = ({ request }: ManifestMethod) => request ?? (takesBody ? anyObject : true)
-  // Where no schema is said a call without a body passes.
+  // Without a schema, a call without a body is accepted.
   const isNew = was.request === undefined && is.request !== undefined
-  const request = effects.compare({ before: bodyOf(was), after: bodyOf(is), way: 'request', user })
-  return [
-    ...label('query', query),
-    ...(isNew ? [breaking('request: a body is required now')] : []),
-    ...label('request', request),
-  ]
+  const details = effects.compare({ before: bodyOf(was), after: bodyOf(is), way: 'request', user: nameMethod(after) })
+  return [...(isNew ? [breaking('request: a body is required now')] : []), ...label('request', details)]
 }
 
 function compareResponses(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
@@ -129,14 +151,4 @@ export function compareAction(before: ManifestAction, after: ManifestAction): re
   if (nameOf(before) !== nameOf(after)) return [harmless(`action ${nameOf(after)}, was ${nameOf(before)}`)]
   if ('file' in after || 'file' in before) return [harmless(`code of ${nameOf(after)}`)]
   return [harmless(`config of ${after.class}: ${differingKeys(before.config, after.config).join(', ')}`)]
-}
-
-function compareOthers(before: ManifestMethod, after: ManifestMethod): readonly ChangeDetail[] {
-  const keys = ['dispatch', 'timeoutMs', 'html'] as const
-  const changed = keys.filter((key) => before[key] !== after[key])
-  const isDescribed = before.description !== after.description
-  return [
-    ...changed.map((key) => harmless(tellValue(key === 'timeoutMs' ? 'timeout (ms)' : key, before[key], after[key]))),
-    ...(isDescribed ? [harmless('description')] : []),
-  ]
 }
