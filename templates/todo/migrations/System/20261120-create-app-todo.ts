@@ -10,6 +10,8 @@ export default {
       .addColumn('content', 'text', (column) => column.notNull())
       .addColumn('insert_date', type.timestamp, (column) => column.notNull())
       .execute()
+    // For the list: the open to-dos, newest first.
+    await db.schema.createIndex('app_todo_list').on('app_todo').columns(['status', 'insert_date', 'id']).execute()
   },
   async down(db) {
     await db.schema.dropTable('app_todo').execute()
