@@ -44,7 +44,11 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
     const found = thorough(value)
     return describe(found.length === 0 ? fast.errors : found, part, value)
   }
-  return isCoerced && holdsNumbers(schema, named) ? withStrictNumbers({ check, thorough, part }) : check
+  if (!isCoerced) return check
+  const isNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
+  const found = isNullable === undefined ? check : withNulls(check, isNullable)
+  const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
+  return hasNumbers ? withStrictNumbers({ check: found, thorough, part }) : found
 }
 
 interface Checking {
@@ -71,8 +75,39 @@ function withStrictNumbers({ check, thorough, part }: Checking): Validator {
   }
 }
 
-function holdsNumbers(schema: JsonSchema, named: NamedSchemas): boolean {
-  return /"(?:integer|number)"/.test(JSON.stringify([schema, named]))
+type NullCheck = (values: Readonly<Record<string, unknown>>, name: string) => boolean
+
+/** A check that takes the text `null` of a query for null where a parameter may be null: clients write it so. */
+function withNulls(check: Validator, isNullable: NullCheck): Validator {
+  return (value) => {
+    const values = value as Record<string, unknown>
+    const names = Object.keys(values).filter((name) => values[name] === 'null' && isNullable(values, name))
+    if (names.length === 0) return check(value)
+    for (const name of names) delete values[name] // it would be coerced to 0, "" or false where those are allowed too
+    const isMissing = ({ path, message }: SchemaProblem) =>
+      message === 'is required' && names.some((name) => path === `query/${name}`)
+    const found = check(value)?.filter((problem) => !isMissing(problem)) ?? []
+    for (const name of names) values[name] = null
+    return found.length === 0 ? undefined : found
+  }
+}
+
+/** Whether a parameter may be null, and not just anything. */
+function makeNullCheck(schema: JsonSchema, named: NamedSchemas): NullCheck {
+  let plain: ValidateFunction | undefined
+  return (values, name) => {
+    plain ??= compile(schema, named, { isCoerced: false, allErrors: true })
+    const [ofNull, ofObject] = [null, {}].map((probe) => {
+      plain!({ ...values, [name]: probe })
+      return plain!.errors?.some(({ instancePath }) => instancePath !== '' && parameterOf(instancePath) === name)
+    })
+    return ofNull !== true && ofObject === true
+  }
+}
+
+function mentions(type: string, schema: JsonSchema, named: NamedSchemas): boolean {
+  const text = JSON.stringify([schema, named])
+  return text.includes(`"${type}"`) || (type === 'null' && /[:,[]null[,\]}]/.test(text))
 }
 
 /** Writes results; a schema that fast-json-stringify cannot make code of is read with each result. */

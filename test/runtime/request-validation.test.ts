@@ -37,6 +37,24 @@ routes:
           price: { type: number, multipleOf: 0.01 }
           prices: { type: array, items: { type: number, multipleOf: 0.01 }, uniqueItems: true }
         action: src/echo.ts
+  /nulls:
+    methods:
+      GET:
+        public: true
+        parameters:
+          type: object
+          required: [needed]
+          properties:
+            needed: { type: [integer, 'null'], minimum: 1 }
+            since: { type: [integer, 'null'], default: 3 }
+            name: { type: [string, 'null'], minLength: 2 }
+            either: { oneOf: [{ type: integer }, { $ref: schema:///Nothing }] }
+            choice: { enum: [a, null] }
+            text: { type: string }
+            any: {}
+            count: { type: integer }
+            open: { type: boolean }
+        action: src/echo.ts
   /free:
     methods:
       GET: { public: true, action: src/echo.ts }
@@ -85,6 +103,7 @@ schema:
     properties: { from: { $ref: schema:///Day }, to: { $ref: schema:///Day }, step: { type: integer, default: 1 } }
   Day: { type: string, format: date }
   Count: { type: integer, minimum: 1 }
+  Nothing: { type: 'null' }
 config: { body_limit: 2kb }
 `
 
@@ -198,6 +217,45 @@ const cases: readonly Case[] = [
     status: 400,
     problems: ['body/kind must be one of {"of":1}'],
   },
+  {
+    what: 'null is null for a parameter that may be null, and a text for any other',
+    sent: { path: '/nulls?needed=null&since=null&name=null&either=null&choice=null&text=null&any=null&other=null' },
+    status: 200,
+    got: {
+      query: {
+        needed: null,
+        since: null,
+        name: null,
+        either: null,
+        choice: null,
+        text: 'null',
+        any: 'null',
+        other: 'null',
+      },
+    },
+  },
+  {
+    what: 'other parameters are coerced beside null, and all their problems are told',
+    sent: { path: '/nulls?needed=null&count=7&open=true&either=5' },
+    status: 200,
+    got: { query: { needed: null, since: 3, count: 7, open: true, either: 5 } },
+  },
+  {
+    what: 'null is no number and no boolean where it is not allowed',
+    sent: { path: '/nulls?needed=null&count=null&open=null&name=x' },
+    status: 400,
+    problems: [
+      'query/count must be integer',
+      'query/open must be boolean',
+      'query/name must NOT have fewer than 2 characters',
+    ],
+  },
+  {
+    what: 'a parameter that may be null and is not there is missing',
+    sent: { path: '/nulls?since=null' },
+    status: 400,
+    problems: ['query/needed is required'],
+  },
   ...['0x1', '01', '+1', '%2B.5', '.5', '5.', '%201', '1e', '1,5', 'NaN'].map((ratio) => ({
     what: `"${ratio}" is no number, which is written as in JSON`,
     sent: { path: `/item/7/a?ratio=${ratio}` },
@@ -260,7 +318,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'what may be null says so',
-    sent: { path: '/numbers?none=null' },
+    sent: { path: '/numbers?none=nil' },
     status: 400,
     problems: ['query/none must be integer or null'],
   },
