@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Definition, Method, Route } from '../definition/index.ts'
+import { bodylessStatuses } from '../kit/index.ts'
 import { makeObjectType, makeType, propertiesOf } from './make-type.ts'
 import { makeAliases, resolveReference, type TypeScope } from './type-scope.ts'
 import {
@@ -8,6 +9,7 @@ import {
   makeComment,
   makeKey,
   makeObject,
+  makeUnion,
   quote,
   unknownType,
   type Member,
@@ -69,15 +71,13 @@ function makeInterface(name: string, members: readonly Member[]): string {
 function makeRoute(route: Route, method: Method, scope: Scoped): Member {
   const responses = Object.entries(method.responses).map(([status, schema]) => ({
     key: status,
-    type: typeOf(schema, scope),
+    type: bodylessStatuses.has(status) ? atom('undefined') : typeOf(schema, scope),
   }))
-  // Statuses are three digits, so that they come in ascending order whatever made the object.
-  const success = responses.find(({ key }) => /^2\d\d$/.test(key))
   const members = [
     { key: 'params', type: makeParams(route.path, method.params, scope) },
     { key: 'query', type: makeQuery(method.query, scope) },
     { key: 'body', type: makeBody(method, scope) },
-    { key: 'result', type: success?.type ?? unknownType },
+    { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
   ]
   const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
@@ -86,6 +86,16 @@ function makeRoute(route: Route, method: Method, scope: Scoped): Member {
     type: atom(`{\n${lines.join('\n')}\n}`),
     description: method.description,
   }
+}
+
+/** What may be returned as it is: the body of the lowest 2xx, and nothing where a 2xx has no body. */
+function makeResult(responses: readonly Member[]): TypeText {
+  // Statuses are three digits, so that they come in ascending order whatever made the object.
+  const success = responses.filter(({ key }) => /^2\d\d$/.test(key))
+  const [lowest] = success
+  if (lowest === undefined) return unknownType
+  const body = bodylessStatuses.has(lowest.key) ? [] : [lowest.type]
+  return makeUnion([...body, ...(body.length === 0 || success.some(({ key }) => key === '204') ? [atom('void')] : [])])
 }
 
 /** Every parameter of the path, whatever the schema requires: a path without it is another path. */

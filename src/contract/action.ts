@@ -81,10 +81,10 @@ export interface Context {
   dispatch<Name extends EventName>(name: Name, data: EventData<Name>, options?: DispatchOptions): Promise<void>
   /** Makes the error that answers with the status and, as problem+json, the detail. `throw` it. */
   problem(status: number, detail: string): Error
-  /** Answers with another declared status, or with headers. */
-  respond<const Status extends number, Body>(
+  /** Answers with another declared status, or with headers; 204, 205 and 304 take no body. */
+  respond<const Status extends number, Body = undefined>(
     status: Status,
-    body: Body,
+    body?: Body,
     headers?: OutgoingHttpHeaders,
   ): Response<Status, Body>
   /** The variables that `env:` in waypost.yml declares, read by this server when it brought up the release. */

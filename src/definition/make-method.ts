@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { parseDuration } from '../kit/index.ts'
+import { bodylessStatuses, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
@@ -87,9 +87,6 @@ function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefi
   return makeSchema(making.schemas, request.value)
 }
 
-/** Statuses whose answer has no body (RFC 9110). */
-const emptyStatuses: ReadonlySet<string> = new Set(['204', '205', '304'])
-
 function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
   const single = valueOf(node, 'response')
   const entries = entriesOf(valueOf(node, 'responses'))
@@ -101,7 +98,7 @@ function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
   }
   const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(making.schemas, single)]]
   for (const entry of entries) {
-    const isBodyless = emptyStatuses.has(entry.key)
+    const isBodyless = bodylessStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
       say(entry, `An answer ${entry.key} has no body`, `Write ${entry.key}: without a schema`)
     if (!isBodyless && isEmpty(entry.value)) {

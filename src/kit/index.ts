@@ -2,6 +2,7 @@
 // May import nothing of Waypost. Keep it small: a thing that only two rooms need lives in the lower of the two.
 export { isOfAction, markOfAction } from './action-log.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
+export { bodylessStatuses } from './bodyless-statuses.ts'
 export { systemClock, type Clock } from './clock.ts'
 export {
   describeMismatch,

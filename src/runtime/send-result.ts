@@ -47,17 +47,18 @@ export function makeSender(
     .map(Number)
     .filter((status) => status < 300)
   const usual = success.length === 0 ? 200 : Math.min(...success)
+  const ofNothing = success.includes(204) ? 204 : usual
   const isSafe = method.method === 'GET' // an action that changes something has done so by now
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(method, sources.pageHeaders)
 
   const sendNow = ({ result, context, reply }: Sending): Promise<void> | undefined => {
     const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
-    const status = given?.status ?? usual
+    const status = given?.status ?? (result === undefined ? ofNothing : usual)
     const body = given === undefined ? result : given.body
     const written = write({ status, body, type: given?.headers['content-type'] })
     if (written.dropped !== undefined) tellDropped(reply, action, written.dropped)
-    if (isSafe && status < 300 && written.payload !== undefined) assertAcceptable(reply.request, written)
+    if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
     if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, given })
@@ -100,7 +101,10 @@ function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeader
   }
 }
 
-/** @throws WP_RUNTIME_NOT_ACCEPTABLE for a caller who does not take what it is answered with */
+/**
+ * What the action chose to answer with is all there is, so that only a declared response can be refused beforehand.
+ * @throws WP_RUNTIME_NOT_ACCEPTABLE for a caller who does not take what it is answered with
+ */
 function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Written): void {
   if (accept === undefined || accept === '*/*' || accepts(accept, type)) return
   throw errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: type.split(';', 1)[0]! })

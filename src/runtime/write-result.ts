@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isJsonType, messageOf } from '../kit/index.ts'
+import { bodylessStatuses, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { listDropped } from './list-dropped.ts'
@@ -36,8 +36,7 @@ export interface Answering {
 export type Writer = (answering: Answering) => Written
 
 const jsonType = 'application/json; charset=utf-8'
-/** Statuses whose answer has no body (RFC 9110). */
-const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
+const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 
 /** @param action what messages call the action */
 export function makeWriter(sources: WriteSources, method: ManifestMethod, action: string): Writer {

@@ -277,3 +277,48 @@ test('declared variables are typed, and no others', async () => {
   // Without generated types anything goes, as with routes.
   assert.deepEqual(await compile({ 'src/a.ts': use('env.ANY.length') }), [])
 })
+
+test('a method that declares 204 may return nothing, and another 2xx beside it', async () => {
+  const empty = { type: 'null' }
+  const definition: Definition = {
+    ...emptyDefinition,
+    routes: [
+      {
+        path: '/a',
+        methods: [
+          makeMethod('DELETE', 'a.ts', { responses: { 204: empty, 409: { type: 'string' } } }),
+          makeMethod('GET', 'b.ts', { responses: { 200: { type: 'number' }, 204: empty, 304: empty } }),
+          makeMethod('POST', 'c.ts', { responses: { 201: { type: 'number' } } }),
+        ],
+        at,
+      },
+    ],
+  }
+  const types = makeTypes(definition, { tables: {}, clientTypes: {} })
+  assert.match(types, /result: void\n +responses: \{ 204: undefined; 409: string \}/)
+  assert.match(types, /result: number \| void\n +responses: \{ 200: number; 204: undefined; 304: undefined \}/)
+  const action = (key: string, code: string) => `import type { Action, Context, Request } from 'waypost'
+export default class Sample implements Action<'${key}'> {
+  ${code}
+}
+`
+  const found = await compile({
+    '.waypost/types.d.ts': types,
+    'src/a.ts': action(
+      'DELETE /a',
+      'async handle(_: unknown, context: Context) { if (1 > 2) throw context.problem(409, "x") }',
+    ),
+    'src/a2.ts': action(
+      'DELETE /a',
+      'handle(_: unknown, { respond }: Context) { return 1 > 2 ? respond(204) : respond(409, "x") }',
+    ),
+    'src/b.ts': action(
+      'GET /a',
+      'async handle(_: unknown, { respond }: Context) { if (1 > 2) return 1; if (2 > 3) return respond(304, undefined, { etag: "a" }) }',
+    ),
+    'src/c.ts': action('POST /a', 'async handle() {}'),
+    'src/c2.ts': action('POST /a', 'handle(_: unknown, { respond }: Context) { return respond(201) }'),
+    'src/d.ts': action('DELETE /a', 'async handle() { return { a: 1 } }'),
+  })
+  assert.deepEqual([...new Set(found.map((line) => line.split('(')[0]))], ['src/c.ts', 'src/c2.ts', 'src/d.ts'])
+})

@@ -18,6 +18,11 @@ routes:
     path: { kind: { type: string } }
     methods:
       GET: { public: true, action: src/raw.ts }
+  /declared/:kind:
+    path: { kind: { type: string } }
+    methods:
+      GET: { public: true, response: {}, action: src/raw.ts }
+  /either: { methods: { GET: { public: true, responses: { 200: Item, 204: }, action: src/either.ts } } }
   /page/:kind:
     path: { kind: { type: string } }
     methods:
@@ -51,6 +56,7 @@ const files = {
      return context.respond(409, { reason: 'taken', secret: 'x' })`,
   ),
   'src/nothing.ts': actionFile('return undefined'),
+  'src/either.ts': actionFile(`if (request.query.all !== undefined) return ${item}`),
   'src/missing.ts': actionFile('return { id: 1 }'),
   'src/dates.ts': actionFile('return { at: new Date(0) }'),
   'src/wrong.ts': actionFile(`return { id: 'not a number: secret', tags: [] }`),
@@ -131,6 +137,10 @@ describe('an answer of a route', () => {
     }
   })
 
+  test('is 204 where there is nothing to answer and 204 is declared beside another status', async () => {
+    assert.deepEqual([(await get('/either')).status, (await get('/either?all')).status], [204, 200])
+  })
+
   test('writes a Date as a date-time', async () => {
     assert.deepEqual((await get('/dates')).body, { at: '1970-01-01T00:00:00.000Z' })
   })
@@ -207,15 +217,21 @@ describe('an answer of a route', () => {
     ['/open', '*/*', 200],
     ['/open', 'text/html, application/*;q=0.5', 200],
     ['/open', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 200],
-    ['/open', 'application/json;q=0, */*', 406],
-    ['/open', 'text/html', 406],
-    ['/open', 'Application/XML', 406],
+    ['/respond?with=headers', 'application/json;q=0, */*', 406],
+    ['/respond?with=headers', 'text/html', 406],
+    ['/respond?with=headers', 'Application/XML', 406],
+    ['/respond?with=headers', 'application/*', 200],
+    ['/open', 'text/html', 200],
+    ['/open', 'application/json;q=0', 200],
     ['/open', 'nonsense', 200],
     ['/open', '', 200],
     ['/raw/hal', 'application/json', 200],
     ['/raw/text', 'text/csv', 200],
-    ['/raw/text', 'application/json', 406],
-    ['/raw/stream', 'text/*', 406],
+    ['/raw/text', 'application/json', 200],
+    ['/raw/stream', 'image/png', 200],
+    ['/declared/text', 'application/json', 406],
+    ['/declared/text', 'text/*', 200],
+    ['/declared/stream', 'image/png', 406],
     ['/nothing', 'text/html', 204],
     ['/respond', 'text/html', 409],
     ['/nowhere', 'text/html', 404],
