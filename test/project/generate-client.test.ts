@@ -34,12 +34,17 @@ test('the client of an API that is hard to describe, and of one with every kind 
 })
 
 // A tuple is a list of what may stand in it.
-const use = `import { postSearch, getOrderByX } from './nasty.ts'
+const use = `import { postSearch, getOrderByX, getRoot } from './nasty.ts'
 await postSearch({ p: ['a', 1], q: ['a', 2] })
 // @ts-expect-error
 await postSearch({ p: [true] })
 const found = await getOrderByX('1', { date: '2027-01-31' })
 if (found.status === 400) console.log(found.data.errors?.[0]?.path)
+const page = await getRoot()
+if (page.status === 200) console.log(page.data.length)
+if (page.status === 204) console.log('nothing')
+// @ts-expect-error
+if (page.status === 201) console.log('created')
 `
 const config = {
   compilerOptions: {

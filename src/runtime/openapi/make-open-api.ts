@@ -48,8 +48,9 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
   const { title = api.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
   // Nobody has said what may be done with the API; SPDX has a word for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
-  const description = isPrivate ? { description: howToCall } : {}
-  return { openapi: '3.1.0', info: { title, version, ...description, license }, ...document }
+  const contact = { name: title, ...(serverUrl === undefined ? {} : { url: serverUrl }) }
+  const description = isPrivate ? howToCall : 'No operation needs an access token.'
+  return { openapi: '3.1.0', info: { title, version, description, contact, license }, ...document }
 }
 
 function makePaths(api: Api) {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../contract/index.ts'
+import { bodylessStatuses } from '../../kit/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
@@ -69,6 +70,7 @@ function describe({ route, method }: RouteMethod, { rates }: Api): object {
       : `${rate.windowMs / 1000} s ${rate.by === 'address' ? 'from one address' : 'by one caller'}`
   const details = [
     ...(text.replace(/\.$/, '') === summary ? [] : [text]),
+    describeAccess(method),
     ...(rate === undefined ? [] : [`At most ${rate.limit} requests in ${window}.`]),
     ...(route.deprecated === undefined
       ? []
@@ -76,8 +78,16 @@ function describe({ route, method }: RouteMethod, { rates }: Api): object {
   ]
   return {
     summary: summary === '' ? `${method.method} ${route.path}` : summary,
-    ...(details.length === 0 ? {} : { description: details.join('\n\n') }),
+    description: details.join('\n\n'),
   }
+}
+
+function describeAccess({ public: isPublic, scopes }: ApiMethod): string {
+  if (isPublic) return 'No access token is needed.'
+  const names = scopes.map((scope) => `\`${scope}\``)
+  if (names.length === 0) return 'Requires an access token.'
+  const scope = names.length === 1 ? `the scope ${names[0]}` : `one of the scopes ${names.join(', ')}`
+  return `Requires an access token with ${scope}.`
 }
 
 /** A token needs one of the scopes, so each is a way in of its own. */
@@ -115,30 +125,29 @@ function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSour
     makeResponse(status, rootOf(schema, status), sources),
   ])
   const own = problemStatuses(method, bodySchema(method) !== undefined)
-  const isAnswered = Object.keys(method.responses).some((status) => status.startsWith('2'))
+  const isDeclared = Object.keys(method.responses).some((status) => status.startsWith('2'))
   const responses: Record<string, object> = {
-    ...(isAnswered ? {} : { 200: makeUndeclared(method) }),
+    ...(isDeclared ? {} : makeUndeclared(method)),
     ...Object.fromEntries(declared),
   }
   for (const status of own) responses[status] = addProblem(status, responses[status], sources)
   return responses
 }
 
-const bodyless = new Set(['204', '205', '304'])
-
 function makeResponse(status: string, root: SchemaRoot, sources: OperationSources): object {
   const said = typeof root.schema === 'object' ? root.schema['description'] : undefined
   const description = typeof said === 'string' ? said : (STATUS_CODES[status] ?? `Status ${status}`)
-  return bodyless.has(status)
+  return bodylessStatuses.has(status)
     ? { description }
     : { description, content: { 'application/json': makeMedia(root, sources) } }
 }
 
-function makeUndeclared({ html }: ApiMethod): object {
-  const type = html === 'trusted' ? 'text/html' : 'application/json'
+/** What an action answers that says nothing of it: anything, or nothing. */
+function makeUndeclared({ html }: ApiMethod): Record<string, object> {
+  const content = html === 'trusted' ? { 'text/html': { schema: { type: 'string' } } } : { '*/*': { schema: {} } }
   return {
-    description: 'What the action answers',
-    content: { [type]: { schema: html === 'trusted' ? { type: 'string' } : {} } },
+    200: { description: 'The result, of any media type', content },
+    204: { description: 'No result' },
   }
 }
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeOpenApi } from '../../../src/runtime/index.ts'
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
+import spectralRulesets from '@stoplight/spectral-rulesets'
+import { makeOpenApi, type OpenApi } from '../../../src/runtime/index.ts'
 import { readTemplate } from '../../support/template.ts'
 import { lintDocuments, loadManifest } from './document.ts'
 import { everyCombination, nastyProject } from './nasty-project.ts'
+
+const { Spectral } = spectralCore
+const { oas } = spectralRulesets
 
 test("Redocly's recommended rules find nothing in the documents of the templates", async () => {
   const documents = {
@@ -11,6 +16,23 @@ test("Redocly's recommended rules find nothing in the documents of the templates
     'empty.json': makeOpenApi(await loadManifest(readTemplate('empty')), { serverUrl: 'https://api.acme.test' }),
   }
   assert.deepEqual(await lintDocuments(documents), [])
+})
+
+test("Spectral's recommended rules find nothing in the documents of the templates", async () => {
+  const spectral = new Spectral()
+  spectral.setRuleset({ extends: [[oas as RulesetDefinition, 'recommended']] })
+  const lint = async (document: OpenApi) => {
+    const found = await spectral.run(JSON.parse(JSON.stringify(document)))
+    return found.map(({ code, path, message }) => `${code} ${path.join('/')} ${message}`)
+  }
+  const todo = makeOpenApi(await loadManifest(readTemplate('todo')))
+  assert.deepEqual(await lint(todo), [])
+  assert.deepEqual(
+    await lint(makeOpenApi(await loadManifest(readTemplate('empty')), { serverUrl: 'https://a.test' })),
+    [],
+  )
+  const { license: _license, contact: _contact, ...info } = todo.info
+  assert.match((await lint({ ...todo, info })).join(), /^info-contact info /)
 })
 
 test('they find nothing where schemas are nested, circular, boolean, of an older draft, or named as ours', async () => {

@@ -54,12 +54,20 @@ describe('an operation', () => {
   })
 
   test('is summed up by its first sentence; the rest, its rate and its deprecation stand in the description', () => {
-    assert.deepEqual([at('/todo', 'get').summary, at('/todo', 'get').description], ['Lists to-dos', undefined])
+    assert.equal(at('/todo', 'get').summary, 'Lists to-dos')
+    assert.equal(at('/todo', 'get').description, 'No access token is needed.')
     assert.equal(at('/todo', 'post').summary, 'Creates a to-do')
-    assert.equal(at('/todo', 'post').description, 'Creates a to-do. It is open then.')
+    assert.equal(
+      at('/todo', 'post').description,
+      'Creates a to-do. It is open then.\n\nRequires an access token with the scope `todo`.',
+    )
     const { summary, description, deprecated } = at('/todo/{todo_id}', 'delete')
     assert.deepEqual([summary, deprecated], ['DELETE /todo/:todo_id', true])
-    assert.equal(description, 'At most 10 requests in 60 s by one caller.\n\nDeprecated since 2027-01-31.')
+    assert.equal(
+      description,
+      'Requires an access token with one of the scopes `todo`, `admin`.\n\n' +
+        'At most 10 requests in 60 s by one caller.\n\nDeprecated since 2027-01-31.',
+    )
   })
 
   test('has a parameter for each property of path and query, with its default', () => {
@@ -143,6 +151,7 @@ describe('a document', () => {
     const document = await describeYaml(todo, { serverUrl: 'https://api.acme.test', title: 'Acme', version: '7' })
     assert.deepEqual([document.info.title, document.info.version], ['Acme', '7'])
     assert.deepEqual(document.servers, [{ url: 'https://api.acme.test' }])
+    assert.deepEqual(document.info.contact, { name: 'Acme', url: 'https://api.acme.test' })
     const { authorizationCode, clientCredentials } = document.components.securitySchemes.oauth2.flows
     assert.equal(authorizationCode.authorizationUrl, 'https://api.acme.test/authorization/authorize')
     for (const { tokenUrl, refreshUrl } of [authorizationCode, clientCredentials]) {
@@ -190,7 +199,7 @@ const cases: readonly Case[] = [
     find: ({ paths }) => [paths['/a'].get.security, Object.keys(paths['/a'].get.responses)],
     expected: [
       [{ oauth2: [] }, { bearer: [] }],
-      ['200', '400', '401', '404', '500', '503'],
+      ['200', '204', '400', '401', '404', '500', '503'],
     ],
   },
   {
@@ -202,14 +211,18 @@ const cases: readonly Case[] = [
   {
     says: 'what a method without a response answers is open; a page where it may be one',
     yaml: `${oneRoute('GET: { public: true, action: a.ts }')}  /b: { methods: { GET: { public: true, html: trusted, action: a.ts } } }`,
-    find: ({ paths }) => ['/a', '/b'].map((path) => paths[path].get.responses[200].content),
-    expected: [{ 'application/json': { schema: {} } }, { 'text/html': { schema: { type: 'string' } } }],
+    find: ({ paths }) =>
+      ['/a', '/b'].map((path) => [paths[path].get.responses[200].content, paths[path].get.responses[204]]),
+    expected: [
+      [{ '*/*': { schema: {} } }, { description: 'No result' }],
+      [{ 'text/html': { schema: { type: 'string' } } }, { description: 'No result' }],
+    ],
   },
   {
     says: 'a declared error stands beside the problem of the same status',
     yaml: oneRoute('GET: { public: true, responses: { 404: { type: string }, 410: { type: string } }, action: a.ts }'),
     find: ({ paths }) => [404, 410, 200].map((status) => Object.keys(paths['/a'].get.responses[status].content)),
-    expected: [['application/json', 'application/problem+json'], ['application/json'], ['application/json']],
+    expected: [['application/json', 'application/problem+json'], ['application/json'], ['*/*']],
   },
   {
     says: "a project's own schema Problem keeps its name",
