@@ -11,7 +11,7 @@ const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const isMeasured = process.argv.includes('--slowest')
 const options = [
-  '--import=./test/support/open-handles.ts',
+  '--import=./test/support/setup.ts',
   ...(isMeasured ? ['--import=./test/support/measure-file.ts'] : []),
   '--test',
   '--test-timeout=600000',
@@ -27,6 +27,9 @@ const report = path.join(folder, 'report')
 const env = {
   ...process.env,
   WAYPOST_TEST_POSTGRES: postgres.url('postgres'),
+  // Each file is a process of its own: sources are stripped of their types and compiled once, not in each of them.
+  NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),
+  WAYPOST_TEST_FOLDER: folder,
   ...(isMeasured ? { WAYPOST_TEST_REPORT: report } : {}),
 }
 const codes: number[] = []

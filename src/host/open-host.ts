@@ -18,7 +18,7 @@ export interface OpenHostOptions {
   /** Leave out the check that Waypost's own tables are the ones that this version knows. */
   readonly unmigrated?: boolean
   readonly onStatement?: OpenSystemOptions['onStatement']
-  /** Give up durability for speed, in a test. */
+  /** Give up durability and the strength of password hashes for speed, in a test. */
   readonly disposable?: boolean
 }
 

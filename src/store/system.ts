@@ -17,6 +17,8 @@ export interface System {
   /** Connections of their own for the guard, which never wait behind an action's transaction. */
   readonly guardDb: Kysely<SystemTables>
   readonly database: SqliteDatabase | PostgresDatabase
+  /** Whether nobody needs its data after the process that opened it, as in tests; never so where a server serves. */
+  readonly isDisposable: boolean
   /** The database's time in milliseconds since 1970, as an expression. */
   now(): RawBuilder<number>
   /**
@@ -41,7 +43,7 @@ export interface OpenSystemOptions {
   readonly onStatement?: TraceStatement | undefined
   /** Stands for the database's clock in tests. */
   readonly clock?: Clock
-  /** Give up durability for speed: a test's database that nobody needs after a crash. */
+  /** Give up durability and the strength of password hashes for speed: a test's database that nobody needs later. */
   readonly disposable?: boolean
 }
 
@@ -78,6 +80,7 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
     db,
     guardDb: db, // its readers are handles of their own already
     database,
+    isDisposable: options.disposable ?? false,
     now: () =>
       options.clock === undefined ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)` : fixed(options.clock),
     transaction: (work) => db.transaction().execute(work),
@@ -117,6 +120,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     db,
     guardDb,
     database,
+    isDisposable: options.disposable ?? false,
     now: () =>
       options.clock === undefined
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`

@@ -4,14 +4,24 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { hashesAtOnce, hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
 
+/** A System whose data somebody needs. */
+const kept = { isDisposable: false }
+
 test('a password is kept as argon2id in PHC form, with the parameters of OWASP and a salt of its own', async () => {
-  const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
+  const [one, two] = await Promise.all([hashPassword(kept, 'correct horse'), hashPassword(kept, 'correct horse')])
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   assert.notEqual(one, two)
-  assert.deepEqual(await Promise.all([isPassword('correct horse', one), isPassword('correct horsf', one)]), [
-    true,
-    false,
-  ])
+  assert.deepEqual(
+    await Promise.all([isPassword(kept, 'correct horse', one), isPassword(kept, 'correct horsf', one)]),
+    [true, false],
+  )
+})
+
+test('a password of a System that is thrown away costs next to nothing, and is verified all the same', async () => {
+  const stored = await hashPassword({ isDisposable: true }, 'correct horse')
+  assert.match(stored, /^\$argon2id\$v=19\$m=8,t=1,p=1\$/)
+  assert.equal(await isPassword(kept, 'correct horse', stored), true)
+  assert.equal(await isPassword({ isDisposable: true }, 'correct horsf', stored), false)
 })
 
 test('a hash with other parameters is verified by those', async () => {
@@ -19,24 +29,24 @@ test('a hash with other parameters is verified by those', async () => {
   const options = { memory: 1024, passes: 3, parallelism: 2, tagLength: 24, nonce, message: 'password' }
   const tag = argon2Sync('argon2id', options).toString('base64')
   const stored = `$argon2id$v=19$m=1024,t=3,p=2$${nonce.toString('base64').replace('=', '')}$${tag}`
-  assert.equal(await isPassword('password', stored), true)
-  assert.equal(await isPassword('passwort', stored), false)
+  assert.equal(await isPassword(kept, 'password', stored), true)
+  assert.equal(await isPassword(kept, 'passwort', stored), false)
 })
 
 test('nothing is the password of somebody who has none, or of nobody', async () => {
   for (const stored of [null, undefined, '', '$2b$10$abcdefghijklmnopqrstuv', 'password']) {
-    assert.equal(await isPassword('password', stored), false)
+    assert.equal(await isPassword(kept, 'password', stored), false)
   }
 })
 
 test('a password needs 8 to 1,024 characters', async () => {
   for (const password of ['', '1234567', 'x'.repeat(1025)]) {
-    await assert.rejects(hashPassword(password), { code: 'WP_AUTH_PASSWORD_WEAK' })
+    await assert.rejects(hashPassword(kept, password), { code: 'WP_AUTH_PASSWORD_WEAK' })
   }
 })
 
 test('of many hashes at once one or two run, as many wait as the queue holds, and the rest is refused', async () => {
-  const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword('x', undefined)))
+  const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword(kept, 'x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')
   assert.equal(refused.length, 80 - hashesAtOnce - 64)
   for (const { reason } of refused) {
@@ -44,12 +54,12 @@ test('of many hashes at once one or two run, as many wait as the queue holds, an
     assert.equal(reason.status, 429)
     assert.ok(reason.retryAfterSeconds >= 1)
   }
-  assert.equal(await isPassword('x', undefined), false, 'the queue is empty again')
+  assert.equal(await isPassword(kept, 'x', undefined), false, 'the queue is empty again')
 })
 
 test('reading a file does not wait for the queue', async () => {
   let done = 0
-  const hashes = Array.from({ length: 30 }, () => isPassword('x', undefined).then(() => done++))
+  const hashes = Array.from({ length: 30 }, () => isPassword(kept, 'x', undefined).then(() => done++))
   await readFile(import.meta.filename)
   const doneBefore = done
   await Promise.all(hashes)

@@ -196,7 +196,8 @@ for (const kind of systemKinds) {
       await addUser(world.system, { name: 'late', password, scopes: [] })
       // Each filler takes its place again in the turn it leaves it: no request ever meets a gap.
       const filling = new AbortController()
-      const fill = (): Promise<unknown> => isPassword('x', undefined).then(() => filling.signal.aborted || fill())
+      const fill = (): Promise<unknown> =>
+        isPassword({ isDisposable: false }, 'x', undefined).then(() => filling.signal.aborted || fill())
       const fillers = Array.from({ length: hashesAtOnce + 64 }, fill)
       const late = () => Promise.all(Array.from({ length: 8 }, () => world.send('POST /consumer/login', say('late'))))
       const busy = [...(await late()), ...(await late())]

@@ -1,5 +1,6 @@
 import { openHost, type Host } from '../../src/host/index.ts'
-import { migrateSystem, type SystemKind } from '../../src/store/index.ts'
+import { type SystemKind } from '../../src/store/index.ts'
+import { copySystem } from '../support/migrated.ts'
 import type { TestProject } from '../support/project.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { baseUrl, makeHost, secret } from './serving.ts'
@@ -23,7 +24,7 @@ export async function makeSystem(kind: SystemKind): Promise<NewSystem> {
     if (kind === 'postgresql') {
       const postgres = await startPostgres()
       closers.push(postgres.stop)
-      url = await postgres.createDatabase()
+      url = await postgres.createSystem()
     }
     const variables = {
       WAYPOST_SYSTEM_URL: url,
@@ -34,9 +35,9 @@ export async function makeSystem(kind: SystemKind): Promise<NewSystem> {
     }
     const folder = await makeHost(variables)
     closers.push(folder.remove)
+    await copySystem(url, folder.folder)
     const host = await openHost({ folder: folder.folder, variables, create: true, unmigrated: true })
     closers.push(() => host.close())
-    await migrateSystem(host.system)
     return { folder, host, variables, close }
   } catch (error) {
     await close()

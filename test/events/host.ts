@@ -5,6 +5,7 @@ import { version } from '../../src/kit/index.ts'
 import { activateRelease, type Manifest } from '../../src/release/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { prepareTestHost } from '../../src/server/index.ts'
+import { copySystem } from '../support/migrated.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 /** The folder of a host whose development System has an active release. */
@@ -21,8 +22,9 @@ export interface TestHost {
 export async function openTestHost(kind: 'sqlite' | 'postgresql', given?: string): Promise<TestHost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-host-'))
   const server = kind === 'postgresql' && given === undefined ? await startPostgres() : undefined
-  const url = given ?? (await server?.createDatabase()) ?? `sqlite:${path.join(folder, 'system.db')}`
+  const url = given ?? (await server?.createSystem()) ?? `sqlite:${path.join(folder, 'system.db')}`
   const variables = { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: 'http://localhost:3000' }
+  await copySystem(url, folder)
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
   await prepareTestHost(host)
   return {

@@ -15,8 +15,9 @@ import {
 } from '../../src/events/index.ts'
 import { defaultSettings, makeUuid, userAgent, type Settings } from '../../src/kit/index.ts'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
-import { makeSecrets, migrateSystem, openSystem, type Secrets, type System } from '../../src/store/index.ts'
+import { makeSecrets, openSystem, type Secrets, type System } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
+import { copySystem } from '../support/migrated.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { openReceiver, type Answer, type Receiver } from './receiver.ts'
 
@@ -95,8 +96,8 @@ async function openWorld(
 ): Promise<{ world: World; close(): Promise<void> }> {
   const place = await (kind === 'sqlite' ? makeFile() : makeDatabase())
   const clock = makeTestClock()
+  await copySystem(place.url, '')
   const system = await openSystem({ url: place.url, clock, create: true, disposable: true })
-  await migrateSystem(system)
   const outbound = openOutbound({ allow: () => [], loopback: true, clock })
   const secrets = makeSecrets('a secret that is long enough for a test')
   const subscriptions = makeSubscriptions({
@@ -163,7 +164,7 @@ async function makeFile() {
 
 async function makeDatabase() {
   const server = await startPostgres()
-  return { url: await server.createDatabase(), remove: () => server.stop() }
+  return { url: await server.createSystem(), remove: () => server.stop() }
 }
 
 async function addUser(system: System, scopes: readonly string[]): Promise<string> {

@@ -12,7 +12,7 @@ describe('a worker whose line to PostgreSQL is half open', () => {
   let url: string
   before(async () => {
     postgres = await startPostgres()
-    url = await postgres.createDatabase()
+    url = await postgres.createSystem()
     line = await openLine(url)
   })
   after(async () => {

@@ -17,7 +17,7 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
   after(() => postgres.stop())
 
   async function openSite(): Promise<DeliverySite> {
-    const site = await openDeliverySite({ kind: 'postgresql', url: await postgres.createDatabase() })
+    const site = await openDeliverySite({ kind: 'postgresql', url: await postgres.createSystem() })
     for (let n = 0; n < endpoints; n++) await site.subscribe(`/${n}`)
     await site.dispatch(messages)
     return site

@@ -20,7 +20,7 @@ describe('three servers behind a proxy', { concurrency: 1 }, () => {
   let proxy: RoundRobin
   before(async () => {
     postgres = await startPostgres()
-    hosts = await openHosts({ url: await postgres.createDatabase() })
+    hosts = await openHosts({ url: await postgres.createSystem() })
     await hosts.deploy(names[0]!)
     servers = await Promise.all([hosts.serve(), hosts.serve(), hosts.serve()])
     proxy = await openRoundRobin(servers.map(({ port }) => port))

@@ -22,7 +22,7 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
   before(async () => {
     postgres = await startOwnPostgres()
     receiver = await openReceiver()
-    hosts = await openHosts({ url: await postgres.createDatabase() })
+    hosts = await openHosts({ url: await postgres.createSystem() })
     await hosts.deploy('zero')
     worker = hosts.host.start('event:execute --watch')
     await until('the worker works', async () => (await loadFacts(hosts.system)).last_execute !== undefined)

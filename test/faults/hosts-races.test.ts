@@ -24,7 +24,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
   let servers: readonly Serving[]
   before(async () => {
     postgres = await startPostgres()
-    hosts = await openHosts({ url: await postgres.createDatabase() })
+    hosts = await openHosts({ url: await postgres.createSystem() })
     await hosts.deploy('zero')
     servers = await Promise.all([hosts.serve(), hosts.serve()])
   })

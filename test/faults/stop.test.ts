@@ -12,7 +12,7 @@ before(async () => {
 after(() => postgres.stop())
 
 test('a server stops on SIGTERM though nothing comes over its line to the database any more', async () => {
-  const url = await postgres.createDatabase()
+  const url = await postgres.createSystem()
   const line = await openLine(url)
   const host = await makeHost({
     WAYPOST_SYSTEM_URL: line.through(url),

@@ -78,7 +78,7 @@ export async function startThreeServers(): Promise<ThreeServers> {
   try {
     const postgres = await startPostgres()
     closers.push(() => postgres.stop())
-    const url = await postgres.createDatabase()
+    const url = await postgres.createSystem()
     await deploy(url, closers)
     const system = await openSystem({ url, poolSize: 40 })
     closers.push(() => system.close())

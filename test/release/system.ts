@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sha256 } from '../../src/kit/index.ts'
 import type { BuiltRelease, Manifest } from '../../src/release/index.ts'
-import { migrateSystem, openSystem, type System } from '../../src/store/index.ts'
+import { openSystem, type System } from '../../src/store/index.ts'
+import { copySystem } from '../support/migrated.ts'
 
 /** A System with Waypost's own tables, gone with `await using`. */
 export async function openFreshSystem(url: string): Promise<System & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-release-'))
   const file = `sqlite:${path.join(folder, 'system.db')}`
+  await copySystem(file, '')
   const system = await openSystem({ url: url.startsWith('sqlite:') ? file : url, create: true, disposable: true })
-  await migrateSystem(system)
   return {
     ...system,
     async [Symbol.asyncDispose]() {

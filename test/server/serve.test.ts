@@ -8,7 +8,7 @@ import { openTestProject } from '../../src/project/index.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { listServers, openHost, type Host } from '../../src/host/index.ts'
 import { serve, type WaypostServer } from '../../src/server/index.ts'
-import { migrateSystem } from '../../src/store/index.ts'
+import { copySystem } from '../support/migrated.ts'
 import { actionFile, describeEachSystem, writeFiles, type Files } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -42,8 +42,8 @@ describeEachSystem('serve', ({ newSystem }) => {
       WAYPOST_PRESSURE_LIMIT: '1h',
       LIMIT: 'huge',
     }
+    await copySystem(systemUrl, folder)
     host = await openHost({ folder, variables, create: true, unmigrated: true })
-    await migrateSystem(host.system)
   })
   after(async () => {
     for (const server of servers) await server.close()

@@ -5,17 +5,10 @@ import path from 'node:path'
 import { after, before, describe, mock, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import {
-  migrateSystem,
-  openSystem,
-  recordChanges,
-  startFeed,
-  type Change,
-  type Feed,
-  type System,
-} from '../../src/store/index.ts'
+import { openSystem, recordChanges, startFeed, type Change, type Feed, type System } from '../../src/store/index.ts'
 import { makeTestClock } from '../support/clock.ts'
 import { openLine, type Line } from '../support/line.ts'
+import { copySystem } from '../support/migrated.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { systemClock } from '../../src/kit/index.ts'
@@ -35,10 +28,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         url = `sqlite:${path.join(folder, 'system.db')}`
       } else {
         postgres = await startPostgres()
-        url = await postgres.createDatabase()
+        url = await postgres.createSystem()
       }
+      await copySystem(url, '')
       system = await openSystem({ url, create: true, disposable: true, poolSize: 30 })
-      await migrateSystem(system)
     })
     after(async () => {
       for (const one of open) await one.close()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
-import { patienceMs } from './until.ts'
+import { patienceMs, until } from './until.ts'
 
 /**
  * A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run.
@@ -11,11 +11,17 @@ import { patienceMs } from './until.ts'
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   // These make it live in one process, which dies with its first page, and let pages do what browsers forbid.
   const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
-  return playwright.launch({
-    executablePath: process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath()),
-    timeout: patienceMs,
-    args: [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more],
+  const executablePath = process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath())
+  const args = [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more]
+  let browser: Browser | undefined
+  await until('the browser is unpacked', async () => {
+    browser = await playwright.launch({ executablePath, args, timeout: patienceMs }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ETXTBSY') return undefined // by another file, which is at it
+      throw error
+    })
+    return browser !== undefined
   })
+  return browser!
 }
 
 /** A page, and everything that went wrong in it. */

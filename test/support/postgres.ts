@@ -14,6 +14,8 @@ export interface TestPostgres {
   url(database: string): string
   /** @returns the address of a new, empty database */
   createDatabase(): Promise<string>
+  /** @returns the address of a new database with Waypost's own tables */
+  createSystem(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -129,13 +131,18 @@ function letGo(server: EmbeddedPostgres): () => void {
 function useServer(adminUrl: string): TestPostgres {
   const created: string[] = []
   const url = (database: string) => Object.assign(new URL(adminUrl), { pathname: `/${database}` }).href
+  const create = async (more = '') => {
+    const name = `test_${makeUuid().replaceAll('-', '')}`
+    await run(adminUrl, [`create database ${name}${more}`])
+    created.push(name)
+    return url(name)
+  }
   return {
     url,
-    async createDatabase() {
-      const name = `test_${makeUuid().replaceAll('-', '')}`
-      await run(adminUrl, [`create database ${name}`])
-      created.push(name)
-      return url(name)
+    createDatabase: () => create(),
+    async createSystem() {
+      const { findTemplate } = await import('./migrated.ts') // which loads the store
+      return create(` template ${await findTemplate(adminUrl)}`)
     },
     stop: () =>
       run(

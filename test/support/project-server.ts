@@ -15,6 +15,7 @@ import {
 } from '../../src/server/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
+import { copySystem } from './migrated.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 
 export type Files = Readonly<Record<string, string>>
@@ -61,12 +62,14 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
   )
   try {
     await writeFiles(folder, options.files)
+    const { systemUrl = 'sqlite:system.db' } = options
+    await copySystem(systemUrl, folder)
     const host = await openHost({
       folder,
       variables: {
         WAYPOST_BASE_URL: 'http://localhost:3000',
         ...options.variables,
-        WAYPOST_SYSTEM_URL: options.systemUrl ?? 'sqlite:system.db',
+        WAYPOST_SYSTEM_URL: systemUrl,
       },
       create: true,
       unmigrated: true,
@@ -126,7 +129,7 @@ export function actionFile(body: string, head = ''): string {
 
 interface Suite {
   readonly kind: 'sqlite' | 'postgresql'
-  /** The address of a new, empty System; on SQLite a file in the server's folder. */
+  /** The address of a new System; on SQLite a file in the server's folder, which `copySystem` makes. */
   newSystem(): Promise<string>
 }
 
@@ -139,6 +142,6 @@ export function describeEachSystem(name: string, declare: (suite: Suite) => void
       postgres = await startPostgres()
     })
     after(() => postgres.stop())
-    declare({ kind: 'postgresql', newSystem: () => postgres.createDatabase() })
+    declare({ kind: 'postgresql', newSystem: () => postgres.createSystem() })
   })
 }

@@ -1,12 +1,16 @@
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
+import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
 const derive = promisify(argon2)
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
-const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
+const usualCost = { memory: 19_456, passes: 2, parallelism: 1 }
+/** The least that argon2 allows, for a System that is thrown away: its hashes protect nothing, and its tests make many. */
+const leastCost = { memory: 8, passes: 1, parallelism: 1 }
+const tagLength = 32
 // One processor stays free for requests.
 export const hashesAtOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const queueLimit = 64
@@ -22,16 +26,31 @@ export function assertPasswordForm(password: string): void {
 }
 
 /** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(system: PasswordOwner, password: string): Promise<string> {
   assertPasswordForm(password)
   const nonce = randomBytes(16)
-  const tag = await hash({ ...cost, message: password, nonce })
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`
+  const cost = costOf(system)
+  return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: password, nonce }))
+}
+
+/** The System that keeps a hash: its own setting, which code gives and no environment, decides what one costs. */
+type PasswordOwner = Pick<System, 'isDisposable'>
+
+function costOf({ isDisposable }: PasswordOwner): typeof usualCost {
+  return isDisposable ? leastCost : usualCost
+}
+
+function writePhc({ memory, passes, parallelism }: typeof usualCost, nonce: Uint8Array, tag: Uint8Array): string {
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
 /** Whether a password belongs to a stored hash; takes as long for no hash as for a wrong password. @throws WP_AUTH_BUSY */
-export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  const [, algorithm, , parameters = '', nonce = '', tag = ''] = (stored ?? unknownHash).split('$')
+export async function isPassword(
+  system: PasswordOwner,
+  password: string,
+  stored: string | null | undefined,
+): Promise<boolean> {
+  const [, algorithm, , parameters = '', nonce = '', tag = ''] = (stored ?? makeUnknownHash(system)).split('$')
   const read = Object.fromEntries(parameters.split(',').map((pair) => pair.split('=')))
   if (algorithm !== 'argon2id') return false
   const expected = Buffer.from(tag, 'base64')
@@ -47,8 +66,10 @@ export async function isPassword(password: string, stored: string | null | undef
   return timingSafeEqual(actual, expected) && isWhole && stored !== null && stored !== undefined
 }
 
-// Hashed for names that nobody has, so that they cost the same time.
-const unknownHash = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`
+/** Hashed for names that nobody has, so that they cost the same time. */
+function makeUnknownHash(system: PasswordOwner): string {
+  return writePhc(costOf(system), randomBytes(16), randomBytes(tagLength))
+}
 
 /** Two at once at most: each one more would take a thread from the file system and DNS, and 19 MiB. */
 async function hash(parameters: Argon2Parameters): Promise<Buffer> {

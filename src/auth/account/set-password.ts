@@ -22,7 +22,7 @@ export interface PasswordChange extends PasswordEnds {
 /** Gives a user another password, as whoever administers does. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
 export async function setPassword(system: System, change: PasswordChange): Promise<EndedAccess> {
   const { userId, now } = change
-  const password_hash = await hashPassword(change.password)
+  const password_hash = await hashPassword(system, change.password)
   return system.transaction(async (trx) => {
     const user = trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId)
     const { name } = await user.returning('name').executeTakeFirstOrThrow()

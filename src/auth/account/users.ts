@@ -33,7 +33,7 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
   assertUserName(user.name)
   const scopes = checkScopes(user.scopes)
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
-  const password_hash = user.password === undefined ? null : await hashPassword(user.password)
+  const password_hash = user.password === undefined ? null : await hashPassword(system, user.password)
   await system.transaction(async (trx) => {
     if (user.isUnlikeOthers === true) await assertNobodyAlike(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx
@@ -137,7 +137,7 @@ export async function verifyLogin(system: System, name: string, password: string
     .select(['id', 'name', 'status', 'password_hash'])
     .where('name', '=', userName.test(name) ? name : '') // PostgreSQL fails on a text that holds a zero
     .executeTakeFirst()
-  const matches = await isPassword(password, user?.password_hash)
+  const matches = await isPassword(system, password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
   return { id: user.id, name: user.name, status: user.status, passwordCheck: sha256(user.password_hash ?? '') }
 }

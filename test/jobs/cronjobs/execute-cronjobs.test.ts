@@ -8,6 +8,7 @@ import { openTestProject } from '../../../src/project/index.ts'
 import { executeHostCronjobs } from '../../../src/jobs/index.ts'
 import { prepareTestHost } from '../../../src/server/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
+import { copySystem } from '../../support/migrated.ts'
 import { actionFile, describeEachSystem, writeFiles, type Files } from '../../support/project-server.ts'
 
 const logger = pino({ level: 'silent' })
@@ -28,6 +29,7 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     folder = await mkdtemp(path.join(tmpdir(), 'waypost-execute-cron-'))
     const variables = { WAYPOST_SYSTEM_URL: await newSystem(), HOURS: '4', BROKEN: 'x' }
     const clock = { now: () => now, monotonic: () => performance.now() }
+    await copySystem(variables.WAYPOST_SYSTEM_URL, folder)
     host = await openHost({ folder, variables, create: true, unmigrated: true, disposable: true, clock })
     await prepareTestHost(host)
   })

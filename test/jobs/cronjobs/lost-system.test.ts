@@ -12,7 +12,7 @@ describe('cronjobs of a server that System has lost', () => {
     test(`are told to end before another server runs the next slot: ${how}`, async () => {
       const postgres = await startPostgres()
       try {
-        const url = await postgres.createDatabase()
+        const url = await postgres.createSystem()
         await using line = await openDisposableLine(url)
         await using world = await openWorld(url)
         await world.deploy({ tick: '* * * * *' })

@@ -15,6 +15,7 @@ import { openCronjobs, type CronjobSet } from '../../../src/jobs/cronjobs/open-c
 import { systemConnection } from '../../../src/host/system-connection.ts'
 import { emptyManifest } from '../../release/system.ts'
 import { makeTestClock, type TestClock } from '../../support/clock.ts'
+import { copySystem } from '../../support/migrated.ts'
 
 /** What the action of a cronjob does; the name says which. */
 export type Work = (request: Request<'cronjob'>, context: Context) => Promise<unknown>
@@ -71,6 +72,7 @@ export async function openWorld(systemUrl: string): Promise<World> {
     const all = { ...variables, WAYPOST_SYSTEM_URL: url }
     return openHost({ folder, variables: all, create: true, unmigrated: true, disposable: true, clock })
   }
+  await copySystem(systemUrl, folder)
   const host = await connect()
   closers.push(() => host.close())
   await prepareTestHost(host)

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { deployProject, type DeployOptions, type Deployment } from '../../../src/project/index.ts'
 import { loadActiveId } from '../../../src/release/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
-import { migrateSystem } from '../../../src/store/index.ts'
+import { copySystem } from '../../support/migrated.ts'
 import { writeFiles, type Files } from '../../support/project-server.ts'
 
 /** A project and the System that it is deployed to. */
@@ -43,8 +43,8 @@ export async function openDeployWorld(systemUrl: string): Promise<DeployWorld> {
     LOG_LEVEL: 'silent',
     HOST: '127.0.0.1',
   }
+  await copySystem(systemUrl, folder)
   const host = await openHost({ folder, variables, create: true, unmigrated: true, disposable: true })
-  await migrateSystem(host.system)
   return {
     folder,
     variables,

@@ -27,7 +27,7 @@ const files = {
 }
 
 test('while PostgreSQL is away routes that need none answer, the rest says when to come again; then all is as before', async () => {
-  await using site = await openServeSite(await postgres.createDatabase())
+  await using site = await openServeSite(await postgres.createSystem())
   await site.deploy(files)
   const server = await site.start()
   await ensureTestUser(server, 'ann', ['own'])

@@ -7,6 +7,7 @@ import type { StoredRelease } from '../../../src/release/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
 import { serve, type ServeOptions, type ServingServer } from '../../../src/server/index.ts'
 import { migrateSystem } from '../../../src/store/index.ts'
+import { copySystem } from '../../support/migrated.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 
 /** A System, a project that is deployed to it, and servers of it in folders of their own. */
@@ -39,8 +40,9 @@ export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
     WAYPOST_PRESSURE_LIMIT: '1h', // a machine that is busy with other tests is none of theirs
     HOST: '127.0.0.1',
   }
+  await copySystem(variables.WAYPOST_SYSTEM_URL, folder)
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
-  await migrateSystem(host.system)
+  await migrateSystem(host.system) // of a database that was given
   const servers: ServingServer[] = []
   return {
     host,
