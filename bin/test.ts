@@ -11,7 +11,7 @@ const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const isMeasured = process.argv.includes('--slowest')
 const options = [
-  '--import=./test/support/setup.ts',
+  '--import=./test/support/open-handles.ts',
   ...(isMeasured ? ['--import=./test/support/measure-file.ts'] : []),
   '--test',
   '--test-timeout=600000',

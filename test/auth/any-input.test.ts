@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { send } from '../support/send.ts'
 import { basic, systemKinds } from '../support/server.ts'
 import { openWorld, type Credentials, type World } from './world.ts'

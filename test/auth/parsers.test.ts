@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { openClients } from '../../src/auth/account/client-lookup.ts'
 import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoint/client-authentication.ts'
 import { OAuthError } from '../../src/auth/errors.ts'

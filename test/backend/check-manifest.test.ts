@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import type { Static } from 'typebox'
 import { checkManifest } from '../../src/backend/release/check-manifest.ts'
 import type { manifestShape } from '../../src/backend/release/manifest-shape.ts'

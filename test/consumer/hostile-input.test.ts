@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { bearer, systemKinds } from '../support/server.ts'
 import { assertDiscreet, openWorld, type World } from '../auth/world.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { parse, stringify } from 'yaml'
 import { addToDefinition, findKey, findMap, Include, writeYaml, type Writable } from '../../src/definition/index.ts'
 import { makeProject } from './project.ts'

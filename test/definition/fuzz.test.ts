@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import os from 'node:os'
 import path from 'node:path'
 import { after, suite, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { parse } from 'yaml'
 import { makeTypes } from '../../src/build/index.ts'
 import { loadDefinition } from '../../src/definition/index.ts'

@@ -13,7 +13,7 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import { suite, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { loadDefinition } from '../../src/definition/index.ts'
 import { formatDiagnostics } from '../../src/kit/index.ts'
 import { loadFiles, makeProject, showProblem } from './project.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 
 /** What somebody types into a YAML file. */
 export const typed = fc.constantFrom(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { withSubscribers } from './subscribers.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { makeRedactor } from '../../src/host/redact-line.ts'
 
 const redact = makeRedactor(new Set(['a secret of "Waypost" of 32 characters']))

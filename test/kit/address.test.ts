@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { isAddressRange, isPrivateAddress, networkOf, parseAddress } from '../../src/kit/index.ts'
 
 test('the network of an address is itself, and for IPv6 its /64', () => {

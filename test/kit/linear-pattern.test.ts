@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { compilePattern } from '../../src/kit/index.ts'
 
 describe('a pattern of a schema', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import type { Lookup } from '../../src/outbound/connector.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { makeFeedCache, type Change, type FeedCache, type FeedListener } from '../../src/store/index.ts'
 
 interface Known {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { makeSecrets, type SealedPlace } from '../../src/store/index.ts'
 
 const old = 'the old secret that nobody ought to guess'

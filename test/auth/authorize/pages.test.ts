@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import { renderConsent, type ConsentPage } from '../../../src/auth/authorize/pages/consent-page.ts'
 import { renderError } from '../../../src/auth/authorize/pages/error-page.ts'
 import { renderLogin, type LoginPage } from '../../../src/auth/authorize/pages/login-page.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/answer-uri.ts'
 import { isSameRedirectUri, leadsToDevice } from '../../../src/auth/authorize/match-redirect-uri.ts'
 import { encodeBytes, normalizeQuery, parseQuery } from '../../../src/auth/authorize/query-parameters.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import { parseSchedule } from '../../../src/kit/index.ts'
 import { makeTimetable, type Timetable } from '../../../src/host/cronjobs/timetable.ts'
 

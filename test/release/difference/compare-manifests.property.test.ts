@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareManifests, type Manifest } from '../../../src/release/index.ts'
 import { anySchema, editedSchema } from '../../schema/compare/sample-schemas.ts'

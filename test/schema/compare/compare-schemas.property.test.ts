@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareSchemas } from '../../../src/schema/compare/compare-schemas.ts'
 import { placeRoot } from '../../../src/schema/placed.ts'

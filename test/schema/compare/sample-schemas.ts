@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 
 type Keywords = Record<string, unknown>

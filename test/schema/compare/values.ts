@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../../support/property.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from '../../../src/contract/index.ts'
