@@ -12,7 +12,7 @@ export {
 export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './worker/execute.ts'
 export { latencyBounds } from './attempt/attempt-totals.ts'
-export { measureEvents, type EventMeasures } from './measure.ts'
+export { loadAttemptTotals, measureEvents, type MeasureTerms } from './measure.ts'
 export type { ExecuteOptions } from './worker/execute-options.ts'
 export type { AttemptReport } from './worker/report.ts'
 export type { Summary } from './worker/run.ts'

@@ -42,7 +42,7 @@ export {
 } from './users.ts'
 export { look, type Finding, failure } from './doctor/finding.ts'
 export { openQuietly } from './doctor/open-quietly.ts'
-export { countDue, describeWaiting, lateMs } from './doctor/check-events.ts'
+export { describeWaiting, lateMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)

@@ -66,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     })
     closers.push(() => outbound.close())
     const readiness = makeReadiness(host.system, feed)
-    const measure = makeMetrics(host.system, { readiness, pressure: options.pressure })
+    const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
     const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
     closers.push(
       () => shared.guard.close(),

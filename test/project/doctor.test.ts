@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { addUser } from '../../src/auth/index.ts'
 import { systemClock, type Variables } from '../../src/kit/index.ts'
 import { deployProject, doctor, migrateProject, type DoctorReport } from '../../src/project/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
@@ -309,12 +310,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await clear()
     })
 
-    test('what waits on purpose does not count, a message that nobody has looked at does', async () => {
+    test('what waits on purpose does not count, nor a message that nobody will receive', async () => {
+      const { id: user } = await addUser(host.system, { name: 'subscriber', scopes: ['ping'] })
       await host.system.db
         .insertInto('waypost_subscription')
         .values({
           id: 'sub_1',
-          user_id: 'u',
+          user_id: user,
           event: 'pinged',
           endpoint: 'https://e.example',
           status: 'paused',
@@ -344,8 +346,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         .insertInto('waypost_message')
         .values([message, { ...message, id: 'msg_y', event: 'unknown' }])
         .execute()
-      assert.equal(find(await run(), 'events').message, 'event:execute never ran, 1 delivery waits')
+      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, nothing waits')
+      await host.system.db.deleteFrom('waypost_delivery').execute()
+      await host.system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
+      const found = find(await run(), 'events')
+      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 1 delivery waits'])
       await host.system.db.deleteFrom('waypost_message').execute()
+      await host.system.db.deleteFrom('waypost_user').where('id', '=', user).execute()
       await clear()
     })
 

@@ -119,7 +119,10 @@ function joinBusy(system: System, { underWay }: Capacity): RawBuilder<unknown> {
 }
 
 /** Whether what is for the subscription `s` may be started; also if it is gone or disabled, so that it is cancelled. */
-export function isOpen(system: System, { catalog, settings }: Capacity): RawBuilder<boolean> {
+export function isOpen(
+  system: System,
+  { catalog, settings }: Pick<Capacity, 'catalog' | 'settings'>,
+): RawBuilder<boolean> {
   const events = texts(system, JSON.stringify(Object.keys(catalog)))
   return sql<boolean>`(s.id is null or s.status = 'disabled'
     or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { measureEvents } from '../../events/index.ts'
+import { defaultSettings } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
-import { type System, type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
+import { type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 import { describeSpan } from './check-clock.ts'
 import { crontabLine, unknownToCron } from './crontab.ts'
@@ -17,15 +18,17 @@ export async function checkEvents(
   { last_execute: last, origin }: SystemFacts,
   release: StoredRelease | undefined,
 ): Promise<Finding> {
-  const events = Object.keys(release?.manifest.events ?? {})
+  const catalog = release?.manifest.events ?? {}
   const now = await loadDatabaseTime(host.system)
-  const waiting = await countDue(host.system, { now, events })
+  // The settings of the release may need variables that this host lacks. They only say how long a breaker can be open.
+  const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
+  const waiting = deliveries.due
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
   const ran = agoMs === undefined ? 'never ran' : `last ran ${describeSpan(agoMs)} ago`
   const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
   if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
   if (origin === 'development') return checkDevelopment(waiting)
-  if (waiting === 0 && events.length === 0) {
+  if (waiting === 0 && Object.keys(catalog).length === 0) {
     return { check, state: 'ok', message: 'There is no event, and nothing waits to be delivered' }
   }
   return { check, state: waiting === 0 ? 'warn' : 'fail', message, ...adviseCron(host, release) }
@@ -50,29 +53,4 @@ function adviseCron(
   const missing = unknownToCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
   const put = missing.length === 0 ? '' : `Cron does not know this shell: put ${missing.join(', ')} into .env. `
   return { next: `${put}Add to crontab:`, command: crontabLine(folder, 'event:execute --watch --time-limit 55s') }
-}
-
-export interface Due {
-  readonly now: number
-  readonly events: readonly string[]
-}
-
-/** Deliveries that are due, and messages that nobody has made deliveries of; what is paused waits on purpose. */
-export async function countDue({ db }: System, { now, events }: Due): Promise<number> {
-  const { count } = await db
-    .selectFrom('waypost_delivery as delivery')
-    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
-    .select((column) => column.fn.countAll<number>().as('count'))
-    .where('delivery.status', '=', sql.lit('pending' as const)) // the index of what waits is known by this word
-    .where('delivery.due_at', '<=', now)
-    .where(sql<boolean>`coalesce(subscription.status, '') <> 'paused'`)
-    .executeTakeFirstOrThrow()
-  if (events.length === 0) return count
-  const messages = await db
-    .selectFrom('waypost_message')
-    .select((column) => column.fn.countAll<number>().as('count'))
-    .where('fanned_out_at', 'is', null)
-    .where('event', 'in', events)
-    .executeTakeFirstOrThrow()
-  return count + messages.count
 }

@@ -1,12 +1,13 @@
-import { latencyBounds, measureEvents } from '../../events/index.ts'
+import { latencyBounds, loadAttemptTotals, measureEvents, type MeasureTerms } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Metric, Sample } from './format.ts'
 
 const outcomes = ['delivered', 'retrying', 'dead'] as const
 
 /** The queue of events and what became of attempts, over all workers: every server says the same. */
-export async function eventMetrics(system: System): Promise<readonly Metric[]> {
-  const { messages, deliveries, oldestDueMs, attempts } = await measureEvents(system)
+export async function eventMetrics(system: System, terms: MeasureTerms): Promise<readonly Metric[]> {
+  const { messages, deliveries, oldestDueMs } = await measureEvents(system, terms)
+  const attempts = await loadAttemptTotals(system)
   return [
     {
       name: 'waypost_messages_waiting',
@@ -18,14 +19,17 @@ export async function eventMetrics(system: System): Promise<readonly Metric[]> {
       name: 'waypost_deliveries',
       type: 'gauge',
       help:
-        'Deliveries that are due, put off until later, held back by a paused subscription or an open breaker, ' +
-        'or dead. The same from every server.',
+        'Deliveries that are due, put off until later, held back by a paused subscription, an open breaker or a ' +
+        'release without their event, or dead. Messages count as the deliveries that they will become. ' +
+        'The same from every server.',
       samples: Object.entries(deliveries).map(([state, value]) => ({ labels: { state }, value })),
     },
     {
       name: 'waypost_delivery_oldest_due_seconds',
       type: 'gauge',
-      help: 'For how long the oldest delivery is due that nothing holds back. The same from every server.',
+      help:
+        'How long the oldest delivery has been due that nothing holds back, counted from its dispatch while its ' +
+        'message is not fanned out. The same from every server.',
       samples: [{ value: oldestDueMs / 1000 }],
     },
     {

@@ -1,3 +1,4 @@
+import type { MeasureTerms } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import { eventMetrics } from './event-metrics.ts'
 import { formatMetrics } from './format.ts'
@@ -5,7 +6,7 @@ import { processMetrics } from './process-metrics.ts'
 import { serverMetrics, type MeasuredServer } from './server-metrics.ts'
 
 /** What `/metrics` says. Who asks while System is being measured gets the same answer: it is measured once. */
-export function makeMetrics(system: System, server: MeasuredServer): () => Promise<string> {
+export function makeMetrics(system: System, server: MetricsServer): () => Promise<string> {
   let running: Promise<string> | undefined
   return () => {
     running ??= measure(system, server).finally(() => (running = undefined))
@@ -13,6 +14,11 @@ export function makeMetrics(system: System, server: MeasuredServer): () => Promi
   }
 }
 
-async function measure(system: System, server: MeasuredServer): Promise<string> {
-  return formatMetrics([...(await eventMetrics(system)), ...serverMetrics(server), ...processMetrics()])
+export interface MetricsServer extends MeasuredServer {
+  /** Of the release that it serves. */
+  terms(): MeasureTerms
+}
+
+async function measure(system: System, server: MetricsServer): Promise<string> {
+  return formatMetrics([...(await eventMetrics(system, server.terms())), ...serverMetrics(server), ...processMetrics()])
 }

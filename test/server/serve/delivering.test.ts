@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addUser } from '../../../src/auth/index.ts'
 import { replaceFact } from '../../../src/store/index.ts'
 import { until } from '../../support/until.ts'
 import { openServeSite, versionFiles } from './site.ts'
@@ -10,14 +11,23 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
   await using site = await openServeSite()
   const { system } = site.host
   await site.deploy(withEvent)
+  const dispatch = (id: string) =>
+    system.db
+      .insertInto('waypost_message')
+      .values({ id, event: 'created', data: '{}', created_at: system.now() })
+      .execute()
+  await dispatch('m0') // nobody subscribes
   const server = await site.start({ warnMs: 20 })
   const warnings = () => server.logs.filter(({ msg }) => /nothing delivers/.test(msg))
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.equal(warnings().length, 0, 'nothing is due')
+  const { id: user } = await addUser(system, { name: 'ann', scopes: ['consumer'] })
+  const subscription = { id: 's1', user_id: user, event: 'created', endpoint: 'https://e.example', secret: '' }
   await system.db
-    .insertInto('waypost_message')
-    .values({ id: 'm1', event: 'created', data: '{}', created_at: system.now() })
+    .insertInto('waypost_subscription')
+    .values({ ...subscription, status: 'active', revision: 1, created_at: system.now() })
     .execute()
+  await dispatch('m1')
   await until('a second warning', () => warnings().length > 1)
   assert.match(warnings()[0]!.msg, /^1 delivery waits and nothing delivers: let cron start waypost event:execute/)
   assert.equal(warnings()[0]!.level, 40)
