@@ -1,10 +1,10 @@
 import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import type { Artifact, StoredRelease } from '../release/index.ts'
-import { openListener, type ConnectionLimits } from '../runtime/index.ts'
+import { openListener, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
-import { buildFor } from './build-for-release.ts'
+import { buildFor, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
 import { keepUses } from './keep-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
@@ -74,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     )
     closers.push(writeUses(shared))
     closers.push(() => runHooks(shared, 'onClosed', undefined))
-    let generation = await buildFor(shared, undefined)
+    let generation = makeLazyGeneration(() => buildFor(shared, undefined), options.logger)
     const listener = await openListener({
       ...options.address,
       pressure: options.pressure,
@@ -110,6 +110,28 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** Builds a generation when its first request arrives: when a server starts, its release usually comes first. */
+function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Logger): ReleaseGeneration {
+  let built: Promise<ReleaseGeneration> | undefined
+  return {
+    routes: undefined,
+    update: async () => false,
+    handle(request, response) {
+      built ??= build()
+      built
+        .then((generation) => generation.handle(request, response))
+        .catch((error: unknown) => {
+          logger.error({ err: error }, "Waypost's own endpoints could not be built")
+          response.destroy()
+        })
+    },
+    async close() {
+      const generation = await built?.catch(() => undefined)
+      await generation?.close()
+    },
   }
 }
 
