@@ -97,6 +97,12 @@ export const errors = defineErrors({
     message: '{count} redirect URIs are too many for one client',
     hint: 'Give it {limit} at most, or add another client.',
   },
+  WP_AUTH_CLIENT_NAME: {
+    kind: 'user',
+    status: 400,
+    message: 'The name of the client is not allowed: {reason}',
+    hint: 'Users read it where they sign in: use up to 64 letters of one script, digits, spaces and punctuation.',
+  },
   WP_AUTH_CLIENT_UNKNOWN: { kind: 'user', status: 404, message: 'There is no client "{client}"' },
   WP_AUTH_CLIENT_NO_MATCH: {
     kind: 'user',

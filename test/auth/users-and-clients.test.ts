@@ -77,8 +77,8 @@ for (const kind of systemKinds) {
       [{ scopes: ['a b'] }, 'WP_AUTH_SCOPE_NAME'],
       [{ grants: ['implicit'] }, 'WP_AUTH_GRANT_UNKNOWN'],
       [{ grants: ['constructor'] }, 'WP_AUTH_GRANT_UNKNOWN'],
-      [{ name: '' }, 'WP_AUTH_NAME'],
-      [{ name: 'a\nb' }, 'WP_AUTH_NAME'],
+      [{ name: '' }, 'WP_AUTH_CLIENT_NAME'],
+      [{ name: 'a\nb' }, 'WP_AUTH_CLIENT_NAME'],
     ]
     for (const [change, code] of badClients) {
       test(`no client is added from ${JSON.stringify(change)}`, async () => {

@@ -3,6 +3,7 @@ import { makeSecret, sha256 } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { assertClientName } from './client-name.ts'
 import { insertClientScopes } from './clients.ts'
 import { endAccess } from './end-access.ts'
 import { assertMayGive, assertMayManage, checkClientParts, type Owner } from './own-client-rules.ts'
@@ -21,7 +22,7 @@ export interface OwnClientChange {
 /**
  * Changes a client of the user's own. Tokens lose scopes that the client loses at once; disabling revokes them all and
  * disables the subscriptions that the client made.
- * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, and what the rules of own clients throw
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, WP_AUTH_CLIENT_NAME, and what the rules of own clients throw
  */
 export async function changeOwnClient(
   issuer: TokenIssuer,
@@ -33,6 +34,7 @@ export async function changeOwnClient(
     const isOnlyDisabled = Object.entries(change).every(
       ([name, value]) => value === undefined || (name === 'status' && value === 'disabled'),
     )
+    if (change.name !== undefined) assertClientName(change.name)
     if (!isOnlyDisabled) assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
     if (client.isBarred && change.status === 'active') throw errors.WP_AUTH_CLIENT_BARRED({ client: client.name })
     await storeParts(trx, { owner, client, change })

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256 } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import { assertClientName } from './client-name.ts'
 import { docsClientId } from './docs-client.ts'
 import { isUuid } from './is-uuid.ts'
 import { checkRedirectUris } from './redirect-uris.ts'
@@ -15,9 +16,6 @@ export const loginClientId = '00000000-0000-4000-8000-000000000001'
 export const grantTypes = ['client_credentials', 'refresh_token', 'authorization_code', 'password'] as const
 export type GrantType = (typeof grantTypes)[number]
 
-/** It stands on the consent page and in tables: nothing in it may be invisible or turn the text around. */
-const clientName = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u
-
 export interface ClientRecord {
   readonly id: string
   readonly name: string
@@ -27,6 +25,8 @@ export interface ClientRecord {
   readonly grants: readonly string[]
   readonly redirectUris: readonly string[]
   readonly status: 'active' | 'disabled'
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
 }
 
 export interface NewClient {
@@ -43,14 +43,14 @@ export interface NewClient {
 /**
  * Adds an OAuth2 client.
  * @returns its id and, this once, its secret
- * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_NAME, WP_AUTH_REDIRECT_URI,
+ * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_CLIENT_NAME, WP_AUTH_REDIRECT_URI,
  * WP_AUTH_REDIRECT_URIS
  */
 export async function addClient(
   system: System,
   client: NewClient,
 ): Promise<{ id: string; secret: string | undefined }> {
-  if (!clientName.test(client.name)) throw errors.WP_AUTH_NAME({ name: client.name })
+  assertClientName(client.name)
   const unknown = client.grants.find((grant) => !(grantTypes as readonly string[]).includes(grant))
   if (unknown !== undefined) throw errors.WP_AUTH_GRANT_UNKNOWN({ grant: unknown })
   const redirectUris = checkRedirectUris(client.redirectUris)
@@ -112,7 +112,16 @@ export async function findClient(system: System, id: string): Promise<ClientReco
 export function toClientRecord(row: SystemTables['waypost_client']): ClientRecord {
   const { id, name, status, user_id: userId, secret_hash: secretHash } = row
   const redirectUris = JSON.parse(row.redirect_uris) as string[]
-  return { id, name, userId, secretHash, status, grants: splitScopes(row.grants), redirectUris }
+  return {
+    id,
+    name,
+    userId,
+    secretHash,
+    status,
+    grants: splitScopes(row.grants),
+    redirectUris,
+    createdAt: row.created_at,
+  }
 }
 
 /** What a client and a user share; the login client passes on all that its user has, the reference all but administration. */

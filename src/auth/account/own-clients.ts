@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { makeSecret, makeUuid } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import { assertClientName } from './client-name.ts'
 import { insertClient } from './clients.ts'
 import { isUuid } from './is-uuid.ts'
 import { assertMayGive, checkClientParts, type ClientParts, type Owner } from './own-client-rules.ts'
@@ -38,13 +39,14 @@ export async function findOwnClient(db: Db, userId: string, id: string): Promise
 /**
  * Adds a client of the user's own.
  * @returns it and, this once, its secret
- * @throws WP_AUTH_CLIENT_LIMIT, and what `assertMayGive` and `checkClientParts` throw
+ * @throws WP_AUTH_CLIENT_LIMIT, WP_AUTH_CLIENT_NAME, and what `assertMayGive` and `checkClientParts` throw
  */
 export async function addOwnClient(
   system: System,
   owner: Owner,
   asked: ClientParts & { readonly name: string },
 ): Promise<{ client: OwnClient; secret: string | undefined }> {
+  assertClientName(asked.name)
   const parts = checkClientParts(asked)
   assertMayGive(owner, parts.scopes)
   const id = makeUuid()

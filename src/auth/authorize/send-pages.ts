@@ -1,4 +1,6 @@
 import type { FastifyReply } from 'fastify'
+import type { System } from '../../store/index.ts'
+import type { ClientRecord } from '../account/clients.ts'
 import { formSourceOf, redirectHostOf } from './answer-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './describe-scope.ts'
@@ -35,11 +37,11 @@ export function sendLogin(
   return sendPage(reply.code(status), page, [formSourceOf(redirectUri)])
 }
 
-export function sendConsent(
+export async function sendConsent(
   { base, cookies, request, reply, ...visit }: Visit,
   { client, query, redirectUri }: CheckedRequest,
   { session, scopes }: { session: Session; scopes: readonly string[] },
-): FastifyReply {
+): Promise<FastifyReply> {
   const purpose = { cookie: cookies.keepForm(request, reply), session: cookies.session(request) }
   const page = renderConsent({
     base,
@@ -48,8 +50,15 @@ export function sendConsent(
     scopes: scopes.map((name) => ({ name, description: describeScope(visit.scopes(), name) })),
     redirectHost: redirectHostOf(redirectUri),
     isPublic: client.secretHash === null,
+    registered: await findRegistration(visit.issuer.system, client),
     csrf: makeFormToken(purpose, shownOnConsent({ client, redirectUri }, scopes)),
     request: query,
   })
   return sendPage(reply, page, [formSourceOf(redirectUri)])
+}
+
+async function findRegistration({ db }: System, { userId, createdAt }: ClientRecord) {
+  if (userId === null) return undefined
+  const owner = await db.selectFrom('waypost_user').select('name').where('id', '=', userId).executeTakeFirst()
+  return owner && { by: owner.name, at: createdAt }
 }

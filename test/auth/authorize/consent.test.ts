@@ -58,6 +58,7 @@ for (const kind of systemKinds) {
       const said = readPage(page)
       for (const part of ['Shop <b>&', 'bob', 'todo', 'consumer', 'See your account', 'app.example.com'])
         assert.ok(said.includes(part), `${part} in ${said}`)
+      assert.match(said, /Registered by ann on [A-Z][a-z]+ \d{1,2}, 20\d\d /)
       assert.ok(!said.includes('note'))
       assert.ok(!page.text.includes('<b>'))
     })

@@ -14,6 +14,7 @@ const consent: ConsentPage = {
   scopes: [{ name: 'todo', description: 'To change to-dos' }, { name: 'note' }],
   redirectHost: 'app.example',
   isPublic: false,
+  registered: { by: 'bob', at: Date.UTC(2026, 10, 21) },
 }
 const pages = {
   login: renderLogin(login),
@@ -97,6 +98,7 @@ describe('pages of the authorization code flow', () => {
         const consentText = {
           userName: two,
           isPublic: false,
+          registered: { by: `${three}!`, at: 0 },
           scopes: [{ name: three, description: one }, { name: two }],
         }
         assert.deepEqual(

@@ -12,6 +12,8 @@ export interface ConsentPage {
   readonly redirectHost: string
   /** The client has no secret. */
   readonly isPublic: boolean
+  /** Who registered the client, and when: milliseconds since 1970. Undefined for one that is built in. */
+  readonly registered: { readonly by: string; readonly at: number } | undefined
   readonly csrf: string
   /** The authorization request's query string. */
   readonly request: string
@@ -29,7 +31,7 @@ export function renderConsent(page: ConsentPage): string {
     'Allow access to your account',
     html`${renderMark(clientName)}
       <h1>Allow ${renderName(clientName)} to use your account?</h1>
-      ${renderUser(page)}
+      ${renderRegistered(page)} ${renderUser(page)}
       <h2 id="scopes">It asks for</h2>
       <ul role="list" aria-labelledby="scopes">
         ${scopes.map(renderScope)}
@@ -43,6 +45,15 @@ export function renderConsent(page: ConsentPage): string {
         </div>
       </form>`,
   )
+}
+
+/** Anyone can give an app any name: whose it is tells more. */
+function renderRegistered({ registered, userName }: ConsentPage): Html | undefined {
+  if (registered === undefined) return undefined
+  const by = registered.by === userName ? html`you` : renderName(registered.by)
+  const day = new Date(registered.at).toISOString().slice(0, 10)
+  const text = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(registered.at)
+  return html`<p class="soft small">Registered by ${by} on <time datetime="${day}">${text}</time></p>`
 }
 
 function renderUser(page: ConsentPage): Html {

@@ -1,0 +1,59 @@
+import { errors } from '../errors.ts'
+
+const longest = 64
+
+/** What nobody sees, and what changes how the text around it is read. An emoji may say that it is one (U+FE0F). */
+const invisible = /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
+/** More marks on one letter than any language needs cover the lines above and below. */
+const stacked = /^\p{M}|\p{M}{4}/u
+
+/** The scripts that people write today (UAX #31, table 5). */
+const scripts = (
+  'Arabic Armenian Bengali Bopomofo Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew ' +
+  'Hiragana Kannada Katakana Khmer Lao Latin Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan'
+).split(' ')
+/** Their letters look like Latin ones. */
+const likeLatin: ReadonlySet<string> = new Set(['Armenian', 'Cyrillic', 'Greek'])
+
+/** Which scripts may be in one name: "Moderately Restrictive" of UTS #39, without Armenian beside Latin. */
+const mixtures = [
+  ['Latin', 'Han', 'Hiragana', 'Katakana'],
+  ['Latin', 'Han', 'Bopomofo'],
+  ['Latin', 'Han', 'Hangul'],
+  ...scripts.map((script) => (likeLatin.has(script) ? [script] : ['Latin', script])),
+].map(
+  (mixture) => new RegExp(`^[${['Common', 'Inherited', ...mixture].map((one) => `\\p{scx=${one}}`).join('')}]*$`, 'u'),
+)
+
+/** What passes for a letter of "waypost". */
+const lookalikes: ReadonlyMap<string, string> = new Map(
+  '0o 4a 5s 7t @a $s аa оo рp тt уy үy ѕs ԝw αa γy υy οo ρp τt'
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.charAt(1)]),
+)
+
+/**
+ * Refuses a name that would mislead users on the pages where they sign in and allow access.
+ * @throws WP_AUTH_CLIENT_NAME
+ */
+export function assertClientName(name: string): void {
+  const reason = findFlaw(name)
+  if (reason !== undefined) throw errors.WP_AUTH_CLIENT_NAME({ reason })
+}
+
+function findFlaw(name: string): string | undefined {
+  if (Array.from(name).length > longest) return `it is longer than ${longest} characters`
+  if (invisible.test(name)) return 'it has invisible or control characters'
+  if (!visible.test(name)) return 'it has no visible character'
+  if (stacked.test(name)) return 'it has too many marks on one letter'
+  const plain = name.normalize('NFKC')
+  if (!mixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts, or uses one that few people can read'
+  return fold(plain).includes('waypost') ? 'it contains "Waypost", the name of this software' : undefined
+}
+
+function fold(text: string): string {
+  const plain = text.toLowerCase().normalize('NFKD')
+  const letters = plain.replaceAll(/./gsu, (letter) => lookalikes.get(letter) ?? letter)
+  return letters.replaceAll(/[^\p{L}\p{N}]/gu, '').replaceAll('vv', 'w')
+}
