@@ -42,6 +42,9 @@ export async function createMigration(options: CreateMigrationOptions): Promise<
 
 async function assertConnection({ folder, onDiagnostics }: CreateMigrationOptions, name: string): Promise<void> {
   const loaded = await loadProject(findProject(folder))
+  // A file of an action that is still missing is no reason to wait with the migration.
+  const isThere = Object.hasOwn(loaded.partial?.connections ?? {}, name)
+  if (isThere) return
   const definition = assertDefinition(loaded, (diagnostics) => onDiagnostics?.(diagnostics))
   const names = ['System', ...Object.keys(definition.connections)]
   if (names.includes(name)) return
