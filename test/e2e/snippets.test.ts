@@ -63,20 +63,21 @@ describe('the snippets of the guides', () => {
       await symlink(path.join(checkout, 'node_modules', name), path.join(project.folder, 'node_modules', name))
     }
     const snippets = readSnippets('docs/testing.md', 'ts')
-    const script = snippets.find((text) => text.startsWith('// scripts/test.ts'))!
-    await project.write('scripts/test.ts', script)
+    const script = snippets.find((text) => text.startsWith('// scripts/run-tests.ts'))!
+    await project.write('scripts/run-tests.ts', script)
     const tests = snippets.filter((text) => text !== script).map(completeTest)
     for (const [index, text] of tests.entries()) await project.write(`test/snippet-${index}.test.ts`, text)
     await project.ok('validate --types')
-    const words = ['scripts/test.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']
+    const words = ['scripts/run-tests.ts', '--test-reporter=spec']
     // Without NODE_TEST_CONTEXT: it is no part of this run.
     const env = cleanEnvironment({ STOCK_URL: 'http://127.0.0.1:9', STOCK_KEY: 'a key' })
     const options = { cwd: project.folder, env }
     const { stdout } = await run(process.execPath, words, options)
     assert.match(stdout, /^✔ to-dos are listed on postgresql/m)
-    assert.match(stdout, /^ℹ pass 5$/m)
+    assert.match(stdout, /^ℹ tests 8$/m) // those of the template too; the script itself is none
+    assert.match(stdout, /^ℹ pass 8$/m)
     await project.write('test/snippet-0.test.ts', 'process.exit(1)')
-    const failing = run(process.execPath, ['scripts/test.ts', 'test/snippet-0.test.ts'], options)
+    const failing = run(process.execPath, ['scripts/run-tests.ts', 'test/snippet-0.test.ts'], options)
     await assert.rejects(failing, { code: 1 })
   })
 
