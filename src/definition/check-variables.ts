@@ -30,7 +30,7 @@ function checkDeclared({ loading: { report }, declared }: Making, values: Variab
   for (const [name, { variable: one, at }] of declared) {
     const text = variable(values, name)
     if (text === undefined && one.default === undefined) {
-      const hint = `Set ${name} in the environment or in .env, or give it a default: default: VALUE`
+      const hint = `Set ${name} in the environment or in .env${one.secret ? '' : ', or declare a default'}`
       report.add({ code: 'WP_DEFINITION_ENV_MISSING', at, parameters: { name }, hint })
     } else if (text !== undefined && parseVariable(text, one.type) === undefined) {
       const parameters = { name, mismatch: describeMismatch(one, text) }

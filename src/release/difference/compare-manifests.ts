@@ -101,8 +101,11 @@ function introduce(kind: ChangeKind, name: string, { after }: EntriesContext): r
 
 function introduceVariable(name: string, after: Manifest): readonly ChangeDetail[] {
   const { declared } = after.variables[name]!
-  const details = declared === undefined ? [] : [harmless(describeVariable(declared))]
-  return [...details, harmless(`used by ${findUses(after, name).join(', ')}`)]
+  const uses = findUses(after, name).filter((use) => use !== 'actions') // told by what is declared
+  return [
+    ...(declared === undefined ? [] : [harmless(describeVariable(declared))]),
+    ...(uses.length === 0 ? [] : [harmless(`used by ${uses.join(', ')}`)]),
+  ]
 }
 
 function changed(
