@@ -37,6 +37,11 @@ rooms.server = below()
 rooms.project = below()
 rooms.testing = ['kit', 'contract', 'host', 'jobs', 'operate', 'server', 'project']
 
+/** Folders of a room in layers, lowest first: each may import those before it. Files beside them are free. */
+export const layers = {
+  auth: ['account', 'token', 'access', 'self-service', 'endpoint', 'authorize'],
+}
+
 /** What the package publishes, each with the rooms whose names it hands on. */
 export const faces = { index: ['contract'], sql: ['store'] }
 
@@ -96,6 +101,32 @@ export default {
       severity: 'error',
       from: {},
       to: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(rooms).join('|')})/` },
+    },
+    ...Object.entries(layers).flatMap(([room, folders]) =>
+      folders.map((folder, index) => ({
+        name: `layer-${room}-${folder}`,
+        comment: `src/${room}/${folder}/ may import ${folders.slice(0, index).join(', ') || 'no other folder of its room'}.`,
+        severity: 'error',
+        from: { path: `^src/${room}/${folder}/` },
+        to: {
+          path: folders
+            .slice(index + 1)
+            .map((name) => `^src/${room}/${name}/`)
+            .concat(`^src/${room}/index\\.ts$`),
+        },
+      })),
+    ),
+    {
+      name: 'known-layer',
+      comment: 'Every folder of a room in layers is one of them.',
+      severity: 'error',
+      from: {},
+      to: {
+        path: Object.keys(layers).map((room) => `^src/${room}/[^/]+/`),
+        pathNot: Object.entries(layers).flatMap(([room, folders]) =>
+          folders.map((folder) => `^src/${room}/${folder}/`),
+        ),
+      },
     },
     ...Object.entries(faces).map(([face, allowed]) => ({
       name: `face-${face}`,

@@ -228,3 +228,26 @@ function limitDescription(text: string): string {
     .replaceAll('"', "'")
     .replace(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '?')
 }
+
+/** 401 with the challenge that RFC 6749 §5.2 asks for. */
+export function invalidClient(description: string): OAuthError {
+  return new OAuthError('invalid_client', description, {
+    status: 401,
+    headers: { 'www-authenticate': 'Basic realm="waypost", charset="UTF-8"' },
+  })
+}
+
+/** Something that the user is told on a page: the client is not known well enough to be sent an answer. */
+export class PageError extends Error {
+  readonly status: number
+  readonly title: string
+  readonly hint: string | undefined
+
+  constructor(title: string, detail: string, options: { status?: number; hint?: string } = {}) {
+    super(detail)
+    this.name = 'PageError'
+    this.title = title
+    this.status = options.status ?? 400
+    this.hint = options.hint
+  }
+}

@@ -45,3 +45,10 @@ export function startOfSortedIds(prefix: string, nowMs: number): string {
   }
   return prefix + time
 }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Whether a text has the form of a UUID: no database is asked for a record whose id cannot exist. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text)
+}

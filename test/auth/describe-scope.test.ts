@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeScope } from '../../src/auth/authorize/describe-scope.ts'
+import { describeScope } from '../../src/auth/authorize/consent.ts'
 
 test('a release describes its own scopes, and none of administration', () => {
   const scopes = { todo: { description: 'See your to-dos' }, 'backend.deploy': { description: 'See your name' } }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setPassword } from '../../src/auth/account/set-password.ts'
+import { setPassword } from '../../src/auth/access/administer.ts'
 import { countAttempt, takeBackAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
 import { addUser } from '../../src/auth/index.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'

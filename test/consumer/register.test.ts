@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { countRegistration } from '../../src/auth/account/throttle-registration.ts'
+import { countRegistration } from '../../src/auth/account/throttle.ts'
 import { loadUserScopes } from '../../src/auth/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 import { bearer, systemKinds } from '../support/server.ts'

@@ -7,11 +7,12 @@ import { test, type TestContext } from 'node:test'
 
 const root = path.join(import.meta.dirname, '../..')
 const config = path.join(root, '.dependency-cruiser.mjs')
-const { default: configuration, rooms }: Configuration = await import(config)
+const { default: configuration, layers, rooms }: Configuration = await import(config)
 
 interface Configuration {
   readonly default: { readonly forbidden: readonly { readonly name: string }[] }
   readonly rooms: Readonly<Record<string, readonly string[]>>
+  readonly layers: Readonly<Record<string, readonly string[]>>
 }
 
 /** Files by path; a line of text is a module that imports what the words name. */
@@ -80,6 +81,19 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
   'known-room': {
     files: { 'src/helpers/index.ts': '', 'test/helpers.test.ts': `import '../src/helpers/index.ts'` },
     at: 'test/helpers.test.ts',
+  },
+  ...Object.fromEntries(
+    Object.entries(layers).flatMap(([room, folders]) =>
+      folders.map((folder, index) => {
+        const above = folders[index + 1]
+        const target = above === undefined ? '../index.ts' : `../${above}/reaches.ts`
+        return [`layer-${room}-${folder}`, plant(`src/${room}/${folder}/reaches.ts`, `import type {} from '${target}'`)]
+      }),
+    ),
+  ),
+  'known-layer': {
+    files: { 'src/auth/other/thing.ts': '', 'test/other.test.ts': `import '../src/auth/other/thing.ts'` },
+    at: 'test/other.test.ts',
   },
   'face-index': plant('src/index.ts', `export { kit } from './kit/index.ts'`),
   'face-sql': plant('src/sql.ts', `export { kit } from './kit/index.ts'`),

@@ -1,11 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { makeSecret, makeUuid, sha256 } from '../../kit/index.ts'
+import { makeSecret, makeUuid, sha256, isUuid } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { assertClientName } from './client-name.ts'
-import { docsClientId } from './docs-client.ts'
-import { isUuid } from './is-uuid.ts'
 import { checkRedirectUris } from './redirect-uris.ts'
 import { checkScopes, intersect, isBackendScope, splitScopes } from './scopes.ts'
 import { findUser, loadUserScopes } from './users.ts'
@@ -144,4 +142,42 @@ export async function loadSharedScopes(system: System, clientId: string, userId:
 export function isClientSecret(client: ClientRecord | undefined, secret: string): boolean {
   const stored = client?.secretHash ?? sha256('no client has this secret')
   return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(stored)) && client?.secretHash != null
+}
+
+/** The public client that the reference at `/docs` authorizes as; it stands in System from the start. */
+export const docsClientId = '00000000-0000-4000-8000-000000000002'
+
+/**
+ * Where the reference is given its code, below the issuer: not `/docs` itself, since the window that asked must still
+ * reach the one that was opened, which `Cross-Origin-Opener-Policy` forbids to every page but this one.
+ */
+export const docsRedirectPath = '/docs/signed-in'
+
+/**
+ * What a user can let a client do. Scopes of administration mean full control of the server: only a client that is
+ * built in or the user's own gets them.
+ */
+export async function loadGrantableScopes(
+  system: System,
+  client: Pick<ClientRecord, 'id' | 'userId'>,
+  userId: string,
+): Promise<readonly string[]> {
+  const shared = await loadSharedScopes(system, client.id, userId)
+  const isOwn = client.userId === null || client.userId === userId
+  return isOwn ? shared : shared.filter((scope) => !isBackendScope(scope))
+}
+
+/** Whether a request can come to anything at all, whoever its user is: nobody logs in for nothing. */
+export async function mayAskFor(
+  system: System,
+  client: Pick<ClientRecord, 'id' | 'userId'>,
+  requested: readonly string[] | undefined,
+): Promise<boolean> {
+  if (client.userId === null) return true // what is built in has what its user has
+  const rows = await system.db
+    .selectFrom('waypost_client_scope')
+    .select('scope')
+    .where('client_id', '=', client.id)
+    .execute()
+  return rows.some(({ scope }) => requested === undefined || requested.includes(scope))
 }

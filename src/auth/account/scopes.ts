@@ -1,4 +1,5 @@
 import { errors } from '../errors.ts'
+import type { System } from '../../store/index.ts'
 
 /** Scope of the consumer endpoints. */
 export const consumerScope = 'consumer'
@@ -42,4 +43,43 @@ export function splitScopes(text: string): readonly string[] {
 export function intersect(scopes: readonly string[], others: readonly string[]): readonly string[] {
   const allowed = new Set(others)
   return scopes.filter((scope) => allowed.has(scope))
+}
+
+export interface ScopeCount {
+  readonly users: number
+  readonly clients: number
+}
+
+/** How many users and clients have each scope that anybody has. */
+export async function countScopes({ db }: System): Promise<ReadonlyMap<string, ScopeCount>> {
+  const [users, clients] = await Promise.all([
+    db
+      .selectFrom('waypost_user_scope')
+      .select((column) => ['scope', column.fn.countAll<number>().as('count')])
+      .groupBy('scope')
+      .execute(),
+    db
+      .selectFrom('waypost_client_scope')
+      .select((column) => ['scope', column.fn.countAll<number>().as('count')])
+      .groupBy('scope')
+      .execute(),
+  ])
+  const counts = new Map<string, ScopeCount>()
+  for (const { scope, count } of users) counts.set(scope, { users: count, clients: 0 })
+  for (const { scope, count } of clients) counts.set(scope, { users: counts.get(scope)?.users ?? 0, clients: count })
+  return counts
+}
+
+/** Those of some scopes that no active user has, so that no token can carry them. */
+export async function findUnheldScopes({ db }: System, scopes: readonly string[]): Promise<readonly string[]> {
+  if (scopes.length === 0) return []
+  const rows = await db
+    .selectFrom('waypost_user_scope as held')
+    .innerJoin('waypost_user as user', 'user.id', 'held.user_id')
+    .select('held.scope')
+    .where('user.status', '=', 'active')
+    .distinct()
+    .execute()
+  const held = new Set(rows.map(({ scope }) => scope))
+  return scopes.filter((scope) => !held.has(scope))
 }

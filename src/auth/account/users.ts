@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
-import { makeUuid, nearest, sha256 } from '../../kit/index.ts'
+import { makeUuid, nearest, sha256, isUuid } from '../../kit/index.ts'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { hashPassword, isPassword } from './passwords.ts'
@@ -140,4 +140,15 @@ export async function verifyLogin(system: System, name: string, password: string
   const matches = await isPassword(system, password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
   return { id: user.id, name: user.name, status: user.status, passwordCheck: sha256(user.password_hash ?? '') }
+}
+
+/**
+ * The user that somebody means by its id, as it stands in tokens and logs, or its name. The id comes first: nobody
+ * takes another user's place by a name that looks like its id.
+ * @throws WP_AUTH_USER_UNKNOWN naming the nearest
+ */
+export async function chooseUser(system: System, idOrName: string): Promise<UserRecord> {
+  const users = system.db.selectFrom('waypost_user').select(['id', 'name', 'status'])
+  const byId = isUuid(idOrName) ? await users.where('id', '=', idOrName).executeTakeFirst() : undefined
+  return byId ?? findUser(system, idOrName)
 }

@@ -1,9 +1,7 @@
+import { PageError } from '../errors.ts'
 import type { System } from '../../store/index.ts'
-import { findClient, type ClientRecord } from '../account/clients.ts'
-import { docsClientId, docsRedirectPath } from '../account/docs-client.ts'
-import { isRedirectUri, loopbackHosts } from '../account/redirect-uris.ts'
-import { isSameRedirectUri } from './match-redirect-uri.ts'
-import { PageError } from './page-error.ts'
+import { findClient, type ClientRecord, docsClientId, docsRedirectPath } from '../account/clients.ts'
+import { isRedirectUri, loopbackHosts, isSameRedirectUri } from '../account/redirect-uris.ts'
 import { parseQuery, type QueryParameters } from './query-parameters.ts'
 
 /** An authorization request whose answer has somewhere to go. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
-import { splitScopes } from '../account/scopes.ts'
+import { splitScopes, consumerScope, isBackendScope } from '../account/scopes.ts'
 import type { CheckedRequest } from './check-request.ts'
-import { leadsToDevice } from './match-redirect-uri.ts'
+import { leadsToDevice } from '../account/redirect-uris.ts'
 
 /** What a user lets a client do. */
 export interface Consent {
@@ -48,4 +48,25 @@ function selectConsent(db: Kysely<SystemTables>, clientId: string, userId: strin
  */
 function isAssured({ client, redirectUri }: CheckedRequest): boolean {
   return client.secretHash !== null || !leadsToDevice(redirectUri)
+}
+
+/** What Waypost's own scopes let a client do; a release describes its own. */
+const own = new Map([
+  [consumerScope, 'See your account and subscribe to events for you'],
+  ['backend.read', 'See everything on this server'],
+  ['backend.write', 'Prepare changes to this server'],
+  ['backend.deploy', 'Control this server fully'],
+  ['backend.admin', 'Administer users, clients and security settings'],
+])
+
+/**
+ * What is said of a scope where a client asks for it: nothing else of one of administration than what it is.
+ * @param scopes the active release's
+ */
+export function describeScope(
+  scopes: Readonly<Record<string, { readonly description?: string }>>,
+  name: string,
+): string | undefined {
+  if (isBackendScope(name)) return own.get(name)
+  return (Object.hasOwn(scopes, name) ? scopes[name]?.description : undefined) ?? own.get(name)
 }

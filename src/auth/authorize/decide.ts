@@ -3,7 +3,7 @@ import { intersect, isBackendScope } from '../account/scopes.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { needsConsent } from './consent.ts'
-import { loadGrantableScopes, mayAskFor } from './grantable-scopes.ts'
+import { loadGrantableScopes, mayAskFor } from '../account/clients.ts'
 import type { Session } from './session.ts'
 
 /** What comes next: a page, or a code. */

@@ -1,11 +1,11 @@
+import { PageError } from '../errors.ts'
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { answerConsent, answerLogin, answerLogout, authorize } from './authorize.ts'
-import { PageError } from './page-error.ts'
+import { answerAsPages } from './send-pages.ts'
 import { makeCookies } from './cookies.ts'
 import type { PageOptions, Visit } from './visit.ts'
-import { speakPages } from './speak-pages.ts'
 
 const bodyLimit = 16 * 1024
 
@@ -19,7 +19,7 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     app.removeAllContentTypeParsers()
     await app.register(formbody, { bodyLimit })
     await app.register(cookie)
-    speakPages(app)
+    answerAsPages(app)
     app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
       authorize(visit(request, reply)),
     )

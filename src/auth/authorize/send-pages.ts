@@ -1,15 +1,18 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyInstance } from 'fastify'
 import type { System } from '../../store/index.ts'
 import type { ClientRecord } from '../account/clients.ts'
 import { formSourceOf, redirectHostOf } from './answer-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
-import { describeScope } from './describe-scope.ts'
-import { makeFormToken } from './form-token.ts'
+import { describeScope } from './consent.ts'
+import { makeFormToken } from './cookies.ts'
 import { renderConsent } from './pages/consent-page.ts'
 import { renderLogin } from './pages/login-page.ts'
 import type { Session } from './session.ts'
-import { sendPage } from './speak-pages.ts'
 import type { Visit } from './visit.ts'
+import { isWaypostError } from '../../kit/index.ts'
+import { OAuthError, PageError } from '../errors.ts'
+import { renderError } from './pages/error-page.ts'
+import { styleHash } from './pages/page.ts'
 
 /** What a user allows by the form of a consent page: this client, these scopes, to go on to there. */
 export function shownOnConsent(
@@ -61,4 +64,63 @@ async function findRegistration({ db }: System, { userId, createdAt }: ClientRec
   if (userId === null) return undefined
   const owner = await db.selectFrom('waypost_user').select('name').where('id', '=', userId).executeTakeFirst()
   return owner && { by: owner.name, at: createdAt }
+}
+
+/**
+ * Answers of the pages are never cached, framed, or let tell another site where they came from, and their errors are
+ * pages. Pages of other origins that open them in a window stay in touch with it: clients wait for it to close.
+ */
+export function answerAsPages(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+      'content-security-policy': makePolicy([]),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    })
+    reply.removeHeader('cross-origin-opener-policy')
+  })
+  app.setErrorHandler((error: unknown, request, reply) => {
+    const told = toPageError(error)
+    if (told.status >= 500) request.log.error({ err: error }, 'a page could not be shown')
+    const hint = told.status < 500 ? told.hint : `It is logged as request ${request.id}.`
+    if (told.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
+    const { title, message: detail, status } = told
+    request.reason ??= detail
+    return sendPage(reply.code(status), renderError({ title, detail, hint }))
+  })
+}
+
+/** @param formSources where its forms may lead, beside this server */
+export function sendPage(reply: FastifyReply, page: string, formSources?: readonly string[]): FastifyReply {
+  if (formSources !== undefined) reply.header('content-security-policy', makePolicy(["'self'", ...formSources]))
+  return reply.type('text/html; charset=utf-8').send(page)
+}
+
+function makePolicy(formSources: readonly string[]): string {
+  const forms = formSources.length === 0 ? "'none'" : formSources.join(' ')
+  return `default-src 'none'; style-src ${styleHash}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
+}
+
+/** What may be told of whatever was thrown. */
+function toPageError(error: unknown): PageError {
+  if (error instanceof PageError) return error
+  const status = statusOf(error)
+  if (status === 503) return new PageError('Try again in a moment', 'The server cannot answer just now.', { status })
+  if (status >= 500) return new PageError('The server made a mistake', 'It could not answer.', { status: 500 })
+  const hint = 'Go back to the app and start again.'
+  return new PageError('This form cannot be read', `${(error as Error).message}.`, { status, hint })
+}
+
+/** Of errors of Waypost, of OAuth2 and of Fastify; 500 for all others. */
+function statusOf(error: unknown): number {
+  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
+  const known = isWaypostError(error) || error instanceof OAuthError ? status : statusCode
+  return typeof known === 'number' && known >= 400 ? known : 500
+}
+
+function retryAfterOf(error: unknown): number {
+  return (isWaypostError(error) ? error.retryAfterSeconds : undefined) ?? 1
 }

@@ -1,5 +1,5 @@
 import { makeSecret, sha256 } from '../../kit/index.ts'
-import { assertPasswordStands } from '../account/password-stands.ts'
+import { assertPasswordUnchanged } from '../access/login.ts'
 import type { VerifiedUser } from '../account/users.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 
@@ -34,7 +34,7 @@ export async function beginSession(
   const value = makeSecret()
   const now = clock.now()
   await system.transaction(async (trx) => {
-    await assertPasswordStands(system, trx, user)
+    await assertPasswordUnchanged(system, trx, user)
     if (before !== undefined) await trx.deleteFrom('waypost_session').where('hash', '=', sha256(before)).execute()
     await trx
       .insertInto('waypost_session')

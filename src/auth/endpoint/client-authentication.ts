@@ -1,6 +1,6 @@
 import type { ClientLookup, KnownClient } from '../account/client-lookup.ts'
 import { isClientSecret } from '../account/clients.ts'
-import { OAuthError } from '../errors.ts'
+import { invalidClient, OAuthError } from '../errors.ts'
 
 /** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
 export type Form = Readonly<Record<string, string>>
@@ -91,12 +91,4 @@ export function parseBasic(authorization: string): Credentials | undefined {
 
 function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
-}
-
-/** 401 with the challenge that RFC 6749 §5.2 asks for. */
-export function invalidClient(description: string): OAuthError {
-  return new OAuthError('invalid_client', description, {
-    status: 401,
-    headers: { 'www-authenticate': 'Basic realm="waypost", charset="UTF-8"' },
-  })
 }

@@ -2,14 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
-import type { ClientRecord } from '../account/clients.ts'
+import { type ClientRecord, loadGrantableScopes } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
-import { loadGrantableScopes } from '../authorize/grantable-scopes.ts'
 import { OAuthError } from '../errors.ts'
 import { revokeWithin } from '../token/revoke.ts'
-import { assertGranteeStands, prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
-import type { GrantRequest } from './grant.ts'
-import { requireParameter } from './oauth-request.ts'
+import { assertGranteeActive, prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import { type GrantRequest, requireParameter } from './oauth-request.ts'
 
 type Code = SystemTables['waypost_code']
 
@@ -39,7 +37,7 @@ export async function grantAuthorizationCode(
   const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
   const isFirst = await issuer.system.transaction(async (trx) => {
     const secretHash = client.secretHash ?? undefined
-    await assertGranteeStands(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })
+    await assertGranteeActive(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })
     if (!(await use(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
     await prepared.store(trx)
     return true

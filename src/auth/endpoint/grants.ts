@@ -1,12 +1,12 @@
 import { OAuthError } from '../errors.ts'
-import type { Grant, GrantRequest } from './grant.ts'
+import { type Grant, type GrantRequest, requireParameter } from './oauth-request.ts'
 import { grantAuthorizationCode } from './grant-authorization-code.ts'
-import { grantPassword } from './grant-password.ts'
-import { requireParameter } from './oauth-request.ts'
 import { refreshTokens } from '../token/refresh.ts'
-import type { GrantType } from '../account/clients.ts'
+import { type GrantType, loadGrantableScopes } from '../account/clients.ts'
 import { intersect } from '../account/scopes.ts'
 import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import { isWaypostError } from '../../kit/index.ts'
+import { verifyAttempt, issueForPassword } from '../access/login.ts'
 
 /** The grants that the token endpoint knows, by `grant_type`. */
 export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>(
@@ -40,4 +40,26 @@ async function grantRefreshToken(
 ): Promise<IssuedTokens> {
   const refreshToken = requireParameter(form, 'refresh_token')
   return refreshTokens(issuer, { refreshToken, clientId: client.id, scopes: requested?.scopes })
+}
+
+/** RFC 6749 §4.3, for clients that were given this grant: a name and password, throttled as every other login. */
+export async function grantPassword(
+  issuer: TokenIssuer,
+  { client, form, requested, address }: GrantRequest,
+): Promise<IssuedTokens> {
+  const name = requireParameter(form, 'username')
+  const password = requireParameter(form, 'password')
+  const user = await verifyAttempt(issuer, { name, password, address }).catch(refuseWrong)
+  const grantable = await loadGrantableScopes(issuer.system, client, user.id)
+  const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
+  if (scopes.length === 0)
+    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
+  const refresh = client.grants.includes('refresh_token')
+  const grantee = { clientId: client.id, scopes, refresh, secretHash: client.secretHash ?? undefined }
+  return issueForPassword(issuer, user, grantee).catch(refuseWrong)
+}
+
+function refuseWrong(error: unknown): never {
+  if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
+  throw new OAuthError('invalid_grant', error.message, { cause: error })
 }

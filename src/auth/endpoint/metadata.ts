@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { grants } from './grants.ts'
-import { mountForPages } from './mount-for-pages.ts'
+import { mountCrossOrigin } from './oauth-responses.ts'
 import { wellKnown } from '../refusals.ts'
-import { makePublishedKeys } from '../token/published-keys.ts'
+import { makePublishedKeys } from '../token/keys.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 
 /** How every client may authenticate; one without a secret by `none`. */
@@ -47,7 +47,7 @@ export function mountMetadata(app: FastifyInstance, { issuer, system, clock }: T
     // With the issuer's path, where clients look for it, and without, for a proxy that takes the path away.
     const places = new Set([new URL(wellKnown(issuer, name)).pathname, `/.well-known/${name}`])
     for (const url of places) {
-      mountForPages(app, {
+      mountCrossOrigin(app, {
         method: 'GET',
         url,
         handler: async (_request, reply) =>
@@ -55,7 +55,7 @@ export function mountMetadata(app: FastifyInstance, { issuer, system, clock }: T
       })
     }
   }
-  mountForPages(app, {
+  mountCrossOrigin(app, {
     method: 'GET',
     url: '/.well-known/jwks.json',
     handler: async (_request, reply) => {

@@ -2,11 +2,9 @@ import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Guard } from '../guard.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { mountIntrospection } from './introspection-endpoint.ts'
+import { mountIntrospection, mountRevocation, mountToken } from './token-endpoints.ts'
 import { mountMetadata } from './metadata.ts'
-import { mountRevocation } from './revocation-endpoint.ts'
-import { speakOAuth } from './speak-oauth.ts'
-import { mountToken } from './token-endpoint.ts'
+import { answerAsOAuth } from './oauth-responses.ts'
 import { mountWhoami } from './whoami.ts'
 
 const bodyLimit = 16 * 1024
@@ -17,7 +15,7 @@ export function mountAuthorization(issuer: TokenIssuer, guard: Guard): FastifyPl
     await app.register(async (forms) => {
       forms.removeAllContentTypeParsers() // a JSON body is no token request
       await forms.register(formbody, { bodyLimit })
-      speakOAuth(forms)
+      answerAsOAuth(forms)
       mountToken(forms, issuer)
       mountRevocation(forms, issuer)
       mountIntrospection(forms, issuer)

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { KnownClient } from '../account/client-lookup.ts'
 import { OAuthError } from '../errors.ts'
-import type { TokenIssuer } from '../token/tokens.ts'
+import type { TokenIssuer, IssuedTokens } from '../token/tokens.ts'
 import { authenticateClient, readForm, type Form } from './client-authentication.ts'
+import type { RequestedScopes } from '../account/scopes.ts'
 
 /** A form that a client sent to an endpoint of OAuth2. */
 export interface OAuthRequest {
@@ -42,3 +43,15 @@ function assertNoCredentials(query: unknown): void {
   const misplaced = onlyInBody.find((name) => Object.hasOwn(query as object, name))
   if (misplaced !== undefined) throw new OAuthError('invalid_request', `${misplaced} does not belong into the query`)
 }
+
+/** A token request whose client has authenticated and may use the grant. */
+export interface GrantRequest {
+  readonly client: KnownClient
+  readonly form: Form
+  readonly requested: RequestedScopes | undefined
+  /** Where the request came from. */
+  readonly address: string
+}
+
+/** Turns a token request into tokens. @throws OAuthError */
+export type Grant = (issuer: TokenIssuer, request: GrantRequest) => Promise<IssuedTokens>

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { decodeJwt } from 'jose'
 import type { Guard } from '../guard.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { mountForPages } from './mount-for-pages.ts'
+import { mountCrossOrigin } from './oauth-responses.ts'
 
 /** `GET /authorization/whoami`: what the token of a request says, for any token that counts. */
 export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Guard): void {
-  mountForPages(app, {
+  mountCrossOrigin(app, {
     method: 'GET',
     url: '/authorization/whoami',
     async handler(request, reply) {

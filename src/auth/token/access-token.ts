@@ -1,7 +1,6 @@
 import { sign } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify } from 'jose'
-import { makeUuid, type Clock } from '../../kit/index.ts'
-import { isUuid } from '../account/is-uuid.ts'
+import { isUuid, makeUuid, type Clock } from '../../kit/index.ts'
 import type { KeyRing } from './keys.ts'
 
 /** Who signs access tokens, and for whom: `issuer` is their `iss` and their `aud`. */

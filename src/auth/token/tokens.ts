@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
-import type { ClientLookup } from '../account/client-lookup.ts'
-import { invalidClient } from '../endpoint/client-authentication.ts'
+import type { System, SystemTables, Feed, Secrets } from '../../store/index.ts'
+import { type ClientLookup, openClients } from '../account/client-lookup.ts'
+import { invalidClient } from '../errors.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
-import type { NewToken, TokenWriter } from './token-writer.ts'
+import { type NewToken, type TokenWriter, makeTokenWriter } from './token-writer.ts'
 
 /** What issuing tokens needs of its server. */
 export interface TokenIssuer extends TokenSigner {
@@ -82,7 +82,7 @@ export async function issueTokens(
   if (refresh) {
     const prepared = await prepareFamily(issuer, grantee, { refresh: true })
     await issuer.system.transaction(async (trx) => {
-      await assertGranteeStands(issuer.system, trx, { ...grantee, secretHash })
+      await assertGranteeActive(issuer.system, trx, { ...grantee, secretHash })
       await prepared.store(trx)
     })
     return prepared.issued
@@ -99,7 +99,7 @@ const changedMeanwhile = () => invalidClient('Unknown client or wrong secret')
  * Holds user and client until the transaction ends, as what a server knew them to be a moment ago.
  * @throws OAuthError invalid_client when one was disabled, or the client got another secret
  */
-export async function assertGranteeStands(
+export async function assertGranteeActive(
   system: System,
   trx: Transaction<SystemTables>,
   { userId, clientId, secretHash }: Omit<Grantee, 'scopes'> & { secretHash: string | undefined },
@@ -183,4 +183,25 @@ export async function storeRefreshToken(
       used_scope: null,
     })
     .execute()
+}
+
+export interface TokenIssuerOptions extends TokenSigner {
+  readonly system: System
+  readonly secrets: Secrets
+  /** The settings of the active release. */
+  settings(): Settings
+  /** Of a server: what is remembered keeps in step with System, and what is changed here counts here at once. */
+  readonly feed?: Feed
+}
+
+export function openTokenIssuer({ feed, secrets, ...options }: TokenIssuerOptions): TokenIssuer {
+  const { system } = options
+  return {
+    ...options,
+    refreshKeys: secrets.deriveKeys('refresh'),
+    clients: openClients(system, feed),
+    writer: makeTokenWriter(system),
+    // Nothing that is remembered counts while the feed cannot be read.
+    noticeChanges: async () => feed?.catchUp().catch(() => undefined),
+  }
 }

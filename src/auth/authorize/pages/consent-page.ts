@@ -1,4 +1,4 @@
-import { isOnDevice } from '../match-redirect-uri.ts'
+import { isOnDevice } from '../../account/redirect-uris.ts'
 import { html, type Html } from './html.ts'
 import { renderMark, renderName, renderPage } from './page.ts'
 

@@ -3,11 +3,10 @@ import { isWaypostError } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { endStanding, type PasswordEnds } from './end-access.ts'
-import { verifyAttempt } from './login.ts'
-import { assertPasswordStands } from './password-stands.ts'
-import { assertPasswordForm, hashPassword } from './passwords.ts'
-import type { VerifiedUser } from './users.ts'
+import { endStanding, type PasswordEnds } from '../access/end-access.ts'
+import { verifyAttempt, assertPasswordUnchanged } from '../access/login.ts'
+import { assertPasswordForm, hashPassword } from '../account/passwords.ts'
+import type { VerifiedUser } from '../account/users.ts'
 
 export interface OwnPasswordChange extends PasswordEnds {
   readonly name: string
@@ -42,7 +41,7 @@ async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: 
   const now = clock.now()
   const password_hash = await hashPassword(system, change.new)
   await system.transaction(async (trx) => {
-    await assertPasswordStands(system, trx, user)
+    await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
     await endOtherAccess(trx, { userId: user.id, jti: change.jti, now })
     const { changes } = await endStanding(system, trx, { ...change, userId: user.id, now })

@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isWaypostError } from '../../kit/index.ts'
 import { OAuthError } from '../errors.ts'
 
 /** Answers of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
-export function speakOAuth(app: FastifyInstance): void {
+export function answerAsOAuth(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   })
@@ -54,4 +54,46 @@ function statusOf(error: unknown): number {
 
 function describe(error: unknown, status: number): string {
   return status === 415 ? 'The body must be application/x-www-form-urlencoded' : (error as Error).message
+}
+
+export interface CrossOriginRoute {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown>
+}
+
+/**
+ * Mounts an endpoint that pages of any origin may call (CORS): a client without a secret runs in a browser, and nothing
+ * here goes by cookies. The setting `cors` has no say: it is about the project's routes.
+ */
+export function mountCrossOrigin(app: FastifyInstance, { method, url, handler }: CrossOriginRoute): void {
+  const methods = method === 'GET' ? (['GET', 'HEAD'] as const) : (['POST'] as const)
+  app.route({
+    method: [...methods],
+    url,
+    exposeHeadRoute: false,
+    onRequest: (_request, reply, done) => {
+      allowPages(reply)
+      done()
+    },
+    handler,
+  })
+  app.options(url, async (request, reply) => {
+    if (request.headers['access-control-request-method'] !== undefined) {
+      allowPages(reply)
+      reply.headers({
+        'access-control-allow-methods': methods.join(', '),
+        'access-control-allow-headers': 'authorization, *', // the wildcard does not stand for Authorization
+        'access-control-max-age': '600',
+      })
+    }
+    return reply
+      .code(204)
+      .header('allow', [...methods, 'OPTIONS'].join(', '))
+      .send()
+  })
+}
+
+function allowPages(reply: FastifyReply): void {
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' })
 }

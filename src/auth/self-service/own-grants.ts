@@ -1,9 +1,9 @@
 import { endSubscriptions, recordChanges, type System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { loginClientId } from './clients.ts'
-import { isUuid } from './is-uuid.ts'
-import { splitScopes } from './scopes.ts'
+import { loginClientId } from '../account/clients.ts'
+import { isUuid } from '../../kit/index.ts'
+import { splitScopes } from '../account/scopes.ts'
 
 /** What a user lets a client do: by a consent that is remembered, by tokens that it has, or by its subscriptions. */
 export interface OwnGrant {

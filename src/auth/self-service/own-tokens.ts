@@ -3,8 +3,8 @@ import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { revokeTokens, type Revocation } from '../token/revoke.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { isUuid } from './is-uuid.ts'
-import { splitScopes } from './scopes.ts'
+import { isUuid } from '../../kit/index.ts'
+import { splitScopes } from '../account/scopes.ts'
 
 /** An access token of a user that counts; or a family that has none at the moment, but can get one. */
 export interface OwnToken {

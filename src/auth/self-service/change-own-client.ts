@@ -3,12 +3,19 @@ import { makeSecret, sha256 } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { assertClientName } from './client-name.ts'
-import { insertClientScopes } from './clients.ts'
-import { endAccess } from './end-access.ts'
-import { assertMayGive, assertMayManage, checkClientParts, type Owner } from './own-client-rules.ts'
-import { findOwnClient, lockOwner, type OwnClient } from './own-clients.ts'
-import { loadUserScopes } from './users.ts'
+import { assertClientName } from '../account/client-name.ts'
+import { insertClientScopes } from '../account/clients.ts'
+import { endAccess } from '../access/end-access.ts'
+import {
+  assertMayGive,
+  assertMayManage,
+  checkClientParts,
+  type Owner,
+  findOwnClient,
+  lockOwner,
+  type OwnClient,
+} from './own-clients.ts'
+import { loadUserScopes } from '../account/users.ts'
 
 /** What is to be different; what is not named stays. */
 export interface OwnClientChange {

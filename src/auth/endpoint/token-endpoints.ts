@@ -1,20 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
-import { OAuthError } from '../errors.ts'
+import { invalidClient, OAuthError } from '../errors.ts'
 import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { Form } from './client-authentication.ts'
 import { grants } from './grants.ts'
-import { mountForPages } from './mount-for-pages.ts'
+import { mountCrossOrigin, refuseOtherMethods } from './oauth-responses.ts'
 import { readOAuthRequest, requireParameter } from './oauth-request.ts'
-import { refuseOtherMethods } from './speak-oauth.ts'
-
-const url = '/authorization/token'
+import { revokeByValue } from '../token/revoke.ts'
+import { introspectToken } from '../token/introspect-token.ts'
 
 /** `/authorization/token` (RFC 6749 §3.2). */
 export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
-  mountForPages(app, {
+  mountCrossOrigin(app, {
     method: 'POST',
-    url,
+    url: '/authorization/token',
     async handler(request) {
       const { form, authenticate } = readOAuthRequest(issuer, request)
       const grantType = requireParameter(form, 'grant_type')
@@ -29,7 +28,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       return tokenAnswer(issued, issued.separator ?? requested?.separator ?? ' ')
     },
   })
-  refuseOtherMethods(app, url)
+  refuseOtherMethods(app, '/authorization/token')
 }
 
 function readScopeParameter(form: Form): RequestedScopes | undefined {
@@ -48,4 +47,33 @@ export function tokenAnswer(issued: IssuedTokens, separator: string) {
     ...(issued.refreshToken === undefined ? {} : { refresh_token: issued.refreshToken }),
     scope: issued.scopes.join(separator),
   }
+}
+
+/** `/authorization/revoke` (RFC 7009). The hint is not needed: no refresh token looks like an access token. */
+export function mountRevocation(app: FastifyInstance, issuer: TokenIssuer): void {
+  mountCrossOrigin(app, {
+    method: 'POST',
+    url: '/authorization/revoke',
+    async handler(request) {
+      const { form, authenticate } = readOAuthRequest(issuer, request)
+      const client = await authenticate()
+      await revokeByValue(issuer, client, requireParameter(form, 'token'))
+      return {}
+    },
+  })
+  refuseOtherMethods(app, '/authorization/revoke')
+}
+
+/**
+ * `/authorization/introspect` (RFC 7662). It reads System each time, so that a revocation counts at once. Whoever has no
+ * secret could be anybody, and would learn of tokens by trying them.
+ */
+export function mountIntrospection(app: FastifyInstance, issuer: TokenIssuer): void {
+  app.post('/authorization/introspect', async (request) => {
+    const { form, authenticate } = readOAuthRequest(issuer, request)
+    const client = await authenticate()
+    if (client.secretHash === null) throw invalidClient('Introspection is for clients with a secret')
+    return (await introspectToken(issuer, client, requireParameter(form, 'token'))) ?? { active: false }
+  })
+  refuseOtherMethods(app, '/authorization/introspect')
 }
