@@ -1,7 +1,7 @@
 // events: dispatch, subscriptions, fan-out, claim, signed deliveries and their resends. At least once, unordered.
 // May import kit, store and outbound.
 export { scopesOf, type EventCatalog } from './message/catalog.ts'
-export { findSignatureProblem, type SignedPost } from './attempt/check-signature.ts'
+export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
 export {
   makeDispatcher,
   type DataCheck,
@@ -13,8 +13,8 @@ export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './worker/execute.ts'
 export { latencyBounds } from './attempt/attempt-totals.ts'
 export { loadAttemptTotals, measureEvents, type MeasureTerms } from './measure.ts'
-export type { ExecuteOptions } from './worker/execute-options.ts'
-export type { AttemptReport } from './worker/report.ts'
+export type { ExecuteOptions } from './worker/options.ts'
+export type { AttemptReport } from './worker/options.ts'
 export type { Summary } from './worker/run.ts'
 export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed } from './subscription/replay.ts'
 export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { AttemptTotal } from './attempt/attempt-totals.ts'
-import type { EventCatalog } from './message/catalog.ts'
-import { measureUnfanned } from './message/measure-unfanned.ts'
+import { type EventCatalog, scopesOf } from './message/catalog.ts'
 import { isOpen } from './queue/candidates.ts'
+import { isMakerActive, isPassedOn, nowOnce } from './expressions.ts'
+import { isPostable } from './queue/breaker.ts'
 
 /** Events in numbers: of System as a whole, whoever asks. */
 export interface EventMeasures {
@@ -72,3 +73,109 @@ const nothing = { due: 0, held: 0, oldestAt: null }
 export function loadAttemptTotals({ db }: System): Promise<readonly AttemptTotal[]> {
   return db.selectFrom('waypost_attempt_total').selectAll().execute()
 }
+
+/** The deliveries that messages will be once they are fanned out. */
+export interface Unfanned {
+  readonly due: number
+  /** Behind an open breaker, or for a paused subscription. */
+  readonly held: number
+  /** When the oldest message was dispatched of which a delivery would be due. */
+  readonly oldestAt: number | null
+}
+
+/**
+ * Counts the deliveries that waiting messages of the catalog's events will be: one for each subscription that may receive
+ * them, as fan-out would choose it now. It reads each waiting message once, however many subscriptions there are.
+ */
+export async function measureUnfanned(
+  system: System,
+  { catalog, settings }: { catalog: EventCatalog; settings: Settings },
+): Promise<Unfanned> {
+  const { rows } = await sql<{ due: number; held: number; oldest: number | null }>`
+    with ${subscribers(system, { catalog, settings })}, message as materialized (
+      select id, event, users, fan_cursor, created_at as at from waypost_message
+      where fanned_out_at is null and event in (select event from subscriber)
+    ), ${freshMessages(system)}, ${begunMessages}, counted as (
+      select * from fresh where messages > 0 union all select * from begun where messages > 0
+    )
+    select cast(coalesce(sum(messages * opened), 0) as bigint) as due,
+      cast(coalesce(sum(messages * held), 0) as bigint) as held,
+      min(case when opened > 0 then at end) as oldest
+    from counted`.execute(system.db)
+  const { oldest, ...counts } = rows[0]!
+  return { ...counts, oldestAt: oldest }
+}
+
+/** `subscriber`: subscriptions that may receive messages of the catalog's events, as `loadSubscribers` chooses them. */
+function subscribers(
+  system: System,
+  { catalog, settings }: { catalog: EventCatalog; settings: Settings },
+): RawBuilder<unknown> {
+  const terms = JSON.stringify(
+    Object.entries(catalog).flatMap(([event, term]) => {
+      const scopes = scopesOf(term)
+      return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
+    }),
+  )
+  const now = nowOnce(system)
+  return sql`
+    term as materialized (
+      select value ->> 0 as event, value ->> 1 as scope
+      from ${system.kind === 'postgresql' ? sql`json_array_elements(cast(${terms} as json)) as entry(value)` : sql`json_each(${terms}) as entry`}
+    ), subscriber as materialized (
+      select s.id, s.event, s.user_id, s.paused_at,
+        case when s.created_at > ${now} then 0 else s.created_at end as created_at,
+        case when s.status = 'active' and ${isPostable(system, settings)} then 1 else 0 end as is_open
+      from waypost_subscription s join waypost_user u on u.id = s.user_id
+        left join waypost_client maker on maker.id = s.client_id
+      where u.status = 'active' and ${isMakerActive} and (s.status = 'active' or (s.status = 'paused' and s.paused_at is not null))
+        and exists (
+          select 1 from term where term.event = s.event and (term.scope is null or exists (
+            select 1 from waypost_user_scope granted where granted.user_id = u.id and granted.scope = term.scope
+              and ${isPassedOn(system)})))
+    )`
+}
+
+/**
+ * `fresh`: messages that nobody has begun. In order of time, each is for the subscriptions of its audience that come before
+ * it, and not for those that were paused before. An audience is everybody, or one user whom messages name.
+ */
+function freshMessages({ kind }: System): RawBuilder<unknown> {
+  const eachUser =
+    kind === 'postgresql'
+      ? sql`json_array_elements_text(cast(m.users as json)) as chosen(value)`
+      : sql`json_each(m.users) as chosen`
+  return sql`
+    moment as (
+      select event, '' as audience, at, 1 as place, 0 as opened, 0 as held, count(*) as messages
+      from message where users is null and fan_cursor is null group by event, at
+      union all
+      select m.event, chosen.value, m.at, 1, 0, 0, count(distinct m.id)
+      from message m cross join ${eachUser} where m.users is not null group by m.event, chosen.value, m.at
+      union all
+      select event, '', created_at, 0, is_open, 1 - is_open, 0 from subscriber
+      union all
+      select event, '', paused_at, 2, 0, -1, 0 from subscriber where paused_at is not null
+      union all
+      select event, user_id, created_at, 0, is_open, 1 - is_open, 0 from subscriber
+      union all
+      select event, user_id, paused_at, 2, 0, -1, 0 from subscriber where paused_at is not null
+    ), fresh as (
+      select at, messages, sum(opened) over w as opened, sum(held) over w as held from moment
+      window w as (partition by event, audience order by at, place rows between unbounded preceding and current row)
+    )`
+}
+
+/**
+ * `begun`: messages of which a part is fanned out. In order of ids, each is for the subscriptions that come behind it. When
+ * those were made or paused is left out, which is close enough for what is being fanned out.
+ */
+const begunMessages = sql`
+    part as (
+      select event, fan_cursor as id, 0 as place, 0 as opened, 0 as held, count(*) as messages, min(at) as at
+      from message where users is null and fan_cursor is not null group by event, fan_cursor
+      union all
+      select event, id, 1, is_open, case when paused_at is null then 1 - is_open else 0 end, 0, 0 from subscriber
+    ), begun as (
+      select at, messages, sum(opened) over w as opened, sum(held) over w as held from part
+      window w as (partition by event order by id desc, place rows between unbounded preceding and current row))`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { makeWebhookSecret, signatureHeaders } from '../../src/events/attempt/signature.ts'
+import { makeWebhookSecret, signatureHeaders } from '../../src/events/signing/signature.ts'
 import type { Received } from './receiver.ts'
 import { onEachDatabase } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
-import type { Outcome } from './judge.ts'
+import type { Outcome } from './outcome.ts'
 
 /** Upper bounds of the latencies that are counted together, in milliseconds; what took longer comes behind them. */
 export const latencyBounds = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const

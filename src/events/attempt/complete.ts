@@ -1,8 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
-import { cancelDeliveries } from '../subscription/cancel-deliveries.ts'
-import type { Completion } from './completion.ts'
-import type { Verdict } from './judge.ts'
+import { cancelDeliveries } from '../queue/cancel-deliveries.ts'
+import type { Completion, Verdict } from './outcome.ts'
 import { writeAttempts } from './write-attempts.ts'
 
 /**

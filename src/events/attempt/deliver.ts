@@ -1,9 +1,8 @@
 import { messageOf, type Clock, type Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
 import type { ClaimedDelivery } from '../queue/claim.ts'
-import type { Opener } from './remember-secrets.ts'
-import { signatureHeaders } from './signature.ts'
-import { openSigningSecrets } from '../subscription/signing-secrets.ts'
+import { type Opener, openSigningSecrets } from '../signing/signing-secrets.ts'
+import { signatureHeaders } from '../signing/signature.ts'
 
 export interface DeliverOptions {
   readonly secrets: Opener

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { failuresToOpen, least, openMs } from '../queue/breaker.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from './outcome.ts'
 
 /** What attempts say of the subscription that they were for. */
 interface Note {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError, type Clock, type Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { recordCompletions } from './complete.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from './outcome.ts'
 import { noteOutcomes } from './note-outcomes.ts'
 
 /** Writes what became of deliveries. */

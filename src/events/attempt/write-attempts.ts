@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from './outcome.ts'
 import { nowOnce } from '../expressions.ts'
 
 /** An attempt and what it means for its delivery, as the statements read it. */

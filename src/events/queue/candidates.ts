@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
 import { failuresToOpen, isPostable } from './breaker.ts'
-import type { Capacity } from './capacity.ts'
-import { isDue, isLastChance, members, texts } from '../expressions.ts'
-import { readInOrder } from './read-in-order.ts'
+import { isDue, isLastChance, members, texts, readInOrder } from '../expressions.ts'
+import type { Settings } from '../../kit/index.ts'
+import type { HostCount } from './host-shares.ts'
+import type { EventCatalog } from '../message/catalog.ts'
 
 /** A delivery that can be started. */
 export interface Candidate {
@@ -130,4 +131,18 @@ export function isOpen(
 
 function candidates(rows: readonly { id: string | null; endpoint: string | null }[]): readonly Candidate[] {
   return rows.flatMap(({ id, endpoint }) => (id === null ? [] : [{ id, endpoint: endpoint ?? '' }]))
+}
+
+/** What a worker may take on now. */
+export interface Capacity {
+  readonly catalog: EventCatalog
+  readonly settings: Settings
+  /** How many more deliveries it can start. */
+  readonly free: number
+  /** Whether messages are left for a later look, where there is enough that is due. */
+  readonly isDueFirst?: boolean
+  /** How many it has under way, by endpoint. */
+  readonly underWay: ReadonlyMap<string, number>
+  /** Begins to count what is chosen for each host. */
+  countHosts?(): HostCount
 }

@@ -2,10 +2,10 @@ import type { Transaction } from 'kysely'
 import { makeId, makeSortedId, type Clock } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { admit, failuresToOpen } from './breaker.ts'
-import type { Capacity } from './capacity.ts'
+import type { Capacity } from './candidates.ts'
 import { sortClaims, type ClaimedRow, type LoadedRow } from './claimed.ts'
 import { mostLost } from '../expressions.ts'
-import { takeRows } from './take.ts'
+import { claimRows } from './claim-rows.ts'
 
 /** A delivery that this worker, and no other, posts now. */
 export interface ClaimedDelivery extends ClaimedRow {
@@ -36,7 +36,7 @@ export async function claimDeliveries(
     claimedMonotonic: clock.monotonic(),
     leaseMs: settings.delivery_lease,
   }
-  const rows = await takeRows(system, { ...claim, due, capacity })
+  const rows = await claimRows(system, { ...claim, due, capacity })
   const { toPost, lost, givenBack } = await settle(system, { rows, capacity, claimId: claim.claimId })
   return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, givenBack, taken: new Set(idsOf(rows)) }
 }

@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
 import { failuresToOpen } from './breaker.ts'
-import type { Capacity } from './capacity.ts'
-import { isOpen, type Candidate } from './candidates.ts'
-import { isDue, isLastChance } from '../expressions.ts'
-import { readInOrder } from './read-in-order.ts'
+import { type Capacity, isOpen, type Candidate } from './candidates.ts'
+import { isDue, isLastChance, readInOrder } from '../expressions.ts'
 
 /** One of the oldest that are due. */
 export interface OldDelivery extends Candidate {

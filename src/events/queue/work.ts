@@ -1,10 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
-import type { Capacity } from './capacity.ts'
-import { findNext, type Round } from './candidates.ts'
+import { type Capacity, findNext, type Round } from './candidates.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { texts } from '../expressions.ts'
-import { Quiet } from './quiet.ts'
+import { LookBackoff } from './look-backoff.ts'
 import { chooseStartable, findOldest, type OldDelivery } from './oldest.ts'
 
 /** What there is to do. */
@@ -25,11 +24,11 @@ export interface Work {
 export interface Looks extends Round {
   /** The oldest of the last look that were not taken since then: worth a try before the next one. */
   ahead: readonly OldDelivery[]
-  readonly quiet: Quiet
+  readonly backoff: LookBackoff
 }
 
 export function makeLooks(): Looks {
-  return { after: '', ahead: [], quiet: new Quiet() }
+  return { after: '', ahead: [], backoff: new LookBackoff() }
 }
 
 /** How many of the oldest messages are asked whether they are begun: those are among the oldest. */
@@ -47,14 +46,14 @@ export async function findWork(system: System, capacity: Capacity, looks: Looks)
       ? dueOnly(known)
       : { ...(await findMessages(system, capacity.catalog)), ...startOf(known) }
   }
-  const { quiet } = looks
-  if (!(await quiet.isTime(system))) {
+  const { backoff } = looks
+  if (!(await backoff.isTime(system))) {
     return { ...(await findMessages(system, capacity.catalog)), due: [], isPartial: false }
   }
   const began = performance.now()
   const { isEmpty, ...found } = await findDue(system, capacity, looks)
-  if (found.due.length > 0 || isEmpty) quiet.end()
-  else quiet.foundNothing({ isPartial: found.isPartial, ms: performance.now() - began })
+  if (found.due.length > 0 || isEmpty) backoff.end()
+  else backoff.foundNothing({ isPartial: found.isPartial, ms: performance.now() - began })
   return found.isEnough && capacity.isDueFirst
     ? { fresh: false, begun: false, ...found }
     : { ...(await findMessages(system, capacity.catalog)), ...found }

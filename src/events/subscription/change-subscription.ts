@@ -10,8 +10,8 @@ import {
   type OwnSubscription,
   type SubscriptionRow,
   type SubscriptionView,
+  type SubscriptionsOptions,
 } from './subscription-row.ts'
-import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
 export interface SubscriptionChange {
   readonly endpoint?: string | undefined

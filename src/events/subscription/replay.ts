@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
-import { closeBreakers } from '../attempt/close-breakers.ts'
+import { closeBreakers } from '../queue/breaker.ts'
 import { errors } from '../errors.ts'
 import { isStorable } from './subscription-row.ts'
 

@@ -1,15 +1,15 @@
 import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
-import { makeWebhookSecret } from '../attempt/signature.ts'
-import { mostPrevious, sealPrevious, secretPlace } from './signing-secrets.ts'
+import { makeWebhookSecret } from '../signing/signature.ts'
+import { mostPrevious, sealPrevious, secretPlace } from '../signing/signing-secrets.ts'
 import {
   assertMayManage,
   lockOwn,
   viewSubscription,
   type OwnSubscription,
   type SubscriptionView,
+  type SubscriptionsOptions,
 } from './subscription-row.ts'
-import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
 export interface RotatedSecret {
   readonly subscription: SubscriptionView

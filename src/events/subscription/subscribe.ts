@@ -3,8 +3,8 @@ import { makeSortedId } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
-import { makeWebhookSecret } from '../attempt/signature.ts'
-import { secretPlace } from './signing-secrets.ts'
+import { makeWebhookSecret } from '../signing/signature.ts'
+import { secretPlace } from '../signing/signing-secrets.ts'
 import {
   assertMayReceive,
   findSame,
@@ -15,8 +15,8 @@ import {
   type Subscriber,
   type SubscriptionRow,
   type SubscriptionView,
+  type SubscriptionsOptions,
 } from './subscription-row.ts'
-import type { SubscriptionsOptions } from './subscriptions-options.ts'
 
 export interface Subscribed {
   /** False if there was the same already. */

@@ -1,8 +1,9 @@
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
-import type { System, SystemTables } from '../../store/index.ts'
+import type { System, SystemTables, Secrets } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { findEvent, hintForEvent, mayReceive, receivable, scopesOf } from '../message/catalog.ts'
-import type { SubscriptionsOptions } from './subscriptions-options.ts'
+import { findEvent, hintForEvent, mayReceive, receivable, scopesOf, type EventCatalog } from '../message/catalog.ts'
+import type { Settings } from '../../kit/index.ts'
+import type { Outbound } from '../../outbound/index.ts'
 
 /** Who works on subscriptions: a user, by one of their tokens. */
 export interface Subscriber {
@@ -223,4 +224,13 @@ export function viewSubscription(by: Subscriber, row: SubscriptionRow): Subscrip
 
 function writeTime(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/** What subscribing needs; events and settings are those of the release that is active when they are asked for. */
+export interface SubscriptionsOptions {
+  readonly system: System
+  readonly secrets: Secrets
+  readonly outbound: Outbound
+  catalog(): EventCatalog
+  settings(): Settings
 }

@@ -1,5 +1,5 @@
 import type { Since } from '../../kit/index.ts'
-import { cancelDeliveries } from './cancel-deliveries.ts'
+import { cancelDeliveries } from '../queue/cancel-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
 import { errors } from '../errors.ts'
 import { listOwnDeliveries, type DeliveryPage, type DeliveryView } from './own-deliveries.ts'
@@ -16,10 +16,9 @@ import {
   type OwnSubscription,
   type Subscriber,
   type SubscriptionView,
+  type SubscriptionsOptions,
 } from './subscription-row.ts'
-import type { SubscriptionsOptions } from './subscriptions-options.ts'
-import { sendTestEvent } from './test-event.ts'
-import { countSend } from './throttle-sends.ts'
+import { sendTestEvent, countSend } from './test-event.ts'
 
 /**
  * What users do with their own subscriptions. Whatever names one throws WP_EVENTS_SUBSCRIPTION_UNKNOWN where there is

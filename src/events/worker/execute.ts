@@ -1,9 +1,8 @@
 import { isWaypostError } from '../../kit/index.ts'
-import { makeBell } from './bell.ts'
-import { findLone } from '../queue/candidates.ts'
-import type { Capacity } from '../queue/capacity.ts'
+import { makeWakeSignal } from './wake-signal.ts'
+import { findLone, type Capacity } from '../queue/candidates.ts'
 import { claimDeliveries } from '../queue/claim.ts'
-import type { ExecuteOptions } from './execute-options.ts'
+import type { ExecuteOptions } from './options.ts'
 import { fanOutChunk } from '../message/fan-out.ts'
 import { Run, type Summary } from './run.ts'
 import { findWork } from '../queue/work.ts'
@@ -18,8 +17,8 @@ const mostPatience = 100
  * @throws what the database says, after what was under way has come to its end
  */
 export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
-  const bell = makeBell(options.signal)
-  const run = new Run(options, bell.ring)
+  const wake = makeWakeSignal(options.signal)
+  const run = new Run(options, wake.notify)
   let errorsInARow = 0
   let patience = mostPatience
   let wasIdle = false
@@ -33,7 +32,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
     if (run.failures.length > 0) {
       if (!options.watch || options.onError === undefined) break
       for (const error of run.failures.splice(0)) options.onError(error)
-      await bell.wait(Math.min(idleMs * 2 ** errorsInARow++, longestPauseMs))
+      await wake.wait(Math.min(idleMs * 2 ** errorsInARow++, longestPauseMs))
       continue
     }
     if (found === undefined) continue
@@ -45,7 +44,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
     }
     const isOthers = found === 'contended' && patience-- > 0
     if (!isOthers && wasIdle && !options.watch) break
-    await bell.wait(isOthers ? 5 + Math.random() * 20 : idleMs)
+    await wake.wait(isOthers ? 5 + Math.random() * 20 : idleMs)
   }
   await run.end()
   if (run.failures.length > 0) throw run.failures[0]

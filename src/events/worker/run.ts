@@ -4,13 +4,12 @@ import type { ClaimedRow } from '../queue/claimed.ts'
 import { deliver, type Delivered } from '../attempt/deliver.ts'
 import { endOverdue, heldTooLong } from '../attempt/end-overdue.ts'
 import { failuresToOpen } from '../queue/breaker.ts'
-import type { ExecuteOptions } from './execute-options.ts'
-import { judge } from '../attempt/judge.ts'
-import { LoneTurn } from '../queue/lone-turn.ts'
-import { makeMender } from '../queue/mend-times.ts'
+import { type ExecuteOptions, reportOf, reportOfEnded, reportOfLost } from './options.ts'
+import { judge } from '../attempt/outcome.ts'
+import { LastChanceSchedule } from '../queue/last-chance.ts'
+import { makeTimeCorrector } from '../queue/correct-times.ts'
 import { makeRecorder } from '../attempt/recorder.ts'
-import { rememberSecrets } from '../attempt/remember-secrets.ts'
-import { reportOf, reportOfEnded, reportOfLost } from './report.ts'
+import { rememberSecrets } from '../signing/signing-secrets.ts'
 import { makeLooks } from '../queue/work.ts'
 import { UnderWay } from './under-way.ts'
 
@@ -33,11 +32,11 @@ export class Run {
   readonly failures: unknown[] = []
   readonly underWay: UnderWay
   readonly looks = makeLooks()
-  readonly lone: LoneTurn
+  readonly lone: LastChanceSchedule
   readonly #options: ExecuteOptions
   readonly #ring: () => void
   readonly #recorder: ReturnType<typeof makeRecorder>
-  readonly #mender: ReturnType<typeof makeMender>
+  readonly #timeCorrector: ReturnType<typeof makeTimeCorrector>
   readonly #counter: ReturnType<typeof makeAttemptCounter>
   readonly #attempts = new Set<Promise<void>>()
   readonly #beginNoMore = () => this.underWay.close()
@@ -48,9 +47,9 @@ export class Run {
     this.#options = { ...options, secrets: rememberSecrets(options.secrets) }
     this.#ring = ring
     this.underWay = new UnderWay(options.clock)
-    this.lone = new LoneTurn(options.clock)
+    this.lone = new LastChanceSchedule(options.clock)
     this.#recorder = makeRecorder(options)
-    this.#mender = makeMender(options.system, options.clock)
+    this.#timeCorrector = makeTimeCorrector(options.system, options.clock)
     this.#counter = makeAttemptCounter(options.system)
     // At once, whatever a look at the database is waiting for.
     options.signal?.addEventListener('abort', this.#beginNoMore, { once: true })
@@ -84,7 +83,7 @@ export class Run {
   /** Does what is to be done from time to time. */
   async keep(): Promise<void> {
     this.underWay.dropSlow()
-    await this.#mender.touch()
+    await this.#timeCorrector.touch()
     await this.#counter.touch()
   }
 
@@ -94,7 +93,7 @@ export class Run {
       .finally(() => {
         this.#attempts.delete(attempt)
         this.lone.isRunning = false
-        this.looks.quiet.end() // its outcome may have closed a breaker
+        this.looks.backoff.end() // its outcome may have closed a breaker
         this.#ring()
       })
     this.#attempts.add(attempt)
@@ -140,7 +139,7 @@ export class Run {
     try {
       return await this.underWay.hold(delivery.endpoint, () => deliver(this.#options, delivery))
     } finally {
-      this.looks.quiet.end()
+      this.looks.backoff.end()
       this.#ring()
     }
   }

@@ -1,8 +1,7 @@
 import { setImmediate as makeWay } from 'node:timers/promises'
 import type { Clock } from '../../kit/index.ts'
 import { HostShares, type Limits } from '../queue/host-shares.ts'
-import { Pace } from './pace.ts'
-import { Places } from './places.ts'
+import { PostingSlots } from './posting-slots.ts'
 
 /** Deliveries for each POST at once that may be claimed ahead. */
 const mostAhead = 4
@@ -15,8 +14,8 @@ export class UnderWay {
   /** How many, by endpoint. */
   readonly byEndpoint = new Map<string, number>()
   readonly hosts: HostShares
-  readonly #places = new Places()
-  readonly #pace: Pace
+  readonly #slots = new PostingSlots()
+  readonly #startRate: StartRate
   readonly #clock: Clock
   #limits: Limits = { total: 1, perEndpoint: 1 }
   #count = 0
@@ -26,7 +25,7 @@ export class UnderWay {
 
   constructor(clock: Clock) {
     this.hosts = new HostShares(clock)
-    this.#pace = new Pace(clock)
+    this.#startRate = new StartRate(clock)
     this.#clock = clock
   }
 
@@ -40,7 +39,7 @@ export class UnderWay {
 
   setLimits(limits: Limits): void {
     this.#limits = limits
-    this.#places.setLimits(limits)
+    this.#slots.setLimits(limits)
   }
 
   /**
@@ -53,7 +52,7 @@ export class UnderWay {
 
   #most(): number {
     const { total } = this.#limits
-    return total + Math.min(this.#pace.next(), total * mostAhead)
+    return total + Math.min(this.#startRate.next(), total * mostAhead)
   }
 
   /**
@@ -83,15 +82,15 @@ export class UnderWay {
     this.#count++
     this.byEndpoint.set(endpoint, (this.byEndpoint.get(endpoint) ?? 0) + 1)
     try {
-      const posting = await this.#places.take(host)
+      const posting = await this.#slots.acquire(host)
       if (posting === undefined) return undefined
       this.#stirred = this.#clock.monotonic()
       try {
         return await post()
       } finally {
         this.#stirred = this.#clock.monotonic()
-        this.#places.giveBack(posting)
-        this.#pace.count()
+        this.#slots.release(posting)
+        this.#startRate.count()
       }
     } finally {
       this.#count--
@@ -108,12 +107,46 @@ export class UnderWay {
    * places, and whoever pauses, moves or deletes a subscription expects nothing any more.
    */
   dropSlow(): void {
-    if (this.#clock.monotonic() - this.#stirred >= stuckMs) this.#places.drop()
-    else this.#places.dropSlow()
+    if (this.#clock.monotonic() - this.#stirred >= stuckMs) this.#slots.drop()
+    else this.#slots.dropSlow()
   }
 
   /** Nobody gets a place any more, those who wait included. */
   close(): void {
-    this.#places.close()
+    this.#slots.close()
+  }
+}
+
+const windowMs = 20
+
+/** How fast something goes: counted over windows of 20 ms. */
+export class StartRate {
+  readonly #clock: Clock
+  #began = -Infinity
+  #count = 0
+  #last = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  count(): void {
+    this.#turn()
+    this.#count++
+  }
+
+  /** How many there are likely to be within the next window. */
+  next(): number {
+    this.#turn()
+    return Math.max(this.#last, this.#count)
+  }
+
+  #turn(): void {
+    const now = this.#clock.monotonic()
+    const passed = now - this.#began
+    if (passed < windowMs) return
+    this.#last = passed < 2 * windowMs ? this.#count : 0
+    this.#count = 0
+    this.#began = now
   }
 }

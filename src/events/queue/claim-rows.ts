@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
-import type { Capacity } from './capacity.ts'
+import type { Capacity } from './candidates.ts'
 import type { LoadedRow } from './claimed.ts'
 import { usualScope } from '../message/catalog.ts'
 import { isLeaseOver, isMakerActive, isOneOf, isPassedOn, isTooLong, nowOnce } from '../expressions.ts'
 
-export interface Taking {
+export interface ClaimRequest {
   /** Ids of deliveries that were found due. */
   readonly due: readonly string[]
   readonly capacity: Capacity
@@ -14,8 +14,9 @@ export interface Taking {
 }
 
 /** Puts deliveries under a claim, as far as they still are due once they are locked, and loads what belongs to them. */
-export async function takeRows(system: System, taking: Taking): Promise<readonly LoadedRow[]> {
-  const rows = system.kind === 'postgresql' ? await takeAtOnce(system, taking) : await takeAndLoad(system, taking)
+export async function claimRows(system: System, taking: ClaimRequest): Promise<readonly LoadedRow[]> {
+  const rows =
+    system.kind === 'postgresql' ? await claimInOneStatement(system, taking) : await claimAndLoad(system, taking)
   return rows.map((row) => ({
     ...row,
     subscribed: row.subscribed ?? '',
@@ -52,7 +53,7 @@ const joins = sql`left join waypost_message message on message.id = d.message_id
   left join waypost_client maker on maker.id = s.client_id`
 
 /** One statement, which is a transaction by itself. */
-async function takeAtOnce(system: System, taking: Taking): Promise<readonly StoredRow[]> {
+async function claimInOneStatement(system: System, taking: ClaimRequest): Promise<readonly StoredRow[]> {
   const { rows } = await sql<StoredRow>`
     with picked as materialized (${picked(system, taking, sql`for update skip locked`)}),
     taken as (
@@ -65,7 +66,7 @@ async function takeAtOnce(system: System, taking: Taking): Promise<readonly Stor
 }
 
 /** SQLite has no such statement; a transaction that writes is alone there. */
-function takeAndLoad(system: System, taking: Taking): Promise<readonly StoredRow[]> {
+function claimAndLoad(system: System, taking: ClaimRequest): Promise<readonly StoredRow[]> {
   return system.transaction(async (trx) => {
     await sql`
       update waypost_delivery set ${changes(system, taking)}
@@ -79,7 +80,7 @@ function takeAndLoad(system: System, taking: Taking): Promise<readonly StoredRow
 }
 
 /** Materialised by PostgreSQL, where a planner may choose again while it updates. */
-function picked(system: System, { due, capacity }: Taking, lock: RawBuilder<unknown>): RawBuilder<unknown> {
+function picked(system: System, { due, capacity }: ClaimRequest, lock: RawBuilder<unknown>): RawBuilder<unknown> {
   // Neither condition is written as an index could use it: of all that waits, only these rows are to be read.
   return sql`select d.id from waypost_delivery d
     where ${isOneOf(system, sql`d.id`, JSON.stringify(due))} and d.status || '' = 'pending'
@@ -87,7 +88,7 @@ function picked(system: System, { due, capacity }: Taking, lock: RawBuilder<unkn
     order by d.due_at, d.id limit ${capacity.free} ${lock}`
 }
 
-function changes(system: System, { capacity, claimId, leaseMs }: Taking): RawBuilder<unknown> {
+function changes(system: System, { capacity, claimId, leaseMs }: ClaimRequest): RawBuilder<unknown> {
   const isWrong = isTooLong(system, capacity.settings)
   return sql`
     lost = case when claim_id is null or ${isWrong} then lost else lost + 1 end,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
-import { nowOnce } from '../expressions.ts'
-import { readInOrder } from './read-in-order.ts'
+import { nowOnce, readInOrder } from '../expressions.ts'
 
 /** Looks that are left out at most after one that found nothing: two seconds of a worker that waits. */
 const mostSkipped = 8
@@ -15,7 +14,7 @@ const mostSkippedEver = 240
  * nothing is made again when something became due since then, and else only from time to time, since what is held back
  * may be let go.
  */
-export class Quiet {
+export class LookBackoff {
   #newest: string | undefined
   #skipped = 0
   #limit = 0

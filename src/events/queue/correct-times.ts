@@ -15,7 +15,7 @@ const openTransactionMs = 60_000
  * from now on, which would not reach it: it becomes older than all that is not fanned out yet, since nobody can tell which
  * of that came first.
  */
-export async function mendTimes(system: System): Promise<void> {
+export async function correctTimes(system: System): Promise<void> {
   const now = nowOnce(system)
   const isAhead = (column: RawBuilder<unknown>) => sql<boolean>`${column} > ${now} + ${sql.lit(toleranceMs)}`
   const delivery = sql<boolean>`status = 'pending' and ${isAhead(sql`due_at`)} and ${isAhead(sql`scheduled_at`)}`
@@ -36,13 +36,13 @@ export async function mendTimes(system: System): Promise<void> {
 }
 
 /** Mends times at the first touch, and then once a minute. */
-export function makeMender(system: System, clock: Clock): { touch(): Promise<void> } {
+export function makeTimeCorrector(system: System, clock: Clock): { touch(): Promise<void> } {
   let next = -Infinity
   return {
     async touch() {
       if (clock.monotonic() < next) return
       next = clock.monotonic() + everyMs
-      await mendTimes(system)
+      await correctTimes(system)
     },
   }
 }

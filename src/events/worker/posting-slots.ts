@@ -2,8 +2,8 @@ import type { HostShare, Limits, Posting } from '../queue/host-shares.ts'
 
 type Resolve = (posting: Posting | undefined) => void
 
-/** Has as many POSTs begin at once as there are places, and no more to one host than its share. */
-export class Places {
+/** Has as many POSTs begin at once as there are slots, and no more to one host than its share. */
+export class PostingSlots {
   #taken = 0
   #limits: Limits = { total: 1, perEndpoint: 1 }
   #isClosed = false
@@ -16,7 +16,7 @@ export class Places {
   }
 
   /** @returns undefined, and there is no place to give back, once it is closed, or when it would be long */
-  take(host: HostShare): Promise<Posting | undefined> | Posting | undefined {
+  acquire(host: HostShare): Promise<Posting | undefined> | Posting | undefined {
     if (this.#isClosed) return undefined
     if (this.#isFree(host)) return this.#begin(host)
     return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export class Places {
     })
   }
 
-  giveBack(posting: Posting): void {
+  release(posting: Posting): void {
     this.#taken--
     posting.host.end(posting)
     this.#fill()

@@ -1,20 +1,20 @@
-/** Wakes one who waits. */
-export interface Bell {
-  ring(): void
-  /** Resolves when it rings or rang since the last wait, when the signal aborts, or after the time. */
+/** Wakes a waiting loop. */
+export interface WakeSignal {
+  notify(): void
+  /** Resolves when notify was called, or has been since the last wait, when the signal aborts, or after the time. */
   wait(ms: number): Promise<void>
 }
 
-export function makeBell(signal: AbortSignal | undefined): Bell {
-  let rang = false
+export function makeWakeSignal(signal: AbortSignal | undefined): WakeSignal {
+  let isNotified = false
   let wake = () => {}
   return {
-    ring() {
-      rang = true
+    notify() {
+      isNotified = true
       wake()
     },
     async wait(ms) {
-      if (!rang && !signal?.aborted) {
+      if (!isNotified && !signal?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         const timer = setTimeout(resolve, ms)
@@ -23,7 +23,7 @@ export function makeBell(signal: AbortSignal | undefined): Bell {
         clearTimeout(timer)
         signal?.removeEventListener('abort', wake)
       }
-      rang = false
+      isNotified = false
     },
   }
 }

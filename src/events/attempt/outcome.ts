@@ -1,5 +1,6 @@
 import type { Settings } from '../../kit/index.ts'
 import type { PostResult } from '../../outbound/index.ts'
+import type { ClaimedDelivery } from '../queue/claim.ts'
 
 export type Outcome = 'delivered' | 'retrying' | 'dead'
 
@@ -21,4 +22,13 @@ export function judge(settings: Settings, { failures }: { failures: number }, re
   const delay = delays[Math.min(failures, delays.length - 1)] ?? 0
   const jittered = delay * (0.8 + 0.4 * Math.random())
   return { outcome: 'retrying', delayMs: Math.ceil(Math.max(jittered, retryAfterMs)) }
+}
+
+/** One POST and what became of it. */
+export interface Completion {
+  readonly delivery: ClaimedDelivery
+  readonly result: PostResult
+  /** By the database's clock. */
+  readonly startedAt: number
+  readonly verdict: Verdict
 }

@@ -1,8 +1,10 @@
 import type { PostResult } from '../../outbound/index.ts'
 import type { ClaimedRow } from '../queue/claimed.ts'
-import type { Completion } from '../attempt/completion.ts'
+import type { Completion, Outcome } from '../attempt/outcome.ts'
 import { mostLost } from '../expressions.ts'
-import type { Outcome } from '../attempt/judge.ts'
+import type { System } from '../../store/index.ts'
+import type { EventCatalog } from '../message/catalog.ts'
+import type { DeliverOptions } from '../attempt/deliver.ts'
 
 /** What became of one attempt, for whoever watches. */
 export interface AttemptReport {
@@ -32,4 +34,21 @@ export function reportOfEnded({ id, event, endpoint, failures }: Ended, failure:
 /** Of one that ended because its workers were lost. */
 export function reportOfLost(row: ClaimedRow): AttemptReport {
   return reportOfEnded(row, `lost ${mostLost} times`)
+}
+
+export interface ExecuteOptions extends DeliverOptions {
+  readonly system: System
+  catalog(): EventCatalog
+  /** Called before each look for work, to notice another release. */
+  refresh?(): Promise<void>
+  /** Stops claiming; what is under way is finished. */
+  readonly signal?: AbortSignal
+  /** Go on when nothing is due, until the signal. */
+  readonly watch?: boolean
+  /** POSTs at once at most; the setting `delivery_concurrency` by default. */
+  readonly concurrency?: number
+  /** Called after each recorded attempt, and for a delivery that ended because its workers were lost. */
+  onAttempt?(attempt: AttemptReport): void
+  /** With `watch`: called when System cannot be used, which is then tried again. Without, it ends the run. */
+  onError?(error: unknown): void
 }

@@ -5,7 +5,7 @@ const longestWaitMs = 60_000
 const idleEveryMs = 5000
 
 /** When a worker looks for a delivery that has to go alone: such a look is not cheap where very much is due. */
-export class LoneTurn {
+export class LastChanceSchedule {
   readonly #clock: Clock
   #next: number
   #nextBusy: number
