@@ -1,32 +1,42 @@
-import { confirm, Flags, paint, WaypostCommand } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { confirm, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 
-export default class KeyRotate extends WaypostCommand {
-  static override description = 'Sign access tokens with a new key; those that were issued before stay valid.'
-  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --yes --json']
+export default class KeyRotate extends HostCommand {
+  static override description = 'Sign access tokens with a new key.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --withdraw',
+    '<%= config.bin %> <%= command.id %> --yes --json',
+  ]
   static override enableJsonFlag = true
-  static override flags = { yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }) }
+  static override flags = {
+    withdraw: Flags.boolean({
+      description: 'Delete the old keys at once, for example after a leak: every access token so far is refused',
+    }),
+    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+  }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(KeyRotate)
+    const { withdraw } = flags
     const { openHost } = await import('../../src/host/index.ts')
     const { rotateHostKey } = await import('../../src/operate/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
-      this.note(`  Target     ${host.system.target}`)
-      if (!flags.yes && this.isInteractive() && !(await confirm('  Sign with a new key from now on?'))) {
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
+      const question = withdraw
+        ? '  Sign with a new key, and refuse every access token so far?'
+        : '  Sign with a new key from now on?'
+      if (!flags.yes && this.isInteractive() && !(await confirm(question))) {
         this.note('  Nothing was changed.')
         process.exitCode = 1
-        return { retired: [], removed: [] }
+        return { retired: [], removed: [], withdrawn: [], revoked: 0 }
       }
-      const { key, retired, removed } = await rotateHostKey(host)
+      const { key, retired, removed, withdrawn, tokens } = await rotateHostKey(host, { withdraw })
       this.print(`  Signs      ${paint('cyan', key)}`)
       for (const id of retired) this.print(`  Retired    ${id}   verifies until its last token has expired`)
       for (const id of removed) this.print(`  Removed    ${id}   its last token has expired`)
-      return { key, retired, removed }
-    } finally {
-      await host.close()
-    }
+      for (const id of withdrawn) this.print(`  Withdrawn  ${id}   verifies nothing`)
+      if (withdraw) this.print(`  Revoked    ${plural(tokens, 'access token')}; refresh tokens stay valid`)
+      return { key, retired, removed, withdrawn, revoked: tokens }
+    })
   }
 }

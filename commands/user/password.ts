@@ -1,11 +1,11 @@
-import { Args, Flags, HostCommand, describeEnded, paint, readSecret } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, confirm, describeEnded, paint, plural, readSecret } from '../../bin/cli/index.ts'
 import { makeSecret } from '../../src/kit/index.ts'
 
 export default class UserPassword extends HostCommand {
   static override description = 'Change the password of a user and end its tokens, logins and sessions.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
-    'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin',
+    'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin --end-clients',
   ]
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
@@ -13,8 +13,14 @@ export default class UserPassword extends HostCommand {
     'password-stdin': Flags.boolean({
       description: 'Read the password from standard input; else one is made and printed once',
     }),
-    'end-clients': Flags.boolean({ description: "Disable the user's clients that use client_credentials" }),
-    'end-subscriptions': Flags.boolean({ description: "Disable the user's subscriptions" }),
+    'end-clients': Flags.boolean({
+      description: "Disable the user's clients that use client_credentials; a terminal asks",
+      allowNo: true,
+    }),
+    'end-subscriptions': Flags.boolean({
+      description: "Disable the user's subscriptions; a terminal asks",
+      allowNo: true,
+    }),
     'keep-tokens': Flags.boolean({ description: 'Leave its tokens as they are; sessions of the login page end' }),
   }
 
@@ -22,18 +28,33 @@ export default class UserPassword extends HostCommand {
     const { args, flags } = await this.parse(UserPassword)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { changeHostUserPassword } = await import('../../src/operate/index.ts')
+    const { changeHostUserPassword, countHostStanding } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
-      const ends = { endClients: flags['end-clients'], endSubscriptions: flags['end-subscriptions'] }
+      const active = await countHostStanding(host, args.name)
+      const programs = `${plural(active.clients, 'client')} with client_credentials`
+      const listeners = plural(active.subscriptions, 'subscription')
+      const ends = {
+        endClients: flags['end-clients'] ?? (active.clients > 0 && (await this.#offer(programs))),
+        endSubscriptions: flags['end-subscriptions'] ?? (active.subscriptions > 0 && (await this.#offer(listeners))),
+      }
       const request = { name: args.name, password, keepTokens: flags['keep-tokens'], ...ends }
       const { name, ...ended } = await changeHostUserPassword(host, request)
       const { tokens, sessions, clients, subscriptions } = ended
       this.print(`  Changed    the password of ${name}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
       this.print(`  Ended      ${describeEnded(ended)}`)
+      if (clients < active.clients) this.note(`  Active     ${programs}: waypost client:list --user ${name}`)
+      if (subscriptions < active.subscriptions) {
+        this.note(`  Active     ${listeners}: waypost subscription:list --user ${name}`)
+      }
       return { name, revoked: tokens, sessions, clients, subscriptions, ...(given === undefined ? { password } : {}) }
     })
+  }
+
+  /** Asks about what a new password alone does not end. */
+  async #offer(what: string): Promise<boolean> {
+    return this.isInteractive() && (await confirm(`  Disable ${what} too?`))
   }
 }

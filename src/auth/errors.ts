@@ -67,6 +67,12 @@ export const errors = defineErrors({
     hint: 'Use 1 to 64 letters, digits, dots, dashes, underscores and @.',
   },
   WP_AUTH_PASSWORD_WEAK: { kind: 'user', status: 400, message: 'A password needs 8 to 1,024 characters' },
+  WP_AUTH_PASSWORD_NAME: {
+    kind: 'user',
+    status: 400,
+    message: 'The password must not be the username',
+    hint: 'Choose another password.',
+  },
   WP_AUTH_SCOPE_NAME: {
     kind: 'user',
     status: 400,

@@ -8,6 +8,7 @@ export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'
 export { makeLogin, type Login } from './access/login.ts'
 export { backendScopes, checkScopes, consumerScope, isBackendScope } from './account/scopes.ts'
+export { isOnDevice } from './account/redirect-uris.ts'
 export { mountPages } from './authorize/mount-pages.ts'
 export { mountAuthorization } from './endpoint/mount-authorization.ts'
 export { tokenAnswer } from './endpoint/token-endpoints.ts'
@@ -27,7 +28,14 @@ export { chooseClient } from './account/client-lookup.ts'
 export { chooseUser } from './account/users.ts'
 export { countScopes } from './account/scopes.ts'
 export { findUnheldScopes } from './account/scopes.ts'
-export { endAccess, nothingEnded, type AccessOf, type EndedAccess, type PasswordEnds } from './access/end-access.ts'
+export {
+  countStanding,
+  endAccess,
+  nothingEnded,
+  type AccessOf,
+  type EndedAccess,
+  type PasswordEnds,
+} from './access/end-access.ts'
 export { listClients, listUsers, type ListedClient, type ListedUser } from './account/list-accounts.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { setPassword } from './access/administer.ts'

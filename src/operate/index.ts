@@ -35,6 +35,7 @@ export { rotateHostSecret } from './secret.ts'
 export { issueHostToken, listHostTokens, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
+  countHostStanding,
   changeHostUserStatus,
   listHostUsers,
   changeHostUserPassword,

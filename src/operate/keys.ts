@@ -1,8 +1,8 @@
 import { rotateKey, type KeyRotation } from '../auth/index.ts'
 import { type Host, openIdentity } from '../host/index.ts'
 
-/** Makes a new signing key; every server signs with it within a second, the one before verifies what it signed. */
-export async function rotateHostKey(host: Host): Promise<KeyRotation> {
+/** Makes a new signing key; the one before verifies what it signed, or is withdrawn with all tokens. */
+export async function rotateHostKey(host: Host, options: { withdraw?: boolean } = {}): Promise<KeyRotation> {
   const { secrets } = await openIdentity(host)
-  return rotateKey(host.system, secrets, host.clock.now())
+  return rotateKey(host.system, secrets, { now: host.clock.now(), ...options })
 }

@@ -4,6 +4,7 @@ import {
   backendScopes,
   checkScopes,
   chooseUser,
+  countStanding,
   isBackendScope,
   listUsers,
   loadUserScopes,
@@ -60,6 +61,14 @@ export async function changeHostUserScopes(
   await addUserScopes(host.system, user.id, checkScopes(request.add))
   await removeUserScopes(host.system, user.id, request.remove)
   return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
+}
+
+/** What `endClients` and `endSubscriptions` of a change of the password would end. */
+export async function countHostStanding(
+  { system }: Host,
+  name: string,
+): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
+  return countStanding(system.db, (await chooseUser(system, name)).id)
 }
 
 /** Gives a user another password, and ends whatever was opened with the one before. */

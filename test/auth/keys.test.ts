@@ -6,7 +6,7 @@ import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { rotateHostKey } from '../../src/operate/index.ts'
 import { makeSecrets } from '../../src/store/index.ts'
-import { bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
+import { basic, bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -97,7 +97,7 @@ for (const kind of systemKinds) {
       const ring = await openKeyRing(world.system, secrets)
       const [old, young] = [
         ring.signer.kid,
-        await rotateKey(world.system, makeSecrets('s'.repeat(40)), world.clock.now()),
+        await rotateKey(world.system, makeSecrets('s'.repeat(40)), { now: world.clock.now() }),
       ]
       ring.markChanged()
       for (const kid of [old, young.key]) assert.notEqual(await ring.verifier(kid), undefined)
@@ -147,6 +147,30 @@ for (const kind of systemKinds) {
       world.clock.forward(minute)
       await world.system.db.updateTable('waypost_token').set({ revoked_at: world.clock.now() }).execute()
       assert.ok(!(await kids()).includes(kid))
+    })
+
+    test('are withdrawn at once on every server, with all tokens that they signed', async () => {
+      const { body: tokens } = await world.token(world.app, { grant_type: 'client_credentials' })
+      const old = tokens.access_token
+      await Promise.all([world, second].map((server) => use(old, server))) // now both have it in their caches
+      const rotation = await rotateHostKey(world.host, { withdraw: true })
+      assert.deepEqual(rotation.retired, [])
+      assert.ok(rotation.withdrawn.includes(kidOf(old)!))
+      assert.ok(rotation.tokens >= 1)
+      assert.deepEqual(await kids(), [rotation.key])
+      for (const server of [world, second]) {
+        await until('the old token is refused', async () => (await use(old, server)) === 401)
+        await until('it signs with the new key', async () => (await signsWith(server)) === rotation.key)
+      }
+      const asked = await world.send('POST /authorization/introspect', {
+        form: { token: old },
+        headers: basic(world.app.id, world.app.secret),
+      })
+      assert.equal(asked.body.active, false)
+      const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }
+      const renewed = (await world.token(world.app, form)).body.access_token
+      assert.deepEqual([await use(renewed, world), await use(renewed, second)], [200, 200])
+      assert.deepEqual((await rotateHostKey(world.host)).withdrawn, [])
     })
 
     test('rotated at the same moment leave one that signs', async () => {

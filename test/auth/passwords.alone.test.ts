@@ -6,7 +6,7 @@ import { hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
 const kept = { isDisposable: false }
 
 test('a name that nobody has takes as long as a wrong password', async () => {
-  const stored = await hashPassword(kept, 'correct horse')
+  const stored = await hashPassword(kept, { name: 'ann', password: 'correct horse' })
   const measure = async (hash: string | undefined) => {
     const began = performance.now()
     await isPassword(kept, 'wrong horse', hash)

@@ -6,9 +6,10 @@ import { hashesAtOnce, hashPassword, isPassword } from '../../src/auth/account/p
 
 /** A System whose data somebody needs. */
 const kept = { isDisposable: false }
+const secret = { name: 'ann', password: 'correct horse' }
 
 test('a password is kept as argon2id in PHC form, with the parameters of OWASP and a salt of its own', async () => {
-  const [one, two] = await Promise.all([hashPassword(kept, 'correct horse'), hashPassword(kept, 'correct horse')])
+  const [one, two] = await Promise.all([hashPassword(kept, secret), hashPassword(kept, secret)])
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   assert.notEqual(one, two)
   assert.deepEqual(
@@ -18,7 +19,7 @@ test('a password is kept as argon2id in PHC form, with the parameters of OWASP a
 })
 
 test('a password of a System that is thrown away costs next to nothing, and is verified all the same', async () => {
-  const stored = await hashPassword({ isDisposable: true }, 'correct horse')
+  const stored = await hashPassword({ isDisposable: true }, secret)
   assert.match(stored, /^\$argon2id\$v=19\$m=8,t=1,p=1\$/)
   assert.equal(await isPassword(kept, 'correct horse', stored), true)
   assert.equal(await isPassword({ isDisposable: true }, 'correct horsf', stored), false)
@@ -41,7 +42,13 @@ test('nothing is the password of somebody who has none, or of nobody', async () 
 
 test('a password needs 8 to 1,024 characters', async () => {
   for (const password of ['', '1234567', 'x'.repeat(1025)]) {
-    await assert.rejects(hashPassword(kept, password), { code: 'WP_AUTH_PASSWORD_WEAK' })
+    await assert.rejects(hashPassword(kept, { name: 'ann', password }), { code: 'WP_AUTH_PASSWORD_WEAK' })
+  }
+})
+
+test('a password is not the username, in whatever case', async () => {
+  for (const password of ['ann@example.com', 'Ann@Example.com']) {
+    await assert.rejects(hashPassword(kept, { name: 'ann@EXAMPLE.com', password }), { code: 'WP_AUTH_PASSWORD_NAME' })
   }
 })
 

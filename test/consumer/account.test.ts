@@ -21,6 +21,7 @@ const wrongAccounts: readonly { name: string; json: unknown; path: string }[] = 
 const wrongPasswords: readonly { name: string; json: unknown; status: number }[] = [
   { name: 'a wrong old password', json: { old: 'wrong', new: better }, status: 403 },
   { name: 'a new password that is too short', json: { old: password, new: '1234567' }, status: 400 },
+  { name: 'a new password that is the username', json: { old: password, new: 'Careful-Person' }, status: 400 },
   { name: 'a new password that is too long', json: { old: password, new: 'x'.repeat(1025) }, status: 400 },
   { name: 'no old password', json: { new: better }, status: 400 },
   { name: 'no new password', json: { old: password }, status: 400 },
@@ -83,12 +84,12 @@ for (const kind of systemKinds) {
 
     for (const { name, json, status } of wrongPasswords) {
       test(`refuses ${name} with ${status}, and leaves the password`, async () => {
-        const user = await people.come('careful')
+        const user = await people.come('careful-person')
         const answer = await user.send('PUT /consumer/account/password', json)
         assert.equal(answer.status, status, answer.text)
         assert.equal(answer.headers.get('content-type'), 'application/problem+json')
         assert.equal(await people.use(user.token), 200)
-        assert.equal((await people.logIn({ json: { username: 'careful', password } })).status, 200)
+        assert.equal((await people.logIn({ json: { username: 'careful-person', password } })).status, 200)
       })
     }
 

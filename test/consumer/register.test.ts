@@ -9,6 +9,11 @@ const wrong: readonly { name: string; json: unknown; path?: string; detail?: Reg
   { name: 'no name', json: { password }, path: 'body/username' },
   { name: 'no password', json: { username: 'new' }, path: 'body/password' },
   { name: 'a password that is too short', json: { username: 'new', password: '1234567' }, detail: /8 to 1,024/ },
+  {
+    name: 'a password that is the username',
+    json: { username: 'somebody', password: 'Somebody' },
+    detail: /must not be the username/,
+  },
   { name: 'a password that is too long', json: { username: 'new', password: 'x'.repeat(1025) }, path: 'body/password' },
   { name: 'a name with a space', json: { username: 'a b', password }, detail: /"a b" cannot be a name/ },
   { name: 'a name with markup', json: { username: '<b>', password }, detail: /cannot be a name/ },

@@ -13,7 +13,7 @@ import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
 import { commandKinds } from '../support/forms.ts'
 
-const fresh = 'a-new-secret-of-more-than-thirty-two-characters'
+const fresh = 'bN3vT8qLw0ZxK5mRj7YcHs2PdU4gFa9EoI6tXy1QnVk'
 const password = 'quiet-otter-4417'
 const use = (value: string) => ({ env: { WAYPOST_SECRET: value } })
 

@@ -40,6 +40,18 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     (await send(serving.port, { path: '/consumer/subscription', headers: { authorization: `Bearer ${token}` } })).status
   const refused = (token: string) => until('the token is refused', async () => (await use(token)) === 401)
 
+  /** What a command prints on a terminal of 80 columns. */
+  const onTerminal = (words: string, input = '') => {
+    const command = `stty cols 80; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      cwd: made.folder.folder,
+      encoding: 'utf8',
+      input,
+      env: cleanEnvironment({ ...made.variables, TERM: 'xterm-256color' }),
+    })
+    return stdout
+  }
+
   before(async () => {
     made = await makeSystem(kind)
     await activateRelease(made.host.system, makeRelease(), { by: 'test' })
@@ -224,8 +236,26 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const weak = await made.folder.run('user:password ann --password-stdin', { input: 'short' })
     assert.equal(weak.code, 1)
     assert.match(weak.stderr, /A password needs 8 to 1,024 characters/)
+    const added = await made.folder.run('user:add ann.smith --password-stdin', { input: 'Ann.Smith' })
+    assert.equal(added.code, 1)
+    assert.match(added.stderr, /The password must not be the username/)
     await ok('user:password ann --password-stdin', password)
   })
+
+  const endings = [
+    { words: '', answer: 'n', active: true },
+    { words: '', answer: 'y', active: false },
+    { words: ' --no-end-clients', answer: '', active: true },
+  ]
+  for (const { words, answer, active } of endings) {
+    it(`user:password${words} in a terminal offers to end clients: "${answer}"`, { skip: noTerminal }, async () => {
+      const program = await json('client:add program --user bob --grants client_credentials')
+      const stdout = onTerminal(`user:password bob${words}`, `${answer}\n`)
+      assert.equal(/Disable \d clients? with client_credentials too\? \(y\/N\)/.test(stdout), answer !== '')
+      assert.equal(/Active {5}\d clients? with client_credentials: waypost client:list --user bob/.test(stdout), active)
+      await until('the client is told', async () => (await askToken(program)).status === (active ? 200 : 401))
+    })
+  }
 
   it('token:revoke takes a token, a user with its sessions and codes, or a client by its name', async () => {
     const one = (await askToken(shop)).body.access_token
@@ -291,14 +321,8 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
   it('tables keep to the width of a terminal', { skip: noTerminal }, async () => {
     await ok('token:issue --user bob')
     for (const words of ['user:list', 'client:list', 'scope:list', 'token:list']) {
-      const command = `stty cols 80; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
-      const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
-        cwd: made.folder.folder,
-        encoding: 'utf8',
-        env: cleanEnvironment({ ...made.variables, TERM: 'xterm-256color' }),
-      })
-      const lines = stdout.split(/\r?\n/)
-      assert.ok(lines.length > 2, stdout)
+      const lines = onTerminal(words).split(/\r?\n/)
+      assert.ok(lines.length > 2, lines.join('\n'))
       assert.deepEqual(
         lines.filter((line) => line.length > 80),
         [],

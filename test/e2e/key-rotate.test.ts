@@ -59,6 +59,23 @@ for (const kind of commandKinds) {
       assert.doesNotMatch(stdout + stderr, /"d"|PRIVATE/)
     })
 
+    it('--withdraw refuses what was signed before, and says so', async () => {
+      const old = await logIn()
+      const { code, stdout, stderr } = await made.folder.run('key:rotate --withdraw')
+      assert.equal(code, 0, stderr)
+      assertCalm(stdout + stderr)
+      assert.match(stdout, new RegExp(`^ {2}Withdrawn {2}${kidOf(old)} {3}verifies nothing$`, 'm'))
+      assert.match(stdout, /^ {2}Revoked {4}\d+ access tokens?; refresh tokens stay valid$/m)
+      await until('the old token is refused', async () => (await whoami(old)) === 401)
+      const listed = JSON.parse(await made.folder.ok('token:list --json'))
+      assert.deepEqual(listed, { tokens: [] })
+      const { key } = JSON.parse(await made.folder.ok('key:rotate --json'))
+      await until('a new login is let in', async () => {
+        const token = await logIn()
+        return kidOf(token) === key && (await whoami(token)) === 200
+      })
+    })
+
     it('asks in a terminal first, and does nothing for a no', { skip: noTerminal }, async () => {
       const before = await published()
       const command = `${process.execPath} ${path.join(checkout, 'bin/run.js')} key:rotate`

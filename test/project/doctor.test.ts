@@ -14,7 +14,7 @@ import { makeSecrets, replaceFact, storeFact } from '../../src/store/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 
-const secret = 'the-secret-of-this-test-that-nobody-may-read'
+const secret = 'Yv0mK2qfTzH8xWbN4uRc7LdJ1sGpE6aQ9iXo3hVtZ5k'
 const baseUrl = 'https://api.example.com'
 const migration = (name: string) => `export default {
   async up(db, type) { await db.schema.createTable('${name}').addColumn('id', type.id, (c) => c.primaryKey()).execute() },
@@ -253,6 +253,43 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         assert.match(found.next ?? '', next)
       })
     }
+
+    test('a secret that is not random is a warning, and is not shown', async () => {
+      const older = '0f1c7a9be2d84653b7c0e19f6a2d58c4'
+      const weak = [
+        'a'.repeat(40),
+        'abcdefghijklmnopqrstuvwxyz0123456789',
+        'k3Vx8qPd'.repeat(5),
+        'change-me-'.repeat(4),
+      ]
+      const random = [older, 'J7Q2MZ5XKD3W6HRT4BNVY2PCGA7LFS5E', '83920174650918273645564738291036']
+      const states = async (texts: readonly string[]) => {
+        const reports = await Promise.all(texts.map((text) => run({ WAYPOST_SECRET: `${text},${secret}` })))
+        return reports.map((report) => find(report, 'secret'))
+      }
+      for (const { state, message, next, command } of await states(weak)) {
+        assert.equal(state, 'warn')
+        assert.match(message, /^WAYPOST_SECRET is not random/)
+        assert.ok(!weak.some((text) => message.includes(text)))
+        assert.deepEqual(
+          [next, command],
+          ['Generate another one, then change it as docs/secrets.md describes:', 'openssl rand -base64 32'],
+        )
+      }
+      for (const { message } of await states(random)) assert.doesNotMatch(message, /not random/)
+    })
+
+    test('a base URL without TLS is a warning, unless it is this machine', async () => {
+      const change = (issuer: string) => replaceFact(host.system, 'issuer', issuer)
+      await change('http://api.example.com/v1')
+      const found = find(await run({ WAYPOST_BASE_URL: 'http://api.example.com/v1/' }), 'base-url')
+      assert.equal(found.state, 'warn')
+      assert.match(found.message, /http:\/\/api\.example\.com\/v1.*; it is not https/)
+      assert.equal(found.command, 'waypost issuer:change https://api.example.com/v1')
+      await change('http://localhost:3000')
+      assert.equal(find(await run({ WAYPOST_BASE_URL: '' }), 'base-url').state, 'ok')
+      await change(baseUrl)
+    })
 
     test('a secret that is accepted and does not open a key fails', async () => {
       const rows = await host.system.db.selectFrom('waypost_key').selectAll().execute()

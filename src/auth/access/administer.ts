@@ -53,13 +53,17 @@ export interface PasswordChange extends PasswordEnds {
   readonly keepTokens: boolean
 }
 
-/** Gives a user another password, as whoever administers does. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
+/** Gives a user another password, as whoever administers does. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
 export async function setPassword(system: System, change: PasswordChange): Promise<EndedAccess> {
   const { userId, now } = change
-  const password_hash = await hashPassword(system, change.password)
+  const { name } = await system.db
+    .selectFrom('waypost_user')
+    .select('name')
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const password_hash = await hashPassword(system, { name, password: change.password })
   return system.transaction(async (trx) => {
-    const user = trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId)
-    const { name } = await user.returning('name').executeTakeFirstOrThrow()
+    await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId).execute()
     await forgetAttempts(trx, name)
     const standing = await endStanding(system, trx, change)
     const access = change.keepTokens

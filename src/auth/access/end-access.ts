@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
 import {
   endSubscriptions,
   recordChanges,
@@ -62,6 +62,20 @@ export interface PasswordEnds {
   readonly endSubscriptions?: boolean | undefined
 }
 
+/** How many active clients and subscriptions of a user `endStanding` could end. */
+export async function countStanding(
+  db: Kysely<SystemTables>,
+  userId: string,
+): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
+  const clients = db.selectFrom('waypost_client').where('status', '=', 'active').where(usesClientCredentials)
+  const subscriptions = db.selectFrom('waypost_subscription').where('status', '<>', 'disabled')
+  const [programs, others] = [
+    await clients.select('id').where('user_id', '=', userId).execute(),
+    await subscriptions.select('id').where('user_id', '=', userId).execute(),
+  ]
+  return { clients: programs.length, subscriptions: others.length }
+}
+
 /**
  * Ends what goes on without a password, as far as that is asked for. The caller holds the user's row.
  * @returns what ended, and what servers have to notice
@@ -97,13 +111,15 @@ export function addEnded(one: EndedAccess, other: EndedAccess): EndedAccess {
   }
 }
 
+const usesClientCredentials = sql<boolean>`' ' || grants || ' ' like '% client_credentials %'`
+
 async function disablePrograms(trx: Transaction<SystemTables>, userId: string): Promise<readonly string[]> {
   const rows = await trx
     .updateTable('waypost_client')
     .set({ status: 'disabled', disabled_by: 'owner' })
     .where('user_id', '=', userId)
     .where('status', '=', 'active')
-    .where(sql<boolean>`' ' || grants || ' ' like '% client_credentials %'`)
+    .where(usesClientCredentials)
     .returning('id')
     .execute()
   return rows.map(({ id }) => id)

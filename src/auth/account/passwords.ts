@@ -20,14 +20,21 @@ const longest = 1024
 let running = 0
 const waiting: (() => void)[] = []
 
-/** @throws WP_AUTH_PASSWORD_WEAK */
-export function assertPasswordForm(password: string): void {
-  if (password.length < 8 || password.length > longest) throw errors.WP_AUTH_PASSWORD_WEAK()
+/** A password that a user is to have. */
+export interface NewPassword {
+  readonly name: string
+  readonly password: string
 }
 
-/** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_BUSY */
-export async function hashPassword(system: PasswordOwner, password: string): Promise<string> {
-  assertPasswordForm(password)
+/** @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
+export function assertPasswordForm({ name, password }: NewPassword): void {
+  if (password.length < 8 || password.length > longest) throw errors.WP_AUTH_PASSWORD_WEAK()
+  if (password.toLowerCase() === name.toLowerCase()) throw errors.WP_AUTH_PASSWORD_NAME()
+}
+
+/** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
+export async function hashPassword(system: PasswordOwner, { name, password }: NewPassword): Promise<string> {
+  assertPasswordForm({ name, password })
   const nonce = randomBytes(16)
   const cost = costOf(system)
   return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: password, nonce }))

@@ -28,12 +28,16 @@ export function assertUserName(name: string): void {
   if (!userName.test(name)) throw errors.WP_AUTH_NAME({ name })
 }
 
-/** Adds a user. @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_SCOPE_NAME */
+/**
+ * Adds a user.
+ * @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_SCOPE_NAME
+ */
 export async function addUser(system: System, user: NewUser): Promise<UserRecord> {
   assertUserName(user.name)
   const scopes = checkScopes(user.scopes)
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
-  const password_hash = user.password === undefined ? null : await hashPassword(system, user.password)
+  const { name, password } = user
+  const password_hash = password === undefined ? null : await hashPassword(system, { name, password })
   await system.transaction(async (trx) => {
     if (user.isUnlikeOthers === true) await assertNobodyAlike(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx

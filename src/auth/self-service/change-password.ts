@@ -22,10 +22,10 @@ export interface OwnPasswordChange extends PasswordEnds {
  * Changes a password for whoever knows the old one, which is throttled like a login. Everything else by which somebody
  * acts as the user ends: tokens, families, sessions, codes that wait to be redeemed. The user's own clients and
  * subscriptions go on unless the change says that they end.
- * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
+ * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
-  assertPasswordForm(change.new)
+  assertPasswordForm({ name: change.name, password: change.new })
   try {
     const user = await verifyAttempt(issuer, { ...change, password: change.old })
     await replacePassword(issuer, user, change)
@@ -39,7 +39,7 @@ export async function changePassword(issuer: TokenIssuer, change: OwnPasswordCha
 async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: OwnPasswordChange): Promise<void> {
   const { system, clock } = issuer
   const now = clock.now()
-  const password_hash = await hashPassword(system, change.new)
+  const password_hash = await hashPassword(system, { name: user.name, password: change.new })
   await system.transaction(async (trx) => {
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()

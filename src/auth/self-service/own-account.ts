@@ -43,13 +43,13 @@ export interface Registration {
 /**
  * Adds somebody who registers himself, with the scopes of the setting `scopes_default`. One answer for every name that
  * cannot be had says no more of the one who has it.
- * @throws WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_REGISTRATIONS, WP_AUTH_NAME_TAKEN, WP_AUTH_BUSY
+ * @throws WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_REGISTRATIONS, WP_AUTH_NAME_TAKEN, WP_AUTH_BUSY
  */
 export async function registerUser(issuer: TokenIssuer, asked: Registration): Promise<OwnAccount> {
   const { system, clock } = issuer
   const { name, password, email, address } = asked
   assertUserName(name)
-  assertPasswordForm(password)
+  assertPasswordForm({ name, password })
   await countRegistration(system, clock, address)
   if (await isNameTaken(system.db, name)) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
   const scopes = issuer.settings().scopes_default.filter((scope) => !isBackendScope(scope))

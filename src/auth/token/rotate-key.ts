@@ -9,30 +9,65 @@ export interface KeyRotation {
   readonly key: string
   /** Sign no more; each verifies until its last token has expired. */
   readonly retired: readonly string[]
-  /** Retired before, and gone now: no token of theirs is valid any more. */
+  /** Deleted because the last of their tokens had expired. */
   readonly removed: readonly string[]
+  /** Deleted while they had valid tokens, which are revoked. */
+  readonly withdrawn: readonly string[]
+  /** How many access tokens were revoked. */
+  readonly tokens: number
+}
+
+export interface KeyRotationOptions {
+  readonly now: number
+  /** Delete every old key now, and revoke the access tokens that they signed. */
+  readonly withdraw?: boolean
 }
 
 /** Where a private key is sealed for. */
 export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, column: 'private_jwk' }) as const
 
-/** Makes a new signing key and retires those before it; every server signs with it within a second. */
-export async function rotateKey(system: System, secrets: Secrets, now: number): Promise<KeyRotation> {
+/**
+ * Makes a new signing key, which every server signs with within a second, and retires or withdraws those before it.
+ * Refresh tokens stay valid: they are not signed.
+ */
+export async function rotateKey(
+  system: System,
+  secrets: Secrets,
+  { now, withdraw = false }: KeyRotationOptions,
+): Promise<KeyRotation> {
   const spent = await findSpentKeys(system.db, now)
   return system.transaction(async (trx) => {
     // One after the other, so that each sees the key of the one before, and retires it: the rows themselves cannot be
     // waited for, since the next one is not there yet.
     if (system.kind === 'postgresql') await sql`lock table waypost_key in share row exclusive mode`.execute(trx)
+    await deleteKeys(trx, spent)
+    const withdrawn = withdraw ? await withdrawKeys(trx) : []
     const retired = await trx
       .updateTable('waypost_key')
       .set({ retired_at: system.now() })
       .where('retired_at', 'is', null)
       .returning('id')
       .execute()
-    await deleteKeys(trx, spent)
+    const tokens = withdraw ? await revokeAccessTokens(trx, now) : 0
     const key = await addKey(system, trx, secrets)
-    return { key, retired: retired.map(({ id }) => id), removed: spent }
+    return { key, retired: retired.map(({ id }) => id), removed: spent, withdrawn, tokens }
   })
+}
+
+async function withdrawKeys(trx: Transaction<SystemTables>): Promise<readonly string[]> {
+  const rows = await trx.deleteFrom('waypost_key').returning('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+/** For lists of tokens: without its key none of them verifies. */
+async function revokeAccessTokens(trx: Transaction<SystemTables>, now: number): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('waypost_token')
+    .set({ revoked_at: now })
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }
 
 /** Deletes retired keys whose last token has expired. @returns how many */

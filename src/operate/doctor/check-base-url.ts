@@ -1,10 +1,24 @@
 import { variable } from '../../kit/index.ts'
+import { isOnDevice } from '../../auth/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
 import { hostErrors, type Host, readBaseUrl, nameServers, type LiveServer } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
 
-/** Whether the base URL is the issuer of the tokens that System has given out; every server compares it when it starts. */
-export function checkBaseUrl(
+/**
+ * Whether the base URL is the issuer of the tokens that System has given out, which every server compares when it
+ * starts, and whether it is https.
+ */
+export function checkBaseUrl(host: Host, facts: SystemFacts, servers: readonly LiveServer[]): Finding {
+  const finding = checkIssuer(host, facts, servers)
+  const url = URL.parse(readBaseUrl(variable(host.variables, 'WAYPOST_BASE_URL')) ?? facts.issuer ?? '')
+  if (finding.state !== 'ok' || url?.protocol !== 'http:' || isOnDevice(url.hostname)) return finding
+  const message = `${finding.message}; it is not https, so passwords and tokens are sent unencrypted`
+  const next = 'Put a proxy with TLS in front of Waypost, then change the base URL:'
+  const command = `waypost issuer:change https://${url.host}${url.pathname.replace(/\/$/, '')}`
+  return { check: 'base-url', state: 'warn', message, next, command }
+}
+
+function checkIssuer(
   { variables, system, isEmbedded }: Host,
   facts: SystemFacts,
   servers: readonly LiveServer[],

@@ -17,17 +17,51 @@ export async function checkSecret(host: Host, facts: SystemFacts): Promise<Findi
     return describeMissing(facts)
   }
   const secrets = makeSecrets(text)
-  if (facts.secret_check === undefined) {
+  const stored = facts.secret_check
+  if (stored !== undefined) {
+    assertSecret(host, secrets, stored)
+    await unsealSamples(host.system, secrets)
+  }
+  if (!isFile && isGuessable(text)) return describeGuessable(stored)
+  if (stored === undefined) {
     return { check, state: 'ok', message: `${name} is there; the first command that signs binds System to it` }
   }
-  assertSecret(host, secrets, facts.secret_check)
-  await unsealSamples(host.system, secrets)
   const message = `${name} opens what System holds`
   const older = await countOlder(host.system, secrets)
   if (older === 0) return { check, state: 'ok', message }
   const next = 'As long as the old one is needed, keep it behind the new one. To seal them again:'
   const all = `${message}, of which ${older === 1 ? '1 value is' : `${older} values are`} sealed with the old secret`
   return { check, state: 'warn', message: all, next, command: 'waypost secret:rotate' }
+}
+
+function describeGuessable(stored: string | undefined): Finding {
+  const how = stored === undefined ? '' : ', then change it as docs/secrets.md describes'
+  const message = 'WAYPOST_SECRET is not random: it repeats characters or contains a word such as "secret"'
+  const next = `Generate another one${how}:`
+  return { check, state: 'warn', message, next, command: 'openssl rand -base64 32' }
+}
+
+/** Words of examples, which random text hardly ever contains. */
+const exampleWords = /change.?me|replace|example|secret|password|passphrase|waypost|test/i
+/** Less than 32 random digits have. */
+const leastBits = 96
+
+/** Whether the secret that seals, the first of `new,old`, is not random. */
+function isGuessable(text: string): boolean {
+  const [newest = ''] = text.split(',')
+  return exampleWords.test(newest) || estimateBits(newest.trim()) < leastBits
+}
+
+/** Counts characters that do not continue a sequence, such as `1234` or `aaaa`, or an earlier part of the text. */
+function estimateBits(secret: string): number {
+  let counted = 0
+  for (let at = 0; at < secret.length; at++) {
+    const isRepeated = secret.indexOf(secret.slice(Math.max(0, at - 3), at + 1)) < at - 3
+    const code = (index: number) => secret.charCodeAt(index)
+    const isSequence = code(at) - code(at - 1) === code(at - 1) - code(at - 2)
+    if (!isRepeated && !isSequence) counted += 1
+  }
+  return counted * Math.log2(new Set(secret).size)
 }
 
 function readOwn(folder: string): Promise<string | undefined> {

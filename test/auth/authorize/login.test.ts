@@ -199,7 +199,7 @@ for (const kind of systemKinds) {
       [
         'has another password',
         async (id) => {
-          const password_hash = await hashPassword(world.system, 'another password')
+          const password_hash = await hashPassword(world.system, { name: 'ann', password: 'another password' })
           await world.system.db.updateTable('waypost_user').set({ password_hash }).where('id', '=', id).execute()
         },
       ],
