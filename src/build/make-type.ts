@@ -28,24 +28,22 @@ export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
     ...schemasOf(schema['allOf']).map((part) => makeType(part, scope)),
     ...['anyOf', 'oneOf'].flatMap((keyword) => {
       const parts = schemasOf(schema[keyword])
-      return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, scope)))]
+      // Defaults below them are not filled in.
+      const within = { ...scope, input: undefined }
+      return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, within)))]
     }),
   ]
   const whole = makeIntersection([...makeOwn(schema, scope, others.length > 0), ...others])
   return schema['nullable'] === true ? makeUnion([whole, atom('null')]) : whole
 }
 
-export interface ObjectOptions {
-  /** A property with a default is always there: what `params` and `query` hold after coercion. */
-  readonly defaults?: boolean
-}
-
 /** The type of an object with the properties of a schema, without what is combined with it. */
-export function makeObjectType(schema: Keywords, scope: TypeScope, { defaults = false }: ObjectOptions = {}): TypeText {
+function makeObjectType(schema: Keywords, scope: TypeScope): TypeText {
   const properties = propertiesOf(schema)
   const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as string[]) : [])
   const members = Object.entries(properties).map(([name, property]): Member => {
-    const isThere = required.has(name) || (defaults && typeof property === 'object' && 'default' in property)
+    const hasDefault = typeof property === 'object' && 'default' in property
+    const isThere = scope.input !== undefined && hasDefault ? scope.input.form === 'received' : required.has(name)
     const description = typeof property === 'object' ? property['description'] : undefined
     return { key: makeKey(name) + (isThere ? '' : '?'), type: makeType(property, scope), description }
   })

@@ -1,8 +1,9 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Definition, Method, Route } from '../definition/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
-import { makeObjectType, makeType, propertiesOf } from './make-type.ts'
-import { makeAliases, resolveReference, type TypeScope } from './type-scope.ts'
+import { reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
+import { makeType, propertiesOf } from './make-type.ts'
+import { makeAliases, resolveReference, type InputTypes, type TypeScope } from './type-scope.ts'
 import {
   atom,
   indent,
@@ -23,16 +24,20 @@ export interface TypesOptions {
   readonly clientTypes: Readonly<Record<string, string>>
 }
 
-type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix'>
+type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix' | 'input'>
 
 /** The text of `.waypost/types.d.ts`: what routes, events, connections and variables of a project are to `waypost`'s own types. */
 export function makeTypes(definition: Definition, options: TypesOptions): string {
   const aliases = makeAliases(Object.keys(definition.schemas))
   const scope: Scoped = { schemas: definition.schemas, aliases, prefix: 'Schema.' }
+  const received = makeInputTypes('received', definition.schemas, aliases)
+  const sent = makeInputTypes('sent', definition.schemas, aliases)
   const sections = [
     makeInterface(
       'Routes',
-      definition.routes.flatMap((route) => route.methods.map((method) => makeRoute(route, method, scope))),
+      definition.routes.flatMap((route) =>
+        route.methods.map((method) => makeRoute(route, method, { scope, sent, received })),
+      ),
     ),
     makeInterface(
       'Events',
@@ -48,19 +53,39 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
   return [
     '// Written by waypost from the project. Do not edit it, do not commit it.',
     "import type { Kysely } from 'waypost'\n",
-    ...(aliases.size === 0 ? [] : [makeSchemas(definition.schemas, { ...scope, prefix: '' })]),
+    ...(aliases.size === 0 ? [] : [makeSchemas('Schema', definition.schemas, { ...scope, prefix: '' })]),
+    ...[received, sent].flatMap((input) =>
+      input.aliases.size === 0 ? [] : [makeSchemas(namespaces[input.form], definition.schemas, { ...scope, input })],
+    ),
     `declare module 'waypost' {\n${sections.map(indent).join('\n\n')}\n}\n`,
   ].join('\n')
 }
 
-/** A namespace of their own, so that no name of a schema means something else of TypeScript or of waypost. */
-function makeSchemas(schemas: Definition['schemas'], scope: Scoped): string {
-  const types = Object.entries(schemas).map(([name, schema]) => {
+/**
+ * The named schemas, or with `input` those that are listed there, in a namespace of their own, so that no name of a schema
+ * means something else of TypeScript or of waypost.
+ */
+function makeSchemas(namespace: string, schemas: Definition['schemas'], scope: Scoped): string {
+  const isListed = (name: string) => scope.input?.aliases.has(name) ?? true
+  const types = Object.entries(schemas).flatMap(([name, schema]) => {
+    if (!isListed(name)) return []
     const root = { ...scope, root: schema, rootName: name, within: [] }
     const description = typeof schema === 'object' ? schema['description'] : undefined
     return indent(`${makeComment(description)}type ${scope.aliases.get(name)} = ${makeType(schema, root).text}`)
   })
-  return `export declare namespace Schema {\n${types.join('\n')}\n}\n`
+  return `export declare namespace ${namespace} {\n${types.join('\n')}\n}\n`
+}
+
+const namespaces = { received: 'Received', sent: 'Sent' } as const
+
+function makeInputTypes(
+  form: InputTypes['form'],
+  schemas: Definition['schemas'],
+  aliases: Scoped['aliases'],
+): InputTypes {
+  const isOther = form === 'received' ? reachesDefault : reachesRequiredDefault
+  const names = Object.keys(schemas).filter((name) => isOther({ schema: schemas[name]!, name }, schemas))
+  return { form, aliases: new Map(names.map((name) => [name, `${namespaces[form]}.${aliases.get(name)}`])) }
 }
 
 function makeInterface(name: string, members: readonly Member[]): string {
@@ -68,15 +93,25 @@ function makeInterface(name: string, members: readonly Member[]): string {
   return `interface ${name} {${blocks.length === 0 ? '' : `\n${blocks.join('\n')}\n`}}`
 }
 
-function makeRoute(route: Route, method: Method, scope: Scoped): Member {
+interface RouteScope {
+  readonly scope: Scoped
+  readonly received: InputTypes
+  readonly sent: InputTypes
+}
+
+function makeRoute(route: Route, method: Method, { scope, received, sent }: RouteScope): Member {
+  const inside: Scoped = { ...scope, input: received }
+  const body = makeBody(method, inside)
+  const sentBody = makeBody(method, { ...scope, input: sent })
   const responses = Object.entries(method.responses).map(([status, schema]) => ({
     key: status,
     type: bodylessStatuses.has(status) ? atom('undefined') : typeOf(schema, scope),
   }))
   const members = [
     { key: 'params', type: makeParams(route.path, method.params, scope) },
-    { key: 'query', type: makeQuery(method.query, scope) },
-    { key: 'body', type: makeBody(method, scope) },
+    { key: 'query', type: method.query === undefined ? atom('{}') : typeOf(method.query, inside) },
+    { key: 'body', type: body },
+    ...(sentBody.text === body.text ? [] : [{ key: 'sent', type: sentBody }]),
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
   ]
@@ -109,12 +144,6 @@ function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped)
       return { key: makeKey(name), type: property === undefined ? atom('string') : makeType(property, found!.scope) }
     }),
   )
-}
-
-function makeQuery(schema: JsonSchema | undefined, scope: Scoped): TypeText {
-  if (schema === undefined) return atom('{}')
-  const found = flatten(schema, scope)
-  return found === undefined ? typeOf(schema, scope) : makeObjectType(found.schema, found.scope, { defaults: true })
 }
 
 function makeBody({ method, request }: Method, scope: Scoped): TypeText {

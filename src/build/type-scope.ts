@@ -9,11 +9,20 @@ export interface TypeScope {
   readonly aliases: ReadonlyMap<string, string>
   /** What stands before an alias: nothing inside the namespace that declares them. */
   readonly prefix: string
+  /** Of what goes into an action; undefined for a value whose defaults nobody fills in. */
+  readonly input?: InputTypes | undefined
   /** The schema that `#` means, and its name if it has one. */
   readonly root: JsonSchema
   readonly rootName?: string
   /** Schemas that are being written in place, so that a circle among them ends. */
   readonly within: readonly JsonSchema[]
+}
+
+/** `sent` by callers, who may leave out what has a default, or `received` by the action, which finds it filled in. */
+export interface InputTypes {
+  readonly form: 'sent' | 'received'
+  /** Aliases, with their namespace, of the schemas that have another type in this form. */
+  readonly aliases: ReadonlyMap<string, string>
 }
 
 /** Where a reference leads: to a named schema, or to a schema that is written in place. */
@@ -26,7 +35,7 @@ export function resolveReference(reference: string, scope: TypeScope): Target | 
   const root = address === undefined ? scope.root : own(scope.schemas, address)
   if (root === undefined) return undefined
   const alias = name === undefined ? undefined : scope.aliases.get(name)
-  if (pointer === '' && alias !== undefined) return { alias: scope.prefix + alias }
+  if (pointer === '' && alias !== undefined) return { alias: scope.input?.aliases.get(name!) ?? scope.prefix + alias }
   const schema = findByPointer(root, pointer)
   if (!isSchema(schema) || scope.within.includes(schema)) return undefined
   const { rootName: _, ...rest } = scope

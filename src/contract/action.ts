@@ -21,7 +21,10 @@ export interface Action<Key extends ActionKey = RouteKey> {
   handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
 }
 
-/** What came in, validated. `params` and `query` are coerced to the types of their schemas, `body` is not. */
+/**
+ * What came in, validated. `params` and `query` are coerced to the types of their schemas, `body` is not; `query` and `body`
+ * have their defaults.
+ */
 export interface Request<Key extends ActionKey = RouteKey> {
   /** `CRON` for a cronjob. */
   readonly method: string

@@ -23,7 +23,10 @@ export interface Env {}
 export interface RouteTypes {
   readonly params: unknown
   readonly query: unknown
+  /** With defaults filled in. */
   readonly body: unknown
+  /** The body as callers send it, where that has another type. */
+  readonly sent?: unknown
   /** What `handle` may return as it is: the body of the lowest declared 2xx. */
   readonly result: unknown
   /** Body by status, for `context.respond`. */

@@ -9,7 +9,7 @@ export const keywordDescriptions: Readonly<Record<string, string>> = {
   definitions: 'As $defs, in the words of draft-07',
   title: 'A short name for people',
   description: 'What it is, for people',
-  default: 'The value where none is given; filled in for path and query parameters',
+  default: 'The value where none is given; filled in for query parameters and in request bodies',
   examples: 'Values that fit, for people who read /docs',
   deprecated: 'Whether it should not be used any more',
   readOnly: 'Whether only the server sets it',

@@ -6,7 +6,7 @@ import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaProblem, Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
-/** What came in, checked: path and query coerced, the body as it was sent. */
+/** What came in, checked: path and query coerced, query and body with defaults. */
 export interface Input {
   readonly params: unknown
   readonly query: unknown

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findOddTexts } from './check-numbers.ts'
 import { keepDeclared } from './keep-declared.ts'
-import { unescapeStep, exactPrefix, toDraft07, toDraft2020 } from '../schema/index.ts'
+import { unescapeStep, exactPrefix, makeDefaults, toDraft07, toDraft2020 } from '../schema/index.ts'
 
 /** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -14,12 +14,12 @@ export interface SchemaProblem {
   readonly message: string
 }
 
-/** Checks a value, coercing it first where the part is coerced. @returns undefined when it fits */
+/** Checks a value, after defaults are filled in and values coerced where the part says so. @returns undefined when it fits */
 export type Validator = (value: unknown) => readonly SchemaProblem[] | undefined
 
 export type Serializer = (value: unknown) => string
 
-/** What a schema is for: path and query are coerced and get defaults, everything else is left alone. */
+/** What a schema is for: path and query are coerced, query and body get defaults, everything else is left alone. */
 export type Part = 'path' | 'query' | 'body' | 'result' | 'data'
 
 export type NamedSchemas = Readonly<Record<string, JsonSchema>>
@@ -36,7 +36,9 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
     slow ??= compile(schema, named, { isCoerced, allErrors: true })
     return slow(value) ? [] : slow.errors!
   }
+  const fill = part === 'query' || part === 'body' ? compileDefaults(schema, named) : undefined
   const check: Validator = (value) => {
+    fill?.(value)
     if (fast(value)) return undefined
     if (value === undefined) return [{ path: part, message: 'is required' }]
     // Every problem is worth a second pass only where a hostile body cannot make millions of them.
@@ -49,6 +51,13 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   const found = isNullable === undefined ? check : withNulls(check, isNullable)
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
   return hasNumbers ? withStrictNumbers({ check: found, thorough, part }) : found
+}
+
+/** Not Ajv's own: it fills in those of an alternative that does not fit, and of `allOf` after it was checked. */
+function compileDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
+  if (!JSON.stringify([schema, named]).includes('"default":')) return undefined
+  const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
+  return makeDefaults(toDraft2020(schema), all)
 }
 
 interface Checking {
@@ -176,7 +185,6 @@ function compile(schema: JsonSchema, named: NamedSchemas, { isCoerced, allErrors
     strict: false, // `validate` has been strict already
     allErrors,
     coerceTypes: isCoerced ? 'array' : false,
-    useDefaults: isCoerced,
     validateSchema: false,
     logger: false,
   })

@@ -4,6 +4,14 @@ export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } fr
 export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
 export { placeRoot } from './placed.ts'
 export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
+export {
+  holdsAlways,
+  makeDefaults,
+  reachesDefault,
+  reachesRequiredDefault,
+  requireWithoutDefault,
+  requireWithoutDefaults,
+} from './defaults.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
 export { mapSubSchemas } from './map-sub-schemas.ts'
 export {

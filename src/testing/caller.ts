@@ -9,7 +9,7 @@ import type { EventTrap } from './event-trap.ts'
 export interface Injection<Key extends RouteKey> {
   readonly params?: RouteOf<Key>['params']
   readonly query?: Partial<RouteOf<Key>['query']>
-  readonly body?: RouteOf<Key>['body']
+  readonly body?: RouteOf<Key> extends { readonly sent: infer Sent } ? Sent : RouteOf<Key>['body']
   readonly headers?: Readonly<Record<string, string>>
 }
 

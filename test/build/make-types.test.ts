@@ -236,7 +236,82 @@ test('a query or parameter by the name of a schema is coerced and defaulted like
     ],
   }
   const text = makeTypes(definition, { tables: {}, clientTypes: {} })
-  assert.match(text, /params: \{ id: number \}\n +query: \{ start: number; size\?: number \}/)
+  assert.match(text, /params: \{ id: number \}\n +query: Received\.Page\n/)
+  assert.match(
+    text,
+    /namespace Received \{\n {2}type Page = Received\.PageBase\n {2}type PageBase = \{ start: number; size\?: number \}\n\}/,
+  )
+})
+
+test('what an action receives has every default; what it returns need not', async () => {
+  const line = { type: 'object', properties: { count: { type: 'integer', default: 1 }, next: { $ref: '#' } } }
+  const definition: Definition = {
+    ...emptyDefinition,
+    schemas: {
+      Line: line,
+      Order: {
+        type: 'object',
+        required: ['lines'],
+        properties: {
+          status: { type: 'integer', default: 1 },
+          lines: { type: 'array', items: { $ref: 'schema:///Line' } },
+          pay: { oneOf: [{ $ref: 'schema:///Line' }, { type: 'null' }] },
+        },
+      },
+      Name: { type: 'string' },
+      Strict: {
+        type: 'object',
+        required: ['a', 'b'],
+        properties: { a: { type: 'number', default: 1 }, b: { $ref: '#/properties/a' } },
+      },
+    },
+    routes: [
+      {
+        path: '/order',
+        methods: [
+          makeMethod('POST', 'a.ts', {
+            request: { $ref: 'schema:///Order' },
+            responses: { 200: { $ref: 'schema:///Order' } },
+          }),
+          makeMethod('PATCH', 'c.ts', { request: { $ref: 'schema:///Strict' } }),
+          makeMethod('PUT', 'b.ts', {
+            request: { type: 'object', properties: { name: { $ref: 'schema:///Name', default: 'x' }, line } },
+          }),
+        ],
+        at,
+      },
+    ],
+  }
+  const action = (key: string, code: string) => `import type { Action, Context, Request } from 'waypost'
+export default class Sample implements Action<'${key}'> {
+  async handle({ body }: Request<'${key}'>, _context: Context) {
+${code}
+  }
+}
+`
+  const right = `const all: number[] = [body.status, ...body.lines.map(({ count }) => count)]
+const next: number | undefined = body.lines[0]?.next?.count
+const pay: number | undefined = body.pay?.count
+return { lines: [{}], pay: next === undefined || pay === 1 ? null : { count: all[0]! } }`
+  const wrong = `const count: number = body.pay!.count
+return { lines: [], status: count, pay: null }`
+  const put = `const texts: [string, number | undefined] = [body.name, body.line?.count]
+const count: number = body.line!.count
+return [texts, count]`
+  const strict = `const sum: number = body.a + body.b
+const sent: Routes['PATCH /order']['sent'][] = [{ b: 1 }, { a: 1, b: 2 }]
+return [sum, sent]`
+  const errors = await compile({
+    'src/right.ts': action('POST /order', right),
+    'src/wrong.ts': action('POST /order', wrong),
+    'src/put.ts': action('PUT /order', put),
+    'src/strict.ts': `import type { Routes } from 'waypost'\n${action('PATCH /order', strict)}`,
+    '.waypost/types.d.ts': makeTypes(definition, { tables: {}, clientTypes: {} }),
+  })
+  assert.deepEqual(
+    errors.map((error) => error.replace(/^(\S+\(\d+),.*?(TS\d+).*/s, '$1 $2')),
+    ['src/wrong.ts(4 TS2322'],
+  )
 })
 
 test('the result is the body of the lowest 2xx', () => {

@@ -71,6 +71,10 @@ routes:
   /list:
     methods:
       POST: { public: true, request: { type: array, items: { type: integer }, maxItems: 3 }, action: src/echo.ts }
+  /order:
+    methods:
+      POST: { public: true, request: Order, action: src/echo.ts }
+      GET: { public: true, parameters: { oneOf: [{ $ref: schema:///Card }, { $ref: schema:///Cash }] }, action: src/echo.ts }
   /nest:
     methods:
       POST: { public: true, request: Nest, action: src/echo.ts }
@@ -103,6 +107,24 @@ schema:
     properties: { from: { $ref: schema:///Day }, to: { $ref: schema:///Day }, step: { type: integer, default: 1 } }
   Day: { type: string, format: date }
   Count: { type: integer, minimum: 1 }
+  Order:
+    type: object
+    required: [status, lines]
+    allOf: [{ type: object, required: [note], properties: { note: { type: string, default: none } } }]
+    properties:
+      status: { type: integer, default: 1 }
+      lines: { type: array, maxItems: 9, items: { $ref: schema:///Line } }
+      address: { type: object, default: {}, properties: { country: { type: string, default: CH } } }
+      labels: { type: object, additionalProperties: { $ref: schema:///Line } }
+      constructor: { type: string, default: ours }
+      pay: { oneOf: [{ $ref: schema:///Card }, { $ref: schema:///Cash }] }
+  Line: { type: object, properties: { count: { type: integer, default: 1 }, next: { $ref: schema:///Line } } }
+  Card:
+    type: object
+    required: [card]
+    additionalProperties: false
+    properties: { card: { type: string }, currency: { type: string, default: EUR } }
+  Cash: { type: object, required: [cash], additionalProperties: false, properties: { cash: { type: number } } }
   Nothing: { type: 'null' }
 config: { body_limit: 2kb }
 `
@@ -119,6 +141,7 @@ interface Case {
 }
 
 const todo = { title: 'Milk', content: 'Two' }
+const order = { note: 'n', constructor: 'c' }
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -364,12 +387,51 @@ const cases: readonly Case[] = [
     status: 200,
     got: { params: { id: 7, kind: 'a' } },
   },
-  { what: 'a body that fits', sent: { path: '/todo', body: todo }, status: 200, got: { body: todo } },
   {
-    what: 'a body gets no defaults',
-    sent: { path: '/todo', body: { ...todo, priority: 1 } },
+    what: 'a body that fits',
+    sent: { path: '/todo', body: todo },
     status: 200,
-    got: { body: { ...todo, priority: 1 } },
+    got: { body: { ...todo, priority: 3 } },
+  },
+  {
+    what: 'a body gets defaults, in what is required, in lists, references and maps too',
+    sent: {
+      path: '/order',
+      body: { lines: [{}, { count: 2, next: {} }], labels: { any: {} }, pay: { card: '7' } },
+    },
+    status: 200,
+    got: {
+      body: {
+        note: 'none',
+        status: 1,
+        lines: [{ count: 1 }, { count: 2, next: { count: 1 } }],
+        address: { country: 'CH' },
+        labels: { any: { count: 1 } },
+        constructor: 'ours',
+        pay: { card: '7' },
+      },
+    },
+  },
+  {
+    what: 'what is sent stays, null too, and no default of an alternative spoils another one',
+    sent: {
+      path: '/order',
+      body: { ...order, status: 2, lines: [], address: { country: 'DE' }, pay: { cash: 5 } },
+    },
+    status: 200,
+    got: { body: { ...order, status: 2, lines: [], address: { country: 'DE' }, pay: { cash: 5 } } },
+  },
+  {
+    what: 'null is not replaced by a default',
+    sent: { path: '/order', body: { lines: [], status: null } },
+    status: 400,
+    problems: ['body/status must be integer'],
+  },
+  {
+    what: 'no default of an alternative spoils another one in a query',
+    sent: { path: '/order?cash=5' },
+    status: 200,
+    got: { query: { cash: 5 } },
   },
   {
     what: 'a body is not coerced, and all its problems are told',
@@ -448,7 +510,7 @@ const cases: readonly Case[] = [
     what: 'a DELETE with a request checks it',
     sent: { method: 'DELETE', path: '/todo', body: todo },
     status: 200,
-    got: { body: todo },
+    got: { body: { ...todo, priority: 3 } },
   },
   {
     what: 'a DELETE with a request needs it',
@@ -472,7 +534,7 @@ const cases: readonly Case[] = [
     what: 'a charset beside the type',
     sent: { path: '/todo', headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(todo) },
     status: 200,
-    got: { body: todo },
+    got: { body: { ...todo, priority: 3 } },
   },
   {
     what: 'a form',
@@ -495,7 +557,7 @@ const cases: readonly Case[] = [
     what: 'a body that says that it is not encoded',
     sent: { path: '/todo', headers: { ...json, 'content-encoding': 'Identity' }, body: JSON.stringify(todo) },
     status: 200,
-    got: { body: todo },
+    got: { body: { ...todo, priority: 3 } },
   },
   {
     what: 'a body in another charset, which JSON is never in',
@@ -511,7 +573,7 @@ const cases: readonly Case[] = [
     what: 'a body in pieces',
     sent: { path: '/todo', headers: { ...json, 'transfer-encoding': 'chunked' }, body: JSON.stringify(todo) },
     status: 200,
-    got: { body: todo },
+    got: { body: { ...todo, priority: 3 } },
   },
   { what: 'a body without a type', sent: { path: '/todo', body: Buffer.from('{}') }, status: 415 },
   { what: 'a type that is none', sent: { path: '/todo', headers: { 'content-type': ';' }, body: '{}' }, status: 415 },

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import {
   placeRoot,
+  requireWithoutDefaults,
   type NamedSchemas,
   compareVersions,
   type SchemaDetail,
@@ -26,16 +27,16 @@ export interface SchemaPair {
  * it breaks, and not of each who refers to it.
  */
 export class SchemaEffects {
-  readonly #before: NamedSchemas
-  readonly #after: NamedSchemas
+  readonly #before: Versions
+  readonly #after: Versions
   /** Named schemas that changed, or that lead to one that did. */
   readonly #touched: ReadonlySet<string>
   readonly #users: Readonly<Record<Way, Map<string, Set<string>>>> = { request: new Map(), answer: new Map() }
   readonly #compared: Readonly<Record<Way, Map<string, VersionComparison>>> = { request: new Map(), answer: new Map() }
 
   constructor(before: NamedSchemas, after: NamedSchemas) {
-    this.#before = before
-    this.#after = after
+    this.#before = makeVersions(before)
+    this.#after = makeVersions(after)
     this.#touched = findTouched(before, after)
   }
 
@@ -44,7 +45,7 @@ export class SchemaEffects {
     const text = JSON.stringify(after)
     const isSameText = JSON.stringify(before) === text
     if (isSameText && !namesIn(text).some((name) => this.#touched.has(name))) return []
-    const [was, is] = [placeRoot(before, this.#before), placeRoot(after, this.#after)]
+    const [was, is] = [placeIn(this.#before[way], before, way), placeIn(this.#after[way], after, way)]
     const { details, assumed } = compareVersions(was, is, { isAnswer: way === 'answer', isCoerced })
     for (const name of assumed) this.#use(name, way, user)
     return details.length > 0 || isSameText ? details : otherWords
@@ -67,7 +68,7 @@ export class SchemaEffects {
       }
     }
     if (details.size > 0) return [...details.values()]
-    const [was, is] = [this.#before[name]!, this.#after[name]!]
+    const [was, is] = [this.#before.answer[name]!, this.#after.answer[name]!]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : otherWords
   }
 
@@ -82,11 +83,24 @@ export class SchemaEffects {
   #comparisonOf(name: string, way: Way): VersionComparison {
     const known = this.#compared[way].get(name)
     if (known !== undefined) return known
-    const [was, is] = [placeRoot(this.#before[name]!, this.#before), placeRoot(this.#after[name]!, this.#after)]
+    const [before, after] = [this.#before[way], this.#after[way]]
+    const [was, is] = [placeRoot(before[name]!, before), placeRoot(after[name]!, after)]
     const comparison = compareVersions(was, is, { isAnswer: way === 'answer' })
     this.#compared[way].set(name, comparison)
     return comparison
   }
+}
+
+/** The named schemas, for what callers send and for what they get. */
+type Versions = Readonly<Record<Way, NamedSchemas>>
+
+function makeVersions(named: NamedSchemas): Versions {
+  const request = Object.entries(named).map(([name, schema]) => [name, requireWithoutDefaults(schema)])
+  return { answer: named, request: Object.fromEntries(request) as NamedSchemas }
+}
+
+function placeIn(named: NamedSchemas, schema: JsonSchema, way: Way) {
+  return placeRoot(way === 'request' ? requireWithoutDefaults(schema) : schema, named)
 }
 
 /** Of schemas whose texts differ, and nothing that they take. */

@@ -1,6 +1,9 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import {
   followReference,
+  holdsAlways,
+  reachesRequiredDefault,
+  requireWithoutDefault,
   type NamedSchemas,
   type Schema,
   type SchemaRoot,
@@ -10,8 +13,11 @@ import {
 
 /** The schemas of a document: whatever something refers to becomes a component, the others stay where they are. */
 export interface Components {
-  /** A schema as it stands in the document. What `#` means in it is the root. */
-  write(schema: JsonSchema, root: SchemaRoot): Schema
+  /**
+   * A schema as it stands in the document. What `#` means in it is the root. In what callers send, a property with a default
+   * is not required.
+   */
+  write(schema: JsonSchema, root: SchemaRoot, isSent?: boolean): Schema
   /** A `$ref` to a schema of ours, under a name that no schema of the project has. */
   own(name: string, schema: Schema): Schema
   readonly schemas: ReadonlyMap<string, Schema>
@@ -32,27 +38,28 @@ export function makeComponents(named: NamedSchemas): Components {
   }
 
   /** A part that is referred to is a component too: many readers of OpenAPI do not follow a reference into another one. */
-  function addTarget({ named: name, pointer, root, schema }: Target): string {
-    if (name !== undefined && pointer === '') return add(name, () => write(schema, root))
-    const key = `${name === undefined ? 'in place' : 'named'} ${root.name}#${pointer}`
+  function addTarget({ named: name, pointer, root, schema }: Target, isSent: boolean): string {
+    const isOther = isSent && reachesRequiredDefault({ ...root, schema }, named)
+    if (name !== undefined && pointer === '' && !isOther) return add(name, () => write(schema, root))
+    const key = `${name === undefined ? 'in place' : 'named'} ${root.name}#${pointer}${isOther ? ' sent' : ''}`
     const known = names.get(key)
     if (known !== undefined) return known
-    const free = freeName([root.name, ...partsOf(pointer)].join('-'), isTaken)
+    const free = freeName([root.name, ...partsOf(pointer), ...(isOther ? ['Request'] : [])].join('-'), isTaken)
     names.set(key, free)
-    return add(free, () => write(schema, root))
+    return add(free, () => write(schema, root, isOther))
   }
 
-  function writeInner(schema: JsonSchema, root: SchemaRoot): JsonSchema {
+  function writeInner(schema: JsonSchema, root: SchemaRoot, isSent: boolean): JsonSchema {
     if (typeof schema === 'boolean') return schema
     // Whatever refers into them refers to a component now.
-    const { $defs: _, definitions: _legacy, ...rest } = schema
-    const written = mapSubSchemas(rest, (inner) => writeInner(inner, root))
+    const { $defs: _, definitions: _legacy, ...rest } = isSent ? requireWithoutDefault(schema) : schema
+    const written = mapSubSchemas(rest, (inner, keyword) => writeInner(inner, root, isSent && holdsAlways(keyword)))
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], root, named) : undefined
-    return target === undefined ? written : { ...written, $ref: `#/components/schemas/${addTarget(target)}` }
+    return target === undefined ? written : { ...written, $ref: `#/components/schemas/${addTarget(target, isSent)}` }
   }
 
-  function write(schema: JsonSchema, root: SchemaRoot): Schema {
-    const written = writeInner(schema, root)
+  function write(schema: JsonSchema, root: SchemaRoot, isSent = false): Schema {
+    const written = writeInner(schema, root, isSent)
     if (typeof written !== 'boolean') return written
     return written ? {} : { not: {} }
   }

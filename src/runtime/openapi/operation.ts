@@ -104,7 +104,7 @@ function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
 }
 
 function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
-  const media = makeMedia(root, sources)
+  const media = makeMedia(root, sources, true)
   // What a reader may send to see an answer; of an answer nothing is invented.
   const isOpen = 'example' in media || method.request === undefined
   const invented = isOpen ? undefined : inventValue(root.schema, sources.api.schemas)
@@ -112,9 +112,9 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
   return { required: method.request !== undefined, content }
 }
 
-function makeMedia(root: SchemaRoot, { components, api }: OperationSources): object {
+function makeMedia(root: SchemaRoot, { components, api }: OperationSources, isSent = false): object {
   const example = deriveExample(root, api.schemas)
-  return { schema: components.write(root.schema, root), ...(example === undefined ? {} : { example }) }
+  return { schema: components.write(root.schema, root, isSent), ...(example === undefined ? {} : { example }) }
 }
 
 type RootOf = (schema: JsonSchema, status: string) => SchemaRoot

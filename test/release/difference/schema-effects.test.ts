@@ -184,3 +184,17 @@ test('a declared variable says what changes for the servers', () => {
     ],
   )
 })
+
+test('a default makes what is required optional for those who send it, and not for those who get it', () => {
+  const open = object({ a: { ...integer, default: 1 } }, ['a'])
+  const closed = object({ a: integer }, ['a'])
+  for (const part of ['request', 'query'] as const) {
+    const sending = (schema: JsonSchema) => makeManifest({ [part]: to('Order') }, named({ Order: schema }))
+    assert.deepEqual(tell(sending(open), sending(closed)), ['! schema Order "a" is now required (POST /order)'])
+    assert.deepEqual(tell(sending(closed), sending(open)), ['schema Order "a" is optional now'])
+    const inPlace = (schema: JsonSchema) => makeManifest({ [part]: schema })
+    assert.deepEqual(tell(inPlace(open), inPlace(closed)), [`! ${part}: "a" is now required`])
+  }
+  const getting = (schema: JsonSchema) => makeManifest({ responses: { 200: to('Order') } }, named({ Order: schema }))
+  assert.deepEqual(tell(getting(open), getting(closed)), ['schema Order says the same in other words'])
+})

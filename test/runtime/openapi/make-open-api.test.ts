@@ -323,3 +323,38 @@ test('schemas of draft-07 are converted, and parts that are referred to are comp
     [],
   )
 })
+
+test('what has a default is not required of callers, and required of what they get', async () => {
+  const document = await describeYaml(`
+routes:
+  /order:
+    methods:
+      POST: { public: true, request: Order, response: Order, action: a.ts }
+      PUT:
+        public: true
+        request: { type: object, required: [line, name], properties: { name: { type: string, default: x }, line: { $ref: schema:///Line } } }
+        action: a.ts
+      GET:
+        public: true
+        parameters: { type: object, required: [size], properties: { size: { type: integer, default: 1 } } }
+        action: a.ts
+schema:
+  Order: { type: object, required: [lines], properties: { lines: { type: array, maxItems: 9, items: { $ref: schema:///Line } } } }
+  Line:
+    type: object
+    required: [count, name]
+    properties: { name: { type: string }, count: { type: integer, default: 1 }, other: { oneOf: [{ $ref: schema:///Line }, { type: 'null' }] } }
+`)
+  const { schemas } = document.components
+  const { post, put, get } = document.paths['/order']
+  const bodyOf = ({ content }: Document) => content['application/json'].schema
+  assert.deepEqual(bodyOf(post.requestBody), { $ref: '#/components/schemas/Order-Request' })
+  assert.deepEqual(bodyOf(post.responses['200']), { $ref: '#/components/schemas/Order' })
+  assert.deepEqual(schemas['Order-Request'].properties.lines.items, { $ref: '#/components/schemas/Line-Request' })
+  assert.deepEqual(schemas.Order.properties.lines.items, { $ref: '#/components/schemas/Line' })
+  assert.deepEqual([schemas.Line.required, schemas['Line-Request'].required], [['count', 'name'], ['name']])
+  // Below alternatives no default is filled in.
+  assert.deepEqual(schemas['Line-Request'].properties.other.oneOf[0], { $ref: '#/components/schemas/Line' })
+  assert.deepEqual(bodyOf(put.requestBody).required, ['line'])
+  assert.equal(get.parameters[0].required, undefined)
+})

@@ -1,0 +1,156 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { compilePattern } from '../kit/index.ts'
+import { mapSubSchemas } from './map-sub-schemas.ts'
+import { followReference, isSchema, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
+
+/**
+ * Makes a function that fills in the defaults of missing properties, in the value itself; undefined for a schema without
+ * defaults. Defaults below `anyOf`, `oneOf`, `not`, `if` and the like are not filled in: whether they hold depends on the
+ * value.
+ */
+export function makeDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
+  const root = { schema, name: '' }
+  if (!reachesDefault(root, named)) return undefined
+  const known = new Map<Schema, Fill>()
+  return makeFill(schema, { root, named, known })
+}
+
+type Fill = (value: unknown) => void
+
+interface Making {
+  readonly root: SchemaRoot
+  readonly named: NamedSchemas
+  /** A schema may refer to itself. */
+  readonly known: Map<Schema, Fill>
+}
+
+function makeFill(schema: JsonSchema, making: Making): Fill {
+  if (typeof schema === 'boolean') return () => undefined
+  const known = making.known.get(schema)
+  if (known !== undefined) return known
+  const fills: Fill[] = []
+  const fill: Fill = (value) => {
+    for (const one of fills) one(value)
+  }
+  making.known.set(schema, fill)
+  const target = followIn(schema, making.root, making.named)
+  if (target !== undefined) fills.push(makeFill(target.schema, { ...making, root: target.root }))
+  for (const part of schemasIn(schema['allOf'])) fills.push(makeFill(part, making))
+  fills.push(fillObject(schema, making), fillList(schema, making))
+  return fill
+}
+
+function fillObject(schema: Schema, making: Making): Fill {
+  const properties = Object.entries(propertiesIn(schema)).map(([name, property]) => ({
+    name,
+    property,
+    fill: makeFill(property, making),
+  }))
+  const patterns = Object.entries((schema['patternProperties'] ?? {}) as NamedSchemas).map(([pattern, inner]) => ({
+    matcher: compilePattern(pattern),
+    fill: makeFill(inner, making),
+  }))
+  const others = isSchema(schema['additionalProperties']) ? makeFill(schema['additionalProperties'], making) : undefined
+  const names = new Set(properties.map(({ name }) => name))
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+    const object = value as Record<string, unknown>
+    for (const { name, property, fill } of properties) {
+      if (!Object.hasOwn(object, name)) {
+        if (!hasDefault(property)) continue
+        const given = structuredClone(property['default'])
+        Object.defineProperty(object, name, { value: given, enumerable: true, configurable: true, writable: true })
+      }
+      fill(object[name])
+    }
+    if (patterns.length === 0 && others === undefined) return
+    for (const [name, inner] of Object.entries(object)) {
+      const found = patterns.filter(({ matcher }) => matcher.test(name))
+      for (const { fill } of found) fill(inner)
+      if (found.length === 0 && !names.has(name)) others?.(inner)
+    }
+  }
+}
+
+function fillList(schema: Schema, making: Making): Fill {
+  const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, making))
+  const rest = isSchema(schema['items']) ? makeFill(schema['items'], making) : undefined
+  return (value) => {
+    if (!Array.isArray(value)) return
+    for (const [index, item] of value.entries()) (prefix[index] ?? rest)?.(item)
+  }
+}
+
+/** Whether `makeDefaults` has something to fill in. */
+export function reachesDefault(root: SchemaRoot, named: NamedSchemas): boolean {
+  return reaches(root, named, (schema) => Object.values(propertiesIn(schema)).some(hasDefault))
+}
+
+/** Whether something that `root` requires, wherever in it or in what it refers to, has a default. */
+export function reachesRequiredDefault(root: SchemaRoot, named: NamedSchemas): boolean {
+  return reaches(root, named, (schema) => schema !== requireWithoutDefault(schema))
+}
+
+/** The schema, itself and not what is in it, for those who send the value: what has a default is not required. */
+export function requireWithoutDefault(schema: Schema): Schema {
+  const { required, ...rest } = schema
+  if (!Array.isArray(required)) return schema
+  const properties = propertiesIn(schema)
+  const left = required.filter((name: string) => !Object.hasOwn(properties, name) || !hasDefault(properties[name]!))
+  if (left.length === required.length) return schema
+  return left.length === 0 ? rest : { ...rest, required: left }
+}
+
+/** The schema, and all that is in it, for those who send the value; named schemas that it refers to stay as they are. */
+export function requireWithoutDefaults(schema: JsonSchema): JsonSchema {
+  if (typeof schema === 'boolean') return schema
+  const written = mapSubSchemas(schema, (inner, keyword) =>
+    holdsAlways(keyword) || keyword === '$defs' || keyword === 'definitions' ? requireWithoutDefaults(inner) : inner,
+  )
+  return requireWithoutDefault(written)
+}
+
+const always: ReadonlySet<string> = new Set([
+  'allOf', 'properties', 'patternProperties', 'additionalProperties', 'items', 'prefixItems', 'additionalItems',
+]) // prettier-ignore
+
+/** Whether the schemas of a keyword hold wherever the schema around them does. */
+export function holdsAlways(keyword: string): boolean {
+  return always.has(keyword)
+}
+
+/** Whether the test holds for a schema or for one that holds wherever it does. */
+function reaches(root: SchemaRoot, named: NamedSchemas, test: (schema: Schema) => boolean): boolean {
+  const seen = new Set<JsonSchema>()
+  const visit = (schema: JsonSchema, within: SchemaRoot): boolean => {
+    if (typeof schema === 'boolean' || seen.has(schema)) return false
+    seen.add(schema)
+    if (test(schema)) return true
+    const target = followIn(schema, within, named)
+    if (target !== undefined && visit(target.schema, target.root)) return true
+    const inner: JsonSchema[] = []
+    mapSubSchemas(schema, (one, keyword) => {
+      if (holdsAlways(keyword)) inner.push(one)
+      return one
+    })
+    return inner.some((one) => visit(one, within))
+  }
+  return visit(root.schema, root)
+}
+
+function followIn(schema: Schema, root: SchemaRoot, named: NamedSchemas) {
+  const reference = schema['$ref']
+  return typeof reference === 'string' ? followReference(reference, root, named) : undefined
+}
+
+function propertiesIn(schema: Schema): NamedSchemas {
+  return (schema['properties'] ?? {}) as NamedSchemas
+}
+
+function hasDefault(schema: JsonSchema): schema is Schema {
+  return typeof schema === 'object' && 'default' in schema
+}
+
+function schemasIn(value: unknown): readonly JsonSchema[] {
+  return Array.isArray(value) ? value.filter(isSchema) : []
+}
