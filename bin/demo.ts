@@ -28,23 +28,23 @@ function readFlags(): boolean {
 async function main(): Promise<number> {
   const home = await mkdtemp(path.join(tmpdir(), 'waypost-demo-'))
   const folder = path.join(home, 'todo')
-  const closers: (() => Promise<unknown>)[] = []
+  const opened = new AsyncDisposableStack()
   try {
     const port = isCheck ? await findFreePort() : 3000
     const story = await setUp(folder, port)
     const server = await startWaypost(folder, ['dev', '--no-deliver', '--port', String(port)])
-    closers.push(server.stop)
+    opened.defer(server.stop)
     const receiver = await openReceiver(
       isCheck ? 0 : 4000,
       (text) => isCheck || say(`\n  The callback received ${text}`),
     )
-    closers.push(receiver.close)
+    opened.defer(receiver.close)
     return await tell({ ...story, folder }, receiver, server.ended)
   } catch (error) {
     process.stderr.write(`\n  ✗ ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
   } finally {
-    for (const close of closers.toReversed()) await close()
+    await opened.disposeAsync()
     if (isCheck) await rm(home, { recursive: true, force: true })
     else say(`\n  The project stays in ${folder}`)
   }

@@ -1,4 +1,5 @@
 import type { Principal } from '../contract/index.ts'
+import { withDeadline } from '../kit/index.ts'
 import { makeFeedCache, storeErrors, type Change, type Feed, type System } from '../store/index.ts'
 import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
 import { makeTokenReader, type TokenReader } from './token/token-reader.ts'
@@ -134,15 +135,11 @@ async function loadVerified(
 
 /** What System answers within the limit: whoever cannot know whether a token was revoked refuses it. */
 async function answered<Value>(work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`System did not answer within ${answerLimitMs} ms`)), answerLimitMs)
-  })
   try {
-    return await Promise.race([work, late])
+    return await withDeadline(work, answerLimitMs, () => {
+      throw new Error(`System did not answer within ${answerLimitMs} ms`)
+    })
   } catch (cause) {
     throw storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,5 +1,5 @@
 import type { Log, OpenConnection } from '../contract/index.ts'
-import { messageOf } from '../kit/index.ts'
+import { messageOf, withDeadline } from '../kit/index.ts'
 
 /** A connection that one or more generations hold: opened once, tried again while it fails, closed by the last. */
 export class HeldConnection {
@@ -45,15 +45,9 @@ export class HeldConnection {
 
   /** What is wrong with the other side, if it is known within the time. */
   async findProblem(limitMs: number): Promise<string | undefined> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(this.#connection === undefined ? this.failure : 'it does not answer'), limitMs)
-    })
-    try {
-      return await Promise.race([this.#check(), late])
-    } finally {
-      clearTimeout(timer)
-    }
+    return withDeadline(this.#check(), limitMs, () =>
+      this.#connection === undefined ? this.failure : 'it does not answer',
+    )
   }
 
   /** @returns whether that was the last who used it, who has to close it */

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
-import { defaultSettings, userAgent } from '../kit/index.ts'
+import { defaultSettings, userAgent, withDeadlineAfterAbort } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity, openTracing } from '../host/index.ts'
-import { endInTime } from './end-in-time.ts'
 import { errors } from './errors.ts'
 import { openExecuteNote } from './note-execute.ts'
 import { openPruner } from './retention/open-pruner.ts'
@@ -40,10 +39,12 @@ export async function executeHostEvents(host: Host, request: ExecuteRequest = {}
     leaseMs = terms.settings().delivery_lease
     return execute(host, request, terms)
   }
-  return endInTime(opened(), {
+  return withDeadlineAfterAbort(opened(), {
     signal: request.signal,
     limitMs: () => leaseMs,
-    tooLate: (limitMs) => errors.WP_SERVER_DRAIN({ target: host.system.target, seconds: limitMs / 1000 }),
+    late(limitMs) {
+      throw errors.WP_SERVER_DRAIN({ target: host.system.target, seconds: limitMs / 1000 })
+    },
   })
 }
 

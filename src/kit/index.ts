@@ -20,6 +20,7 @@ export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type Error
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-annotations.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
+export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'
 export { isUuid, makeId, makeSecret, makeSortedId, makeUuid, sha256, startOfSortedIds } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { isJsonType } from './media-type.ts'

@@ -32,65 +32,61 @@ export interface DevServer {
 /** Watches a project and serves every save that has no error, until it is closed. */
 export async function dev(options: DevOptions): Promise<DevServer> {
   const began = performance.now()
-  const closers: (() => Promise<unknown> | void)[] = []
-  const closing = new AbortController()
-  const signals = [closing.signal, ...(options.imports?.signal === undefined ? [] : [options.imports.signal])]
+  await using opened = new AsyncDisposableStack()
+  const stopping = new AbortController()
+  const signals = [stopping.signal, ...(options.imports?.signal === undefined ? [] : [options.imports.signal])]
   const imports = { ...options.imports, signal: AbortSignal.any(signals) }
-  const close = async () => {
-    closing.abort()
-    for (const step of closers.splice(0).toReversed()) await step()
+  const other = await findRunningDev(options.folder)
+  const { session, own } = await openSession({ ...options, imports }, opened)
+  const { project, server } = session
+  const builder = openBuilder({ ...project, version, isDevelopment: true })
+  opened.defer(() => builder.close())
+  const takeOver = makeTakeOver({ ...options, project, builder, server })
+  const first = await takeOver()
+  const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
+  if (options.deliver) opened.defer(startDelivering(session))
+  const watching = await followSaves(session, { first, takeOver })
+  opened.defer(() => watching.close())
+  opened.defer(followMigrated(options.folder, () => void watching.flush()))
+  const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
+  opened.defer(await announceDev(options.folder, news.url))
+  options.console.started(news)
+  if (other !== undefined) options.console.warned(describeOther(other))
+  if ('refused' in first) options.console.refused({ ...first, files: [], isServing: false })
+  const issueToken = async () => {
+    const issued = await issueHostToken(session.host, { user: user.name, scopes: undefined, expires: undefined })
+    return { token: issued.access_token, expiresInS: issued.expires_in }
   }
-  try {
-    const other = await findRunningDev(options.folder)
-    const { session, own } = await openSession({ ...options, imports }, closers)
-    const { project, server } = session
-    const builder = openBuilder({ ...project, version, isDevelopment: true })
-    closers.push(() => builder.close())
-    const takeOver = makeTakeOver({ ...options, project, builder, server })
-    const first = await takeOver()
-    const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
-    if (options.deliver) closers.push(startDelivering(session))
-    const watching = await followSaves(session, { first, takeOver })
-    closers.push(() => watching.close())
-    closers.push(followMigrated(options.folder, () => void watching.flush()))
-    const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
-    closers.push(await announceDev(options.folder, news.url))
-    options.console.started(news)
-    if (other !== undefined) options.console.warned(describeOther(other))
-    if ('refused' in first) options.console.refused({ ...first, files: [], isServing: false })
-    const issueToken = async () => {
-      const issued = await issueHostToken(session.host, { user: user.name, scopes: undefined, expires: undefined })
-      return { token: issued.access_token, expiresInS: issued.expires_in }
-    }
-    return { started: news, reload: watching.flush, issueToken, close }
-  } catch (error) {
-    await close()
-    throw error
+  const closers = opened.move()
+  const close = () => {
+    stopping.abort()
+    return closers.disposeAsync()
   }
+  return { started: news, reload: watching.flush, issueToken, close }
 }
 
 /** Everything but the project itself: System, identity, and a server that listens. */
 async function openSession(
   options: DevOptions,
-  closers: (() => Promise<unknown> | void)[],
+  opened: AsyncDisposableStack,
 ): Promise<{ session: DevSession; own: readonly AppliedMigration[] }> {
   const { folder, variables, imports, console } = options
   const project = findProject(folder)
   const address = addressOf(options)
   const port = await choosePort(options, address)
   const host = await openHost({ folder, variables, imports, create: true, unmigrated: true })
-  closers.push(() => host.close())
+  opened.defer(() => host.close())
   await assertDevelopment(host)
   const own = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
   const identity = await claimDevelopment(host, port)
-  closers.push(
+  opened.defer(
     catchStrayFailures({
       onRejection: (error) => console.strayed(error),
       onException: (error) => console.strayed(error),
     }),
   )
   const server = await startDevServer(options, { host, identity, address: { host: address, port } })
-  closers.push(() => server.close())
+  opened.defer(() => server.close())
   return { session: { options, project, host, identity, server }, own }
 }
 

@@ -1,3 +1,4 @@
+import { withDeadline, withDeadlineAfterAbort } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import { importArtifact } from './load-artifacts.ts'
 
@@ -12,8 +13,8 @@ export interface ImportLimits {
 /** Enough for an import that waits for nothing. */
 const momentMs = 500
 
-/** Artifacts whose import was given up: it still waits, as Node evaluates each once, and is not waited for as long again. */
-const givenUp = new Set<string>()
+/** Artifacts whose import missed its deadline: Node evaluates each once, so that they get less time when they are asked for again. */
+const abandoned = new Set<string>()
 
 /**
  * Imports a registered artifact as `importArtifact` does, but does not wait for ever: Node itself never gives up, and
@@ -27,24 +28,13 @@ export async function importInTime(
   file: string,
   { timeoutMs = 10_000, signal }: ImportLimits = {},
 ): Promise<unknown> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const giveUp = () => {
-    givenUp.add(hash)
-    reject(errors.WP_RUNTIME_IMPORT_WAITS({ file }))
+  const late = () => {
+    abandoned.add(hash)
+    throw errors.WP_RUNTIME_IMPORT_WAITS({ file })
   }
-  const isBrief = signal?.aborted || givenUp.has(hash)
-  let timer = setTimeout(giveUp, isBrief ? Math.min(momentMs, timeoutMs) : timeoutMs)
-  const hurry = () => {
-    clearTimeout(timer)
-    timer = setTimeout(giveUp, momentMs)
-  }
-  signal?.addEventListener('abort', hurry)
-  try {
-    const module = await Promise.race([importArtifact(hash), late])
-    givenUp.delete(hash)
-    return module
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', hurry)
-  }
+  const ms = abandoned.has(hash) ? Math.min(momentMs, timeoutMs) : timeoutMs
+  const importing = withDeadline(importArtifact(hash), ms, late)
+  const module = await withDeadlineAfterAbort(importing, { signal, limitMs: () => momentMs, late })
+  abandoned.delete(hash)
+  return module
 }

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
-import { networkOf } from '../kit/index.ts'
+import { networkOf, withDeadline } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -55,17 +55,9 @@ export async function withTimeout<Value>(
   work: Promise<Value>,
   { timeoutMs, aborting, discard }: Timeout<Value>,
 ): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      aborting.abort()
-      work.then(discard, () => undefined) // what it throws from now on is nobody's any more
-      reject(errors.WP_RUNTIME_TIMEOUT({ seconds: timeoutMs / 1000 }, { retryAfterSeconds: 1 }))
-    }, timeoutMs)
+  return withDeadline(work, timeoutMs, () => {
+    aborting.abort()
+    work.then(discard, () => undefined)
+    throw errors.WP_RUNTIME_TIMEOUT({ seconds: timeoutMs / 1000 }, { retryAfterSeconds: 1 })
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

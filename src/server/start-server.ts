@@ -48,68 +48,59 @@ export interface WaypostServer {
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
   const { host, identity } = options
   let terms = defaultTerms
-  const closers: (() => Promise<void> | void)[] = []
-  const close = async () => {
-    for (const step of closers.splice(0).toReversed()) await step()
-  }
-  try {
-    const feed = await startFeed(host.system, {
-      clock: host.clock,
-      onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'the change feed cannot be read'),
-    })
-    closers.push(() => feed.close())
-    const outbound = openOutbound({
-      allow: () => terms.settings.delivery_allow,
-      loopback: identity.isDevelopment,
-      clock: host.clock,
-      tracePost: options.tracing?.post,
-    })
-    closers.push(() => outbound.close())
-    const readiness = makeReadiness(host.system, feed)
-    const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
-    const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
-    closers.push(
-      () => shared.guard.close(),
-      () => shared.registry.close(),
-    )
-    closers.push(writeUses(shared))
-    closers.push(() => runHooks(shared, 'onClosed', undefined))
-    let generation = makeLazyGeneration(() => buildFor(shared, undefined), options.logger)
-    const listener = await openListener({
-      ...options.address,
-      pressure: options.pressure,
-      connections: limitConnections(options),
-      onError: (error) => options.logger.error({ err: error }, 'a connection could not be accepted'),
-      generation,
-    })
-    const cronjobs = await serveCronjobs(shared)
-    closers.push(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
-    return {
-      host,
-      feed,
-      outbound,
-      readiness,
-      measure,
-      port: listener.port,
-      terms: () => terms,
-      hold: listener.hold,
-      drain: listener.drain,
-      async serveRelease(release, { artifacts, signal, isAllNew = false } = {}) {
-        const toServe = { release, artifacts, signal }
-        await cronjobs.follow(toServe, async () => {
-          const next = termsOf(release, host.variables)
-          const isUpdated = options.isDevelopment && !isAllNew && (await generation.update(toServe))
-          if (!isUpdated) generation = await buildFor(shared, toServe)
-          terms = next
-          if (!isUpdated) listener.swap(generation)
-        })
-        void runHooks(shared, 'onActivated', { id: release.id })
-      },
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
+  await using opened = new AsyncDisposableStack()
+  const feed = await startFeed(host.system, {
+    clock: host.clock,
+    onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'the change feed cannot be read'),
+  })
+  opened.defer(() => feed.close())
+  const outbound = openOutbound({
+    allow: () => terms.settings.delivery_allow,
+    loopback: identity.isDevelopment,
+    clock: host.clock,
+    tracePost: options.tracing?.post,
+  })
+  opened.defer(() => outbound.close())
+  const readiness = makeReadiness(host.system, feed)
+  const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
+  const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
+  opened.defer(() => shared.guard.close())
+  opened.defer(() => shared.registry.close())
+  opened.defer(writeUses(shared))
+  opened.defer(() => runHooks(shared, 'onClosed', undefined))
+  let generation = makeLazyGeneration(() => buildFor(shared, undefined), options.logger)
+  const listener = await openListener({
+    ...options.address,
+    pressure: options.pressure,
+    connections: limitConnections(options),
+    onError: (error) => options.logger.error({ err: error }, 'a connection could not be accepted'),
+    generation,
+  })
+  const cronjobs = await serveCronjobs(shared)
+  opened.defer(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
+  const closing = opened.move()
+  return {
+    host,
+    feed,
+    outbound,
+    readiness,
+    measure,
+    port: listener.port,
+    terms: () => terms,
+    hold: listener.hold,
+    drain: listener.drain,
+    async serveRelease(release, { artifacts, signal, isAllNew = false } = {}) {
+      const toServe = { release, artifacts, signal }
+      await cronjobs.follow(toServe, async () => {
+        const next = termsOf(release, host.variables)
+        const isUpdated = options.isDevelopment && !isAllNew && (await generation.update(toServe))
+        if (!isUpdated) generation = await buildFor(shared, toServe)
+        terms = next
+        if (!isUpdated) listener.swap(generation)
+      })
+      void runHooks(shared, 'onActivated', { id: release.id })
+    },
+    close: () => closing.disposeAsync(),
   }
 }
 

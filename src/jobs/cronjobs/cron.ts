@@ -2,7 +2,7 @@ import { isClaimed, keepLedger, loadLedger, type Ledger } from '../../host/index
 import { ConflictFinder } from './find-conflicts.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 import { CronRunner, type RunnerOptions } from './runner.ts'
-import { within } from './within.ts'
+import { withSystemDeadline } from './run-slot.ts'
 
 export interface FollowOptions extends RunnerOptions {
   /** Forget slots that came before this was started. */
@@ -88,7 +88,7 @@ export class Cron {
   }
 
   #look(set: CronjobSet): Promise<number> {
-    return within(this.#options.system, this.#startDue(set), longestAnswerMs)
+    return withSystemDeadline(this.#options.system, this.#startDue(set), longestAnswerMs)
   }
 
   async #startDue(set: CronjobSet): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/index.ts'
+import { withDeadline, type Clock } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { prolongClaim, type Claim } from './claim.ts'
 
@@ -19,7 +19,11 @@ export function keepClaim(claim: Claim, { system, clock, leaseMs, onLost }: Keep
 
   async function beat(): Promise<void> {
     const began = clock.monotonic()
-    const answer = await Promise.race([prolongClaim(system, claim, leaseMs).catch(() => undefined), pause(everyMs)])
+    const answer = await withDeadline(
+      prolongClaim(system, claim, leaseMs).catch(() => undefined),
+      everyMs,
+      () => undefined,
+    )
     if (isOver) return
     if (answer === true) heldSince = began
     // Before the lease is over, so that this run has ended when the next one begins.
@@ -36,9 +40,4 @@ export function keepClaim(claim: Claim, { system, clock, leaseMs, onLost }: Keep
     isOver = true
     clearTimeout(timer)
   }
-}
-
-/** Resolves to nothing; it does not keep a process that has nothing else to do. */
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref())
 }

@@ -1,10 +1,9 @@
-import { markOfAction, type Clock } from '../../kit/index.ts'
+import { markOfAction, withDeadline, withDeadlineAfterAbort, type Clock } from '../../kit/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { endClaim, type Claim } from './claim.ts'
 import { keepClaim } from './keep-claim.ts'
-import { within } from './within.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 
 /** One run of a cronjob that has ended. */
@@ -79,20 +78,13 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
 
 /** Waits for an action; one that does not end although it was told to is left to itself. */
 async function waitFor(work: Promise<void>, signal: AbortSignal, patienceMs: number): Promise<void> {
-  const { promise: givenUp, reject } = Promise.withResolvers<never>()
-  let timer: NodeJS.Timeout | undefined
-  const onAbort = () => {
-    timer = setTimeout(() => reject(signal.reason), patienceMs)
-  }
-  signal.addEventListener('abort', onAbort, { once: true })
   try {
-    await Promise.race([work, givenUp])
+    const abandon = () => {
+      throw signal.reason
+    }
+    await withDeadlineAfterAbort(work, { signal, limitMs: () => patienceMs, late: abandon })
   } catch (error) {
     throw signal.aborted ? signal.reason : error // what an action throws because it has to end says less
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-    work.catch(() => undefined)
   }
 }
 
@@ -100,7 +92,7 @@ async function waitFor(work: Promise<void>, signal: AbortSignal, patienceMs: num
 async function record({ system, logger, leaseMs }: RunSources, claim: Claim, failure: { error: unknown } | undefined) {
   for (let tried = 1; ; tried++) {
     try {
-      return await within(system, endClaim(system, claim, failure), leaseMs / recordTries)
+      return await withSystemDeadline(system, endClaim(system, claim, failure), leaseMs / recordTries)
     } catch (err) {
       if (tried === recordTries) {
         return logger.error({ err, cronjob: claim.name }, 'the end of a cronjob could not be recorded')
@@ -108,4 +100,11 @@ async function record({ system, logger, leaseMs }: RunSources, claim: Claim, fai
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tried))
     }
   }
+}
+
+/** Waits for an answer of System. @throws WP_SERVER_SYSTEM_SILENT after the given milliseconds */
+export function withSystemDeadline<Value>(system: System, work: Promise<Value>, ms: number): Promise<Value> {
+  return withDeadline(work, ms, () => {
+    throw errors.WP_SERVER_SYSTEM_SILENT({ target: system.target, seconds: ms / 1000 })
+  })
 }

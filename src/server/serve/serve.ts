@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { variable, type Variables } from '../../kit/index.ts'
+import { variable, withDeadline, type Variables } from '../../kit/index.ts'
 import {
   openOpsListener,
   watchPressure,
@@ -25,7 +25,6 @@ import {
 } from '../../host/index.ts'
 import { openPruner, keepPruning } from '../../jobs/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
-import { closeInTime } from './close-in-time.ts'
 import { Follower } from './follow-activations.ts'
 import { logDeliveries } from './log-deliveries.ts'
 import { logRequests } from './log-requests.ts'
@@ -82,84 +81,99 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const logSecrets = new Set(variable(variables, 'WAYPOST_SECRET')?.split(','))
   const logger =
     options.logger ?? makeLogger(readLogLevel(variables, 'info'), { secrets: logSecrets, fields: tracing?.ids })
-  const closers: (() => Promise<unknown>)[] = []
-  const close = () => {
-    const steps = closers.splice(0).toReversed()
-    return closeInTime(steps, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
+  await using opened = new AsyncDisposableStack()
+  const defer = deferWithDeadline(opened, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
+  defer(async () => tracing?.close())
+  const host = await openHost({ ...options, logSecrets, onStatement: tracing?.statement })
+  defer(() => host.close())
+  const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
+  defer(stopAfterStrays(logger))
+  const pressure = openPressure(options, logger)
+  defer(async () => pressure?.stop())
+  let ops: OpsListener | undefined
+  defer(async () => ops?.close()) // behind the server, so that it tells to the end that it is stopping
+  const server = await startServer({
+    host,
+    identity,
+    logger,
+    isDevelopment: false,
+    address,
+    pressure,
+    tracing,
+    stopLimitMs: stopping.limitMs,
+    ...(options.cron ? { cron: {} } : {}),
+    ...logRequests(logger),
+  })
+  defer(() => server.close())
+  if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
+  const report = await startServices({ options, server, identity, logger, defer })
+  const drain = async () => {
+    server.readiness.block('stopping', 'This server is stopping')
+    server.drain()
+    const said = report.say({ state: 'stopping' }).catch(() => undefined)
+    await withDeadline(said, stepSlackMs, () => undefined)
+    await pause(stopping.delayMs)
   }
-  try {
-    closers.push(async () => tracing?.close())
-    const host = await openHost({ ...options, logSecrets, onStatement: tracing?.statement })
-    closers.push(() => host.close())
-    const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
-    closers.push(stopAfterStrays(logger))
-    const pressure = openPressure(options, logger)
-    closers.push(async () => pressure?.stop())
-    let ops: OpsListener | undefined
-    closers.push(async () => ops?.close()) // behind the server, so that it tells to the end that it is stopping
-    const server = await startServer({
-      host,
-      identity,
-      logger,
-      isDevelopment: false,
-      address,
-      pressure,
-      tracing,
-      stopLimitMs: stopping.limitMs,
-      ...(options.cron ? { cron: {} } : {}),
-      ...logRequests(logger),
-    })
-    closers.push(() => server.close())
-    if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
-    const report = await beServer({ options, server, identity, logger, closers })
-    const drain = async () => {
-      server.readiness.block('stopping', 'This server is stopping')
-      server.drain()
-      await Promise.race([report.say({ state: 'stopping' }).catch(() => undefined), pause(stepSlackMs)])
-      await pause(stopping.delayMs)
-    }
-    return {
-      ...server,
-      ops,
-      async close(isHurried = false) {
-        if (!isHurried && closers.length > 0) await drain()
-        await close()
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
+  const closing = opened.move()
+  return {
+    ...server,
+    ops,
+    async close(isHurried = false) {
+      if (!isHurried && !closing.disposed) await drain()
+      await closing.disposeAsync()
+    },
   }
 }
 
-interface Being {
+interface RunningServer {
   readonly options: ServeOptions
   readonly server: WaypostServer
   readonly identity: Identity
   readonly logger: Logger
-  /** Gets the way to end each thing that it began. */
-  readonly closers: (() => Promise<unknown>)[]
+  /** Takes the way to end each thing that was started. */
+  defer(step: () => Promise<unknown>): void
 }
 
 /** What a server does beside answering: it follows activations, says so in System, prunes, delivers or sees to it. */
-async function beServer({ options, server, identity, logger, closers }: Being): Promise<ServerReport> {
+async function startServices({ options, server, identity, logger, defer }: RunningServer): Promise<ServerReport> {
   const { host } = server
   const letGo = server.hold(true) // or a route would be 404 until the release has come up
   await storeFact(host.system, 'origin', 'production')
   const report = await reportServer(host, identity, { readVariables: options.readVariables })
-  closers.push(() => report.stop())
+  defer(() => report.stop())
   const { refresh, retryMs = 1000 } = options
   const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })
-  closers.push(() => follower.stop())
+  defer(() => follower.stop())
   await follower.start()
   letGo()
-  closers.push(prune(server, logger))
-  closers.push(
+  defer(prune(server, logger))
+  defer(
     options.cron
       ? logDeliveries({ server, identity, logger })
       : warnUndelivered({ server, logger, everyMs: options.warnMs }),
   )
   return report
+}
+
+const stepAfterLateMs = 1000
+
+/**
+ * Adds steps of a shutdown, each with a deadline. A step that misses its deadline is abandoned, and later steps get
+ * less time, since they probably wait for the same database.
+ * @param longestStepMs longer than requests in flight are waited for
+ */
+function deferWithDeadline(
+  opened: AsyncDisposableStack,
+  { logger, longestStepMs }: { readonly logger: Logger; readonly longestStepMs: number },
+): (step: () => Promise<unknown>) => void {
+  let limitMs = longestStepMs
+  return (step) =>
+    opened.defer(async () => {
+      await withDeadline(step(), limitMs, () => {
+        logger.warn(`a part of this server did not stop within ${limitMs / 1000} s; it is abandoned`)
+        limitMs = stepAfterLateMs
+      })
+    })
 }
 
 function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | undefined {

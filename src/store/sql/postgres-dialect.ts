@@ -7,6 +7,7 @@ import {
   type PostgresPool,
 } from 'kysely'
 import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
+import { withDeadline } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import { LineWatch } from './line-watch.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
@@ -92,10 +93,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     openClient: () => openClient(directConfig, direct),
     close: async () => {
       if (pool.ending) return
-      const late = Promise.withResolvers<void>()
-      const timer = setTimeout(late.resolve, closeLimitMs)
-      await Promise.race([pool.end(), late.promise])
-      clearTimeout(timer)
+      await withDeadline(pool.end(), closeLimitMs, () => undefined)
     },
   }
 }
