@@ -26,6 +26,8 @@ const folder = mkdtempSync(path.join(tmpdir(), 'waypost-test-'))
 const report = path.join(folder, 'report')
 const env = {
   ...process.env,
+  // Tools that tests start must find the Node that runs the tests.
+  PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
   WAYPOST_TEST_POSTGRES: postgres.url('postgres'),
   // Each file is a process of its own: sources are stripped of their types and compiled once, not in each of them.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),

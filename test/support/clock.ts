@@ -20,7 +20,7 @@ export function makeTestClock(): TestClock {
       offset += ms
     },
     freeze() {
-      frozenAt ??= performance.now()
+      frozenAt ??= Math.ceil(performance.now()) // whole, or adding 1000 to it and taking it away again would round
     },
     pass(ms) {
       passed += ms
