@@ -145,6 +145,11 @@ export const errors = defineErrors({
     hint: 'A schema may refer to itself only below "properties", "items" and the like',
   },
   WP_DEFINITION_EVENT_UNKNOWN: { ...user, message: 'There is no event "{name}"' },
+  WP_DEFINITION_SECRET_LITERAL: {
+    ...user,
+    message: 'The value of "{key}" contains a password or another secret, which every release would store',
+    hint: 'Write "${env.NAME}" instead, and set NAME in the environment or in .env',
+  },
   WP_DEFINITION_EVENT_OPEN: {
     ...user,
     message: 'Every consumer may subscribe to the event "{name}", and no public route shows its data',

@@ -1,5 +1,6 @@
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
+import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
 import type { Definition } from './definition.ts'
@@ -73,6 +74,7 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
     return finish(loading)
   }
   const { making, definition } = makeDefinition(loading, node, options.variables)
+  checkLiteralSecrets(making, options.classes)
   forgetUnread(loading)
   if (options.classes !== undefined) await checkClassConfigs(making, options.classes)
   return finish(loading, node, definition)

@@ -10,6 +10,8 @@ export interface Problem {
   /** Said instead of the hint of the table. */
   readonly hint?: string | undefined
   readonly severity?: 'error' | 'warning'
+  /** The marked text must not be shown. */
+  readonly isSecret?: boolean
 }
 
 /** Collects problems, each once, however often the file in which it stands is included. */
@@ -51,7 +53,7 @@ export function makeReport(): Report {
   const limited = (problem: Omit<Problem, 'at'>): Omit<Problem, 'at'> =>
     found.size < maxProblems ? problem : { code: 'WP_DEFINITION_TOO_MANY', parameters: { limit: maxProblems } }
   return {
-    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...placeOf(problem.at) }),
+    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...placeOf(problem.at, problem.isSecret) }),
     addAt: (file, problem) => isFull() || keep({ ...wordsOf(limited(problem)), file, range: firstColumn }),
     findNearest: (name, candidates) => {
       if (comparisons <= 0) return undefined
@@ -91,11 +93,17 @@ export function positionOf(at: Span, offset = at.start): { readonly line: number
   return { line: Math.max(1, line), column: Math.max(1, col) }
 }
 
-function placeOf(at: Span): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
+function placeOf(at: Span, isSecret = false): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
   const { source, includedAt } = at.origin
   const range = { start: positionOf(at), end: positionOf(at, Math.max(at.start, at.end)) }
-  const line = lineOf(source, range.start.line)
+  const written = lineOf(source, range.start.line)
+  const line = isSecret ? maskText(written, range) : written
   return { file: source.file, range, source: line, ...(includedAt.length === 0 ? {} : { includedAt }) }
+}
+
+function maskText(line: string, { start, end }: Range): string {
+  const last = end.line === start.line ? end.column - 1 : line.length
+  return line.slice(0, start.column - 1) + '*'.repeat(Math.max(0, last - start.column + 1)) + line.slice(last)
 }
 
 /** By the known starts of lines, because a line may be a whole file and have a problem at every turn. */

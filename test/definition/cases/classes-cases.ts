@@ -1,5 +1,9 @@
 import type { Case } from './case.ts'
 
+const secretHint = 'Write "${env.NAME}" instead, and set NAME in the environment or in .env'
+const isSecret = (at: string, masked: number, key: string) =>
+  `waypost.yml:${at} «${'*'.repeat(masked)}» warning WP_DEFINITION_SECRET_LITERAL The value of "${key}" contains a password or another secret, which every release would store | ${secretHint}`
+
 const classes = {
   connections: {
     sqlite: {
@@ -86,5 +90,75 @@ export const classesCases: readonly Case[] = [
     problems: [
       'waypost.yml:3:12 «broken» WP_DEFINITION_CLASS_CONFIG The class "broken" has a config schema that cannot be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
     ],
+  },
+  {
+    name: 'passwords and secrets that are written into configs',
+    files: {
+      'waypost.yml': `connection:
+  Db: { class: any, config: { url: "postgresql://ann:hush@db/shop" } }
+  Other:
+    class: any
+    config:
+      url: postgresql://ann:\${env.PW}@db/shop?sslpassword=hush
+      password: hush
+      nested: { apiKey: hush, pin: 1234 }
+      headers: { Authorization: Bearer hush }
+      db-password: 1234
+      dsn: hush
+      list: [{ clientSecret: hush }, "https://a.example/?token=hush"]
+action:
+  mail: { class: mail, config: { private_key: hush } }
+cronjob:
+  tidy: { schedule: 0 4 * * *, action: { class: mail, config: { token: hush } } }
+`,
+    },
+    options: {
+      classes: {
+        connections: { any: { config: { type: 'object', properties: { dsn: { writeOnly: true } } } } },
+        actions: { mail: { config: true } },
+      },
+    },
+    problems: [
+      isSecret('2:36', 31, 'url'),
+      isSecret('6:12', 51, 'url'),
+      isSecret('7:17', 4, 'password'),
+      isSecret('8:25', 4, 'apiKey'),
+      isSecret('9:33', 11, 'Authorization'),
+      isSecret('10:20', 4, 'db-password'),
+      isSecret('11:12', 4, 'dsn'),
+      isSecret('12:30', 4, 'clientSecret'),
+      isSecret('12:38', 31, 'list'),
+      isSecret('14:47', 4, 'private_key'),
+      isSecret('16:72', 4, 'token'),
+    ],
+  },
+  {
+    name: 'configs without a secret',
+    files: {
+      'waypost.yml': `connection:
+  Db:
+    class: any
+    config:
+      url: postgresql://ann@db/shop?sslmode=verify-full
+      key: public
+      tokenUrl: https://login.example.com/token
+      token_lifetime: 1h
+      max_tokens: 5
+      secretName: shop
+      password: "\${env.PW}"
+      authorization: "Bearer \${env.TOKEN}"
+      address: "https://ann:\${env.PW:-none}@a.example/?token=\${env.TOKEN}"
+      secret: ""
+      passwords: null
+      dsn: postgresql://db/shop
+`,
+    },
+    options: {
+      classes: {
+        connections: { any: { config: { type: 'object', properties: { dsn: { writeOnly: true } } } } },
+        actions: {},
+      },
+    },
+    problems: [],
   },
 ]

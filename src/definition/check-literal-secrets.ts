@@ -1,0 +1,65 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { parseReferences } from '../kit/index.ts'
+import type { ClassCatalog } from './class-catalog.ts'
+import type { Making } from './making.ts'
+import { entriesOf, itemsOf, textOf, valueOf, type Node, type ScalarNode } from './node.ts'
+
+/** Warns of passwords and other secrets that are written into the config of a class: each release would store them. */
+export function checkLiteralSecrets({ loading: { report }, classUses }: Making, catalog?: ClassCatalog): void {
+  for (const { kind, node } of classUses) {
+    const classes = (kind === 'connection' ? catalog?.connections : catalog?.actions) ?? {}
+    const name = textOf(valueOf(node, 'class')) ?? ''
+    const schema = Object.hasOwn(classes, name) ? classes[name]?.config : undefined
+    for (const { key, value } of listScalars(valueOf(node, 'config'), '')) {
+      if (!isLiteralSecret(value, isSecretName(key) || isWriteOnly(schema, key))) continue
+      const parameters = { key }
+      report.add({ code: 'WP_DEFINITION_SECRET_LITERAL', severity: 'warning', at: value, parameters, isSecret: true })
+    }
+  }
+}
+
+/** Every scalar at any depth, with the nearest key above it. */
+function listScalars(node: Node | undefined, key: string): { readonly key: string; readonly value: ScalarNode }[] {
+  if (node?.kind === 'scalar') return [{ key, value: node }]
+  if (node?.kind === 'list') return itemsOf(node).flatMap((item) => listScalars(item, key))
+  return entriesOf(node).flatMap((entry) => listScalars(entry.value, entry.key))
+}
+
+const secretName =
+  /(^|_)(password|passwd|pwd|passphrase|secret|token|authorization|credentials?|api_?key|(access|account|private|secret|shared|signing)_key)$/
+
+/** Whether the last words of a name say that its value is secret: of `apiKey` and `DB_PASSWORD`, not of `tokenUrl`. */
+function isSecretName(key: string): boolean {
+  const words = key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll('-', '_')
+  return secretName.test(words.toLowerCase())
+}
+
+function isWriteOnly(schema: JsonSchema | undefined, key: string): boolean {
+  const { properties } = (typeof schema === 'object' ? schema : {}) as { properties?: Record<string, JsonSchema> }
+  const property = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
+  return typeof property === 'object' && property['writeOnly'] === true
+}
+
+const variableMark = '\uFFFC'
+const url = /^[a-z][a-z0-9+.-]*:\/\//i
+const urlPassword = /^[^/?#]*:\/\/[^/?#@]*:([^/?#@]+)@/
+const queryPassword = /[?&][\w-]*(?:password|passphrase|secret|token|api[_-]?key)=([^&#]+)/i
+
+/** @param isNamed whether the value is said to be secret; an address is one only as far as it has a password in it */
+function isLiteralSecret({ value }: ScalarNode, isNamed: boolean): boolean {
+  if (typeof value === 'number') return isNamed
+  if (typeof value !== 'string' || value === '') return false
+  const text = markVariables(value)
+  const parts = url.test(text)
+    ? [urlPassword.exec(text)?.[1], queryPassword.exec(text)?.[1]]
+    : [isNamed ? text : undefined]
+  return parts.some((part) => part !== undefined && !part.includes(variableMark))
+}
+
+function markVariables(text: string): string {
+  const { references } = parseReferences(text)
+  return references.reduceRight(
+    (marked, { start, end }) => marked.slice(0, start) + variableMark + marked.slice(end),
+    text,
+  )
+}
