@@ -57,8 +57,11 @@ export class Connections {
     const connection = this.#open.get(request.socket)
     if (connection === undefined) return
     if (!connection.isBusy) return this.#begin(connection, request, response)
-    if (connection.waiting.length < mostWaiting) connection.waiting.push([request, response])
-    else this.#close(request.socket) // Node has parsed what follows too, and would keep it as long as the connection
+    // Node has parsed what follows too, and would keep it as long as the connection.
+    if (connection.waiting.length >= mostWaiting) return this.#close(request.socket)
+    connection.waiting.push([request, response])
+    // Or it would read the bodies of all that wait. Later, since Node reads on at the end of each request.
+    process.nextTick(() => connection.waiting.length > 0 && connection.socket.pause())
   }
 
   #admit(socket: Socket): void {
@@ -89,6 +92,7 @@ export class Connections {
   #next(connection: Connection): void {
     if (!this.#open.has(connection.socket)) return
     const next = connection.waiting.shift()
+    if (connection.waiting.length === 0) connection.socket.resume()
     if (next !== undefined) return this.#begin(connection, ...next)
     connection.isBusy = false
     this.#idle.add(connection)

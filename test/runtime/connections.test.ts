@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openListener, type Listener } from '../../src/runtime/index.ts'
+import { until } from '../support/until.ts'
 import { send } from '../support/send.ts'
 
 interface Site extends AsyncDisposable {
@@ -15,6 +17,7 @@ interface Site extends AsyncDisposable {
   /** Opens a connection; it collects what comes. */
   open(): Promise<Caller>
   readonly full: readonly number[]
+  onRequest: (request: IncomingMessage) => void
 }
 
 interface Caller {
@@ -36,7 +39,9 @@ async function openSite(most = 1000): Promise<Site> {
     connections: { most, onFull: (limit) => full.push(limit) },
     generation: {
       routes: undefined,
-      handle({ url }: IncomingMessage, response: ServerResponse) {
+      handle(request: IncomingMessage, response: ServerResponse) {
+        const { url } = request
+        site.onRequest(request)
         begun.push(url!)
         if (url === '/slow') slow.push(response)
         else response.end(`<${url}>`)
@@ -44,10 +49,11 @@ async function openSite(most = 1000): Promise<Site> {
       close: async () => undefined,
     },
   })
-  return {
+  const site: Site = {
     listener,
     begun,
     full,
+    onRequest: () => undefined,
     answerSlow: () => slow.shift()!.end('<slow>'),
     async open() {
       const socket = connect(listener.port, '127.0.0.1')
@@ -71,6 +77,13 @@ async function openSite(most = 1000): Promise<Site> {
       await listener.close(0)
     },
   }
+  return site
+}
+
+/** Bytes that JavaScript holds on to, here and outside of its heap. */
+function measureMemory(): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
@@ -105,6 +118,45 @@ test('a connection on which too many requests wait is closed, and no other', asy
   )
   site.answerSlow()
   await patient.until(/(<\/a>[^<]*){32}/)
+})
+
+const floods: readonly (readonly [name: string, request: string])[] = [
+  ['small requests', get('/slow')],
+  ['long headers', `GET /slow HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(16_000)}\r\n\r\n`],
+  ['bodies', `POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`],
+]
+for (const [name, request] of floods) {
+  test(`100 connections that pipeline ${name} and read nothing cost less than 100 MB`, async () => {
+    await using site = await openSite()
+    const flood = Buffer.from(request.repeat(33))
+    const sockets: Socket[] = []
+    site.onRequest = ({ socket }) => sockets.push(socket)
+    const before = measureMemory()
+    const callers = await Promise.all(Array.from({ length: 100 }, () => site.open()))
+    for (const { socket } of callers) socket.pause().write(flood)
+    const read = () => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
+    let last = -1
+    await until('the server reads no more', async () => {
+      const was = last
+      await pause(100)
+      last = read()
+      return sockets.length === 100 && was === last
+    })
+    assert.ok(measureMemory() - before < 100e6, `${(measureMemory() - before) / 1e6} MB`)
+    assert.ok(last <= 100 * 192 * 1024, `${last} bytes were read`)
+  })
+}
+
+test('what was not read while requests waited is answered after them', async () => {
+  await using site = await openSite()
+  const caller = await site.open()
+  const body = 'x'.repeat(60_000)
+  const post = `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  caller.socket.write(get('/slow') + post.repeat(20) + get('/last'))
+  while (site.begun.length < 1) await pause(1)
+  site.answerSlow()
+  await caller.until(/<\/last>/)
+  assert.equal(caller.received().match(/<\/a>/g)?.length, 20)
 })
 
 test('a new connection beyond the limit replaces the one that was idle longest', async () => {
