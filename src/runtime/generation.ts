@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { useExactKeywords } from '../kit/index.ts'
+import { isAboutHealth } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
@@ -121,7 +122,11 @@ function behind(proxies: Proxies, handle: Generation['handle']): Generation['han
 }
 
 function traced(app: FastifyInstance, tracing: Tracing): Generation['handle'] {
-  return (request, response) => tracing.request(request, response, () => app.routing(request, response))
+  return (request, response) => {
+    // Probes ask every few seconds: their spans would only hide the others.
+    if (isAboutHealth(request)) app.routing(request, response)
+    else tracing.request(request, response, () => app.routing(request, response))
+  }
 }
 
 /** Only the router knows the route; a path that has none names nothing, or callers would name spans. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
 
 /** Why a server should get no requests now; undefined when it is ready for them. */
@@ -16,4 +17,9 @@ export function mountHealth(findUnready: FindUnready): FastifyPluginAsync {
       return reply.code(503).header('retry-after', '1').send({ status: reason })
     })
   }
+}
+
+/** Whether a request is that of a probe. */
+export function isAboutHealth({ url }: Pick<IncomingMessage, 'url'>): boolean {
+  return url?.startsWith('/health/') === true
 }

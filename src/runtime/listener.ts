@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
+import { isAboutHealth } from './health.ts'
 import { makeHolds } from './holds.ts'
 import { listen, type Address } from './listen.ts'
 import type { Pressure } from './pressure.ts'
@@ -104,10 +105,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       await Promise.all(retired)
     },
   }
-}
-
-function isAboutHealth({ url }: IncomingMessage): boolean {
-  return url?.startsWith('/health/') === true
 }
 
 function isAboutLife({ url }: IncomingMessage): boolean {

@@ -86,6 +86,9 @@ test('where OTEL_ variables ask for it, requests, actions and statements are spa
   assert.equal((await send(server.port, { path: '/item/3?token=hidden', headers })).status, 200)
   assert.equal((await send(server.port, { path: '/broken' })).status, 500)
   assert.equal((await send(server.port, { path: '/no/such/path' })).status, 404)
+  for (const path of ['/health/live', '/health/ready', '/health/ready?from=probe']) {
+    assert.equal((await send(server.port, { path })).status, 200)
+  }
   const wanted = ['GET /item/:id', 'GET /broken', 'GET'] // a path without a route names no span
   await until('the spans', () => wanted.every((name) => named(name) !== undefined))
 
@@ -110,6 +113,8 @@ test('where OTEL_ variables ask for it, requests, actions and statements are spa
   await send(server.port, { path: '/item/4' })
   await server.close()
   assert.ok(spans.length > begun, 'what was not sent yet is sent at the end')
+  const paths = spans.map((span) => String(attribute(span, 'url.path')))
+  assert.ok(!paths.some((one) => one.startsWith('/health')), 'probes have no spans')
 })
 
 test('without them nothing of OpenTelemetry is opened', async () => {
