@@ -9,7 +9,7 @@ import {
   type OwnAccount,
   type TokenIssuer,
 } from '../auth/index.ts'
-import { admitCallers, storeNothing, writeTime } from './callers.ts'
+import { admitCallers, limitBodies, mostBytesOfStrangers, storeNothing, writeTime } from './callers.ts'
 
 const email = Type.String({ maxLength: 254, format: 'email' })
 const word = Type.String({ minLength: 1, maxLength: 1024 })
@@ -73,6 +73,7 @@ function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; i
 export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
   return async (app) => {
     storeNothing(app)
+    limitBodies(app, mostBytesOfStrangers)
     app.addHook('onRequest', async (_request, reply) => {
       if (!issuer.settings().registration) return reply.callNotFound()
     })

@@ -17,6 +17,17 @@ export interface Caller {
   readonly jti: string
 }
 
+const mostBytes = 64 * 1024
+/** What anyone may send who has not logged in. */
+export const mostBytesOfStrangers = 16 * 1024
+
+/** Limits the bodies of every route that is added to the app from now on. */
+export function limitBodies(app: FastifyInstance, bytes: number): void {
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit = bytes
+  })
+}
+
 /**
  * Lets users in whose token carries the scope `consumer`, into everything that is registered with the app.
  * @param options `login`: only with the token of a login. A client that somebody lent this scope to may read whose it
@@ -28,6 +39,7 @@ export function admitCallers(
   guard: Guard,
   options: { login: boolean },
 ): (request: FastifyRequest) => Caller {
+  limitBodies(app, mostBytes)
   app.addHook('onRequest', async (request) => {
     const principal = await guard.authorize(request.headers.authorization, [consumerScope])
     request.principal = principal

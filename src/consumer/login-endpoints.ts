@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { OAuthError, tokenAnswer, type Login } from '../auth/index.ts'
+import { limitBodies, mostBytesOfStrangers } from './callers.ts'
 import { errors } from './errors.ts'
 
 const LoginBody = Type.Object({
@@ -12,6 +13,7 @@ const RenewBody = Type.Object({ refresh_token: Type.String({ minLength: 1, maxLe
 /** `POST /consumer/login` and `PUT /consumer/login`: tokens for a person, without an OAuth2 client of his own. */
 export function mountLogin(login: Login): FastifyPluginAsync {
   return async (app) => {
+    limitBodies(app, mostBytesOfStrangers)
     app.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
     })

@@ -11,7 +11,6 @@ const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
-  const limit = app.initialConfig.bodyLimit ?? 0
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase()
@@ -19,6 +18,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       // RFC 9110 §15.5.16 tells so what would do.
       return done(errors.WP_RUNTIME_BODY_ENCODING({ encoding }, { headers: { 'accept-encoding': 'identity' } }))
     }
+    const limit = request.routeOptions.bodyLimit
     const announced = Number(request.headers['content-length'])
     if (announced > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return collect(payload, limit, (failure, bytes) => {

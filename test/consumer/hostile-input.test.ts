@@ -85,6 +85,14 @@ for (const kind of systemKinds) {
       })
     }
 
+    test('with a body of more than 64 KB are refused before it is parsed', async () => {
+      const type = { 'content-type': 'application/json' }
+      for (const line of own.filter((one) => !one.startsWith('GET'))) {
+        const answer = await world.send(line, { headers: { ...headers, ...type }, body: '['.repeat(65_537) })
+        assert.equal(answer.status, 413, `${line} ${answer.text}`)
+      }
+    })
+
     test('of any body subscribe nothing and end in no error of the server', async () => {
       const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.webUrl())
       const json = fc.oneof(

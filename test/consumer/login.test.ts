@@ -43,6 +43,12 @@ const refused: readonly { name: string; request: TestRequest; status: number; de
     status: 400,
   },
   { name: 'a form', request: { form: { username: 'ann', password } }, status: 415 },
+  {
+    name: 'more than 16 KB',
+    request: { json: { username: 'ann', password, more: 'a'.repeat(16_384) } },
+    status: 413,
+    detail: 'The body is larger than 16384 bytes',
+  },
   { name: 'no body', request: {}, status: 400 },
 ]
 
@@ -56,6 +62,10 @@ for (const kind of systemKinds) {
     after(() => world.close())
     const renew = (refreshToken: unknown) =>
       world.send('PUT /consumer/login', { json: { refresh_token: refreshToken } })
+
+    test('reads at most 16 KB of a refresh token too', async () => {
+      assert.equal((await renew('a'.repeat(16_384))).status, 413)
+    })
 
     test('gives a token with every scope of the user', async () => {
       const answer = await world.logIn()

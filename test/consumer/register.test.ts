@@ -57,6 +57,11 @@ for (const kind of systemKinds) {
       })
     }
 
+    test('reads at most 16 KB', async () => {
+      const answer = await register({ username: 'large', password, more: 'a'.repeat(16_384) })
+      assert.equal(answer.status, 413, answer.text)
+    })
+
     test('says of a name that is taken no more than that it cannot be had', async () => {
       const answers = await Promise.all(['ann', 'ANN', 'Carl'].map((username) => register({ username, password })))
       for (const answer of answers) {
