@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it } from 'node:test'
+import { parseEnv } from 'node:util'
+import { releaseLimits } from '../../../src/backend/release/limits.ts'
+import { defaultSettings } from '../../../src/kit/index.ts'
 import { parts, readPart } from './part.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
@@ -47,5 +53,65 @@ describe('every variable', () => {
       )
     })
     assert.deepEqual(unknown, [])
+  })
+})
+
+describe('a file of variables', () => {
+  const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
+  const page = /^### A file of variables\n.*?^```sh\n(.*?)^```/ms.exec(read('docs/operations.md'))?.[1] ?? ''
+  const files: readonly (readonly [name: string, text: string])[] = [
+    ['docs/operations.md', page],
+    ...globSync('templates/*/.env.example', { cwd: root }).map((file) => [file, read(file)] as const),
+  ]
+  const skip = process.platform === 'win32' && 'needs sh'
+
+  for (const [name, text] of files) {
+    it(`of ${name} means the same to sh as to .env`, { skip }, async () => {
+      const expected = parseEnv(text)
+      assert.ok(Object.keys(expected).length >= 3)
+      const folder = await mkdtemp(path.join(tmpdir(), 'waypost-variables-'))
+      try {
+        const file = path.join(folder, 'waypost.env')
+        await writeFile(file, text)
+        const { stdout, stderr } = spawnSync('sh', ['-c', `set -a; . "$1"; exec env -0`, 'sh', file], {
+          encoding: 'utf8',
+          env: { PATH: process.env['PATH'] },
+        })
+        assert.equal(stderr, '')
+        const found = Object.fromEntries(stdout.split('\0').map((line) => line.split(/=(.*)/s, 2)))
+        for (const [key, value] of Object.entries(expected)) assert.equal(found[key], value, key)
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    })
+  }
+
+  it('is shown with an address that has an ampersand', () => {
+    assert.match(parseEnv(page)['WAYPOST_SYSTEM_URL'] ?? '', /sslmode=verify-full&sslrootcert=\/\S+$/)
+  })
+
+  it('has no value that sh would split, in any page or template', () => {
+    const pages = globSync(['docs/**/*.md', 'templates/**/*.{md,example,yml}', 'templates/**/.env.example'], {
+      cwd: root,
+    })
+    const split = pages.flatMap((file) =>
+      [...read(file).matchAll(/^[#\s]*[A-Z_]+=[^'"\s]*&.*/gm)].map(([line]) => line),
+    )
+    assert.deepEqual(split, [])
+  })
+})
+
+describe('the sample of nginx', () => {
+  const page = readFileSync(path.join(root, 'docs/operations.md'), 'utf8')
+  const sample = /```nginx\n(.*?)```/s.exec(page)?.[1] ?? ''
+  /** What nginx takes as a size, in bytes. */
+  const bytesOf = (text = '') => Number(/^client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024
+
+  it('accepts what Waypost accepts: body_limit everywhere, and artifacts where they are uploaded', () => {
+    const [server, release] = sample.match(/client_max_body_size .*/g) ?? []
+    assert.match(sample, /^  client_max_body_size/m, 'for all locations')
+    assert.equal(bytesOf(server), defaultSettings.body_limit)
+    assert.match(sample, /location \/backend\/release \{[^}]*client_max_body_size/)
+    assert.ok(bytesOf(release) >= releaseLimits.uploadBytes)
   })
 })
