@@ -97,8 +97,8 @@ function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
 }
 
 function readBearer(header: string, needed: readonly string[], refusals: Refusals): string {
-  // Whoever uses another scheme has not tried yet. Behind a comma stands what a second header said.
-  if (!/(^|, *)Bearer(?![^ ])/i.test(header)) throw refusals.noToken(needed)
+  // Another scheme, or none behind "Bearer", is no attempt yet. Behind a comma is what a second header said.
+  if (!/(^|, *)Bearer(?![^ ])/i.test(header) || /^Bearer *$/i.test(header)) throw refusals.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match === null) throw refusals.malformed()
   return match[1]!

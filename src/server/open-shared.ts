@@ -93,7 +93,7 @@ export async function openShared(
     endpoints: [
       mountHealth(readiness.find),
       mountMetrics(guard, measure),
-      mountAuthorization(issuer, guard),
+      mountAuthorization({ issuer, guard, scopes: () => terms().scopes }),
       mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),

@@ -177,13 +177,14 @@ for (const kind of systemKinds) {
     test('refuses two tokens, in one header or in two', async () => {
       const token = await issue('')
       const twice = [`Bearer ${token}`, `Bearer ${token}`]
+      const statusAt = (at: string) => (at.endsWith(' /authorization/whoami') ? 401 : 400)
       await askAll({ authorization: twice.join(', ') }, (answer, at) => {
-        assert.equal(answer.status, 400, `${at}: ${answer.text}`)
-        assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_request"/, at)
+        assert.equal(answer.status, statusAt(at), `${at}: ${answer.text}`)
+        assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_(request|token)"/, at)
       })
       for (const { method, path } of routes) {
         const answer = await send(world.server.port, { method, path: fill(path), headers: { authorization: twice } })
-        assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`)
+        assert.equal(answer.status, statusAt(`${method} ${path}`), `${method} ${path}: ${answer.text}`)
       }
     })
 

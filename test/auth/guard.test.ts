@@ -79,7 +79,8 @@ for (const kind of systemKinds) {
       { header: '', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
       { header: 'Basic eDp5', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
       { header: 'BearerX', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
-      { header: 'Bearer', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
+      { header: 'Bearer', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
+      { header: 'bearer  ', status: 401, challenge: `Bearer realm="waypost", ${metadata}` },
       { header: 'Bearer a b', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
       { header: 'Bearer "x"', status: 400, challenge: `Bearer realm="waypost", error="invalid_request", ${metadata}` },
       {

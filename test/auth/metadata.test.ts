@@ -11,7 +11,7 @@ const resourcePlace = '/.well-known/oauth-protected-resource'
 describe('metadata', () => {
   let world: World
   before(async () => {
-    world = await openWorld('sqlite')
+    world = await openWorld('sqlite', { scopes: { todo: {}, note: {}, 'backend.read': {} } })
   })
   after(() => world.close())
   const load = async (place: string, headers = {}) => (await world.send(`GET ${place}`, { headers })).body
@@ -27,6 +27,7 @@ describe('metadata', () => {
       jwks_uri: `${issuer}/.well-known/jwks.json`,
       revocation_endpoint: `${issuer}/authorization/revoke`,
       introspection_endpoint: `${issuer}/authorization/introspect`,
+      scopes_supported: ['consumer', 'note', 'todo'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: body.grant_types_supported,
@@ -44,6 +45,7 @@ describe('metadata', () => {
     assert.deepEqual(await load(resourcePlace), {
       resource: issuer,
       authorization_servers: [issuer],
+      scopes_supported: ['consumer', 'note', 'todo'],
       bearer_methods_supported: ['header'],
     })
   })
@@ -92,7 +94,8 @@ test('metadata of an issuer with a path stands behind that path too, and names i
   try {
     const { system, clock } = server.host
     const base = `${issuer}/api/v1`
-    mountMetadata(app, { system, clock, issuer: base } as Parameters<typeof mountMetadata>[1])
+    const issuing = { system, clock, issuer: base } as Parameters<typeof mountMetadata>[1]['issuer']
+    mountMetadata(app, { issuer: issuing, scopes: () => ({}) })
     for (const path of ['', '/api/v1']) {
       const metadata = (await app.inject(`${serverPlace}${path}`)).json()
       assert.equal(metadata.issuer, base)

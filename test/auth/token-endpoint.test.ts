@@ -240,7 +240,7 @@ for (const kind of systemKinds) {
       { name: 'fewer scopes, without those that the client lacks', form: '&scope=todo,consumer,x', scope: 'todo' },
       {
         name: 'the same whatever unknown parameters stand there',
-        form: '&a=b&__proto__=c&resource=d',
+        form: '&a=b&__proto__=c&audience=d',
         scope: 'note todo',
       },
     ]
@@ -253,6 +253,25 @@ for (const kind of systemKinds) {
         assert.deepEqual(rest, { token_type: 'bearer', expires_in: 3600, scope })
         assert.ok(Buffer.from(refreshToken, 'base64url').length >= 32)
         assert.equal(decodeJwt(token)['scope'], scope.replaceAll(',', ' '))
+      })
+    }
+
+    const resources: readonly { name: string; resources: readonly string[]; error?: string }[] = [
+      { name: 'the issuer', resources: [issuer] },
+      { name: 'the issuer with a slash', resources: [`${issuer}/`] },
+      { name: 'the issuer twice', resources: [issuer, issuer] },
+      { name: 'an empty one', resources: [''] },
+      { name: 'another server', resources: ['https://other.example.com'], error: 'invalid_target' },
+      { name: 'the issuer and another server', resources: [issuer, 'https://b.example.com'], error: 'invalid_target' },
+      { name: 'a path that is no resource', resources: [`${issuer}/unknown`], error: 'invalid_target' },
+      { name: 'what is no URI', resources: ['d'], error: 'invalid_target' },
+      { name: 'a fragment', resources: [`${issuer}#a`], error: 'invalid_target' },
+    ]
+    for (const { name, resources: named, error } of resources) {
+      test(`answers ${error ?? 'a token'} for ${name} as the resource (RFC 8707)`, async () => {
+        const form = [`grant_type=${grant}`, ...named.map((uri) => `resource=${encodeURIComponent(uri)}`)].join('&')
+        const answer = await world.token(world.app, form)
+        assert.deepEqual([answer.status, answer.body.error], error === undefined ? [200, undefined] : [400, error])
       })
     }
 

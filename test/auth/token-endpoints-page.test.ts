@@ -18,7 +18,7 @@ describe('docs/token-endpoints.md', { skip: lacksShell }, () => {
   let world: World
   const variables: Record<string, string> = {}
   before(async () => {
-    world = await openWorld('sqlite')
+    world = await openWorld('sqlite', { scopes: { note: {}, todo: {} } })
     const { id, secret } = await world.addClient({ grants: ['client_credentials', 'refresh_token', 'password'] })
     Object.assign(variables, { URL: world.url, CLIENT_ID: id, CLIENT_SECRET: secret })
   })

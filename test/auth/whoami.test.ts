@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser } from '../../src/auth/index.ts'
-import { bearer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { basic, bearer, systemKinds, type TestAnswer } from '../support/server.ts'
 import { openWorld, password, type World } from './world.ts'
 
 for (const kind of systemKinds) {
@@ -39,6 +39,27 @@ for (const kind of systemKinds) {
       const { token } = (await world.logIn({ json: { username: 'bare', password } })).body
       const { user, scope } = (await ask(token)).body
       assert.deepEqual([user, scope], [{ id: bare.id, name: 'bare' }, ''])
+    })
+
+    test('answers 401 to a header that it cannot read: nginx turns any other status into a 500', async () => {
+      for (const authorization of ['Bearer', 'Bearer ', 'bearer  ', 'Basic eDp5', 'Bearer a b', 'Bearer x, Bearer y']) {
+        const answer = await world.send('GET /authorization/whoami', { headers: { authorization } })
+        assert.equal(answer.status, 401, authorization)
+        assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="waypost"/)
+      }
+    })
+
+    test('tells by its status that a token was revoked, which introspection does not', async () => {
+      const { access_token: token } = (await world.token(world.app, { grant_type: 'client_credentials' })).body
+      const introspect = () =>
+        world.send('POST /authorization/introspect', {
+          headers: basic(world.app.id, world.app.secret),
+          form: { token },
+        })
+      assert.deepEqual([(await ask(token)).status, (await introspect()).status], [200, 200])
+      const form = { token }
+      await world.send('POST /authorization/revoke', { headers: basic(world.app.id, world.app.secret), form })
+      assert.deepEqual([(await ask(token)).status, (await introspect()).status], [401, 200])
     })
 
     test('refuses whoever has none, or one that does not count', async () => {

@@ -105,6 +105,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
+    test('of an event that there is not lists only events that the caller may receive', async () => {
+      const hintFor = async (user: string, event: string) => (await subscribe(user, event, receiver.url)).body.hint
+      assert.equal(await hintFor('ann', 'zzzzzzzzzzzzzzz'), 'There are: todo_created, order_paid.')
+      assert.equal(await hintFor('bob', 'zzzzzzzzzzzzzzz'), 'There is: todo_created.')
+      assert.equal(await hintFor('bob', 'order_pald'), 'There is: todo_created.')
+    })
+
     const bad: readonly (readonly [name: string, body: unknown])[] = [
       ['no body', undefined],
       ['no endpoint', { event: 'todo_created' }],

@@ -1,4 +1,5 @@
 import { OAuthError } from '../errors.ts'
+import { assertResources } from '../endpoint/oauth-request.ts'
 import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
 import type { AddressedRequest } from './address-request.ts'
 import type { QueryParameters } from './query-parameters.ts'
@@ -20,19 +21,20 @@ export type Prompt = 'none' | 'login' | 'consent' | 'select_account'
 /** The longest query that fits into a form beside a name and a password. */
 const longestQuery = 8192
 
-const checks: readonly ((request: AddressedRequest) => void)[] = [
+const checks: readonly ((request: AddressedRequest, issuer: string) => void)[] = [
   checkRepeated,
   checkLength,
   checkRequestObject,
   checkResponseType,
   checkResponseMode,
   checkGrant,
+  checkResource,
   checkChallengeMethod,
 ]
 
 /** Checks all of a request that does not depend on its user. @throws OAuthError, for the client to be redirected with */
-export function checkRequest(request: AddressedRequest): CheckedRequest {
-  for (const check of checks) check(request)
+export function checkRequest(request: AddressedRequest, issuer: string): CheckedRequest {
+  for (const check of checks) check(request, issuer)
   return {
     ...request,
     challenge: readChallenge(request.parameters),
@@ -75,6 +77,10 @@ function checkResponseMode({ parameters }: AddressedRequest): void {
 function checkGrant({ client }: AddressedRequest): void {
   if (!client.grants.includes('authorization_code'))
     throw new OAuthError('unauthorized_client', 'This client may not use authorization_code')
+}
+
+function checkResource({ parameters }: AddressedRequest, issuer: string): void {
+  assertResources(parameters.all('resource'), issuer)
 }
 
 /** Without a method it would be `plain` (RFC 7636 §4.3), which whoever sees the request could redeem the code with. */

@@ -4,30 +4,35 @@ export interface QueryParameters {
   text(name: string): string | undefined
   /** As it came, a character for each byte: `state` goes back so, whatever it holds. */
   bytes(name: string): string | undefined
+  /** Every value of a parameter that may be repeated. */
+  all(name: string): readonly string[]
   /** Names that stand more than once. */
   readonly repeated: ReadonlySet<string>
 }
 
 /** Reads a query as `application/x-www-form-urlencoded`; a percent sign that escapes nothing stands for itself. */
 export function parseQuery(query: string): QueryParameters {
-  const values = new Map<string, string>()
-  const seen = new Set<string>()
+  const values = new Map<string, string[]>()
   const repeated = new Set<string>()
   for (const pair of query.split('&')) {
     if (pair === '') continue
     const name = toText(decodeBytes(pair.split('=', 1)[0]!))
     const value = decodeBytes(pair.slice(pair.indexOf('=') + 1 || pair.length))
-    if (seen.has(name)) repeated.add(name)
-    seen.add(name)
-    values.set(name, value)
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else {
+      known.push(value)
+      repeated.add(name)
+    }
   }
-  const bytes = (name: string) => (repeated.has(name) ? undefined : values.get(name) || undefined)
+  const bytes = (name: string) => (repeated.has(name) ? undefined : values.get(name)?.[0] || undefined)
   return {
     bytes,
     text(name) {
       const value = bytes(name)
       return value === undefined ? undefined : toText(value)
     },
+    all: (name) => (values.get(name) ?? []).filter((value) => value !== '').map(toText),
     repeated,
   }
 }

@@ -40,7 +40,7 @@ export async function answerRequest(
   const { issuer, isDevelopment } = visit
   const addressed = await addressRequest({ system: issuer.system, issuer: issuer.issuer, isDevelopment }, query)
   try {
-    return await answer(checkRequest(addressed))
+    return await answer(checkRequest(addressed, issuer.issuer))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     visit.request.reason = `${error.error}: ${error.message}`

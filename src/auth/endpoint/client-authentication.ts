@@ -5,7 +5,7 @@ import { invalidClient, OAuthError } from '../errors.ts'
 /** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
 export type Form = Readonly<Record<string, string>>
 
-/** Parameters that mean nothing here, and of which a client may send several (RFC 8707 §2, RFC 8693 §2.1). */
+/** Parameters of which a client may send several (RFC 8707 §2, RFC 8693 §2.1). */
 const mayRepeat: ReadonlySet<string> = new Set(['resource', 'audience'])
 
 /** Reads a parsed form. @throws OAuthError invalid_request for a repeated parameter */

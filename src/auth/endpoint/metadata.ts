@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { consumerScope, isBackendScope } from '../account/scopes.ts'
 import { grants } from './grants.ts'
 import { mountCrossOrigin } from './oauth-responses.ts'
 import { wellKnown } from '../refusals.ts'
@@ -9,7 +10,7 @@ import type { TokenIssuer } from '../token/tokens.ts'
 const withSecret = ['client_secret_basic', 'client_secret_post']
 
 /** What a client has to know of the authorization server (RFC 8414 §2). */
-export function describeAuthorizationServer(issuer: string) {
+function describeAuthorizationServer(issuer: string, scopes: readonly string[]) {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorization/authorize`,
@@ -17,6 +18,7 @@ export function describeAuthorizationServer(issuer: string) {
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/authorization/revoke`,
     introspection_endpoint: `${issuer}/authorization/introspect`,
+    scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: [...grants.keys()],
@@ -29,21 +31,38 @@ export function describeAuthorizationServer(issuer: string) {
 }
 
 /** What a client has to know of the routes (RFC 9728 §2): they are one resource, the `aud` of every token. */
-export function describeProtectedResource(issuer: string) {
-  return { resource: issuer, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
+function describeProtectedResource(issuer: string, scopes: readonly string[]) {
+  return {
+    resource: issuer,
+    authorization_servers: [issuer],
+    scopes_supported: scopes,
+    bearer_methods_supported: ['header'],
+  }
 }
 
 /** A rotated key signs at once, so nobody may go by the keys of an hour ago; the rest changes with a new version. */
 const keepSeconds = { keys: 10, metadata: 300 }
 
+export interface MetadataSources {
+  readonly issuer: TokenIssuer
+  /** The scopes of the release that is served, by name. */
+  scopes(): Readonly<Record<string, unknown>>
+}
+
+const documents = {
+  'oauth-authorization-server': describeAuthorizationServer,
+  'oauth-protected-resource': describeProtectedResource,
+}
+
 /** Metadata and keys, at their well-known places: nothing in them comes from the request. */
-export function mountMetadata(app: FastifyInstance, { issuer, system, clock }: TokenIssuer): void {
+export function mountMetadata(
+  app: FastifyInstance,
+  { issuer: { issuer, system, clock }, scopes }: MetadataSources,
+): void {
   const publishedKeys = makePublishedKeys(system, clock)
-  const documents = {
-    'oauth-authorization-server': describeAuthorizationServer(issuer),
-    'oauth-protected-resource': describeProtectedResource(issuer),
-  }
-  for (const [name, document] of Object.entries(documents)) {
+  // Those of administration are never for clients of others.
+  const offered = () => [...new Set([consumerScope, ...Object.keys(scopes())])].filter((one) => !isBackendScope(one))
+  for (const [name, describe] of Object.entries(documents)) {
     // With the issuer's path, where clients look for it, and without, for a proxy that takes the path away.
     const places = new Set([new URL(wellKnown(issuer, name)).pathname, `/.well-known/${name}`])
     for (const url of places) {
@@ -51,7 +70,9 @@ export function mountMetadata(app: FastifyInstance, { issuer, system, clock }: T
         method: 'GET',
         url,
         handler: async (_request, reply) =>
-          reply.header('cache-control', `public, max-age=${keepSeconds.metadata}`).send(document),
+          reply
+            .header('cache-control', `public, max-age=${keepSeconds.metadata}`)
+            .send(describe(issuer, offered().toSorted())),
       })
     }
   }

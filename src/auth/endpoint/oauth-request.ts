@@ -8,6 +8,8 @@ import type { RequestedScopes } from '../account/scopes.ts'
 /** A form that a client sent to an endpoint of OAuth2. */
 export interface OAuthRequest {
   readonly form: Form
+  /** Every value of the parameter `resource`. */
+  readonly resources: readonly string[]
   /** @throws OAuthError invalid_client, invalid_request */
   authenticate(): Promise<KnownClient>
 }
@@ -16,7 +18,13 @@ export interface OAuthRequest {
 export function readOAuthRequest(issuer: TokenIssuer, request: FastifyRequest): OAuthRequest {
   assertNoCredentials(request.query)
   const form = readForm(request.body)
-  return { form, authenticate: () => authenticateClient(issuer.clients, request.headers.authorization, form) }
+  const { resource = [] } = (request.body ?? {}) as { readonly resource?: string | readonly string[] }
+  const resources = [resource].flat().filter((one) => one !== '')
+  return {
+    form,
+    resources,
+    authenticate: () => authenticateClient(issuer.clients, request.headers.authorization, form),
+  }
 }
 
 /** @throws OAuthError invalid_request */
@@ -24,6 +32,16 @@ export function requireParameter(form: Form, name: string): string {
   const value = form[name]
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`)
   return value
+}
+
+/**
+ * Every access token is for one resource, the issuer (RFC 9728); clients that make URLs of it add a slash. For any other the
+ * client would get a token that it cannot use there (RFC 8707 §2).
+ * @throws OAuthError invalid_target
+ */
+export function assertResources(resources: readonly string[], issuer: string): void {
+  const unknown = resources.find((resource) => resource !== issuer && resource !== `${issuer}/`)
+  if (unknown !== undefined) throw new OAuthError('invalid_target', `The only resource is ${issuer}, not ${unknown}`)
 }
 
 const onlyInBody = [

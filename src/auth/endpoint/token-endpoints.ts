@@ -5,7 +5,7 @@ import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { Form } from './client-authentication.ts'
 import { grants } from './grants.ts'
 import { mountCrossOrigin, refuseOtherMethods } from './oauth-responses.ts'
-import { readOAuthRequest, requireParameter } from './oauth-request.ts'
+import { assertResources, readOAuthRequest, requireParameter } from './oauth-request.ts'
 import { revokeByValue } from '../token/revoke.ts'
 import { introspectToken } from '../token/introspect-token.ts'
 
@@ -15,7 +15,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
     method: 'POST',
     url: '/authorization/token',
     async handler(request) {
-      const { form, authenticate } = readOAuthRequest(issuer, request)
+      const { form, resources, authenticate } = readOAuthRequest(issuer, request)
       const grantType = requireParameter(form, 'grant_type')
       const grant = grants.get(grantType)
       if (grant === undefined) throw new OAuthError('unsupported_grant_type', `There is no grant "${grantType}"`)
@@ -23,6 +23,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       if (!client.grants.includes(grantType)) {
         throw new OAuthError('unauthorized_client', `This client may not use ${grantType}`)
       }
+      assertResources(resources, issuer.issuer)
       const requested = readScopeParameter(form)
       const issued = await grant(issuer, { client, form, requested, address: request.ip })
       return tokenAnswer(issued, issued.separator ?? requested?.separator ?? ' ')

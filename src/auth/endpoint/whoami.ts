@@ -1,17 +1,31 @@
 import type { FastifyInstance } from 'fastify'
 import { decodeJwt } from 'jose'
+import { isWaypostError } from '../../kit/index.ts'
 import type { Guard } from '../guard.ts'
+import { makeRefusals } from '../refusals.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { mountCrossOrigin } from './oauth-responses.ts'
 
-/** `GET /authorization/whoami`: what the token of a request says, for any token that counts. */
+/**
+ * `GET /authorization/whoami`: what the token of a request says, for any token that counts. A header that cannot be read
+ * is 401 here, not 400: nginx's `auth_request` answers its caller with 500 for anything but 2xx, 401 and 403.
+ */
 export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Guard): void {
+  const refusals = makeRefusals(issuer.issuer)
+  const authorize = async (header: string | undefined) => {
+    try {
+      return await guard.authorize(header, [])
+    } catch (error) {
+      if (!isWaypostError(error) || error.code !== 'WP_AUTH_TOKEN_FORM') throw error
+      throw refusals.invalid('is malformed', error)
+    }
+  }
   mountCrossOrigin(app, {
     method: 'GET',
     url: '/authorization/whoami',
     async handler(request, reply) {
       const header = request.headers.authorization
-      request.principal = await guard.authorize(header, [])
+      request.principal = await authorize(header)
       const { user, client, scopes } = request.principal
       const known = await issuer.clients.find(client.id)
       const { jti, iat = 0, exp = 0 } = decodeJwt(readToken(header)) // the guard has verified it

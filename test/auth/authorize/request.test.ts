@@ -98,6 +98,13 @@ const redirects: readonly (readonly [name: string, sent: Sent, error: string, sa
   ['with an unknown prompt', { prompt: 'create' }, 'invalid_request', /prompt/],
   ['with prompt none and login', { prompt: 'none login' }, 'invalid_request', /prompt/],
   ['with a max_age that is no number', { max_age: '-1' }, 'invalid_request', /max_age/],
+  ['with another resource (RFC 8707)', { resource: 'https://b.example.com' }, 'invalid_target', /resource/],
+  [
+    'with two resources, one of them another',
+    (client) =>
+      `${writeQuery(requestOf(client))}&resource=${encodeURIComponent(issuer)}&resource=https://b.example.com`,
+    'invalid_target',
+  ],
   ['that is too long', { login_hint: 'a'.repeat(8000) }, 'invalid_request', /longer/],
   ['with scope twice', (client) => `${writeQuery(requestOf(client))}&scope=todo`, 'invalid_request', /"?scope/],
   ['with response_type twice', (client) => `${writeQuery(requestOf(client))}&response_type=code`, 'invalid_request'],
@@ -112,7 +119,8 @@ const accepted: readonly (readonly [name: string, sent: Sent])[] = [
   ['with scopes by comma', { scope: 'note,todo' }],
   ['without scope', { scope: undefined }],
   ['without state', { state: undefined }],
-  ['with two resources (RFC 8707)', (client) => `${writeQuery(requestOf(client))}&resource=a&resource=b`],
+  ['with the issuer as its resource (RFC 8707)', { resource: issuer }],
+  ['with two resources', (client) => `${writeQuery(requestOf(client))}&resource=${issuer}&resource=${issuer}/`],
   ['in broken escapes', (client) => `${writeQuery(requestOf(client))}&x=%&%zz=%E0%A4&=&&`],
 ]
 
