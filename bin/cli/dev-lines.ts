@@ -104,12 +104,19 @@ export function hideSecrets(url: string): string {
 }
 
 const longestUrl = 2000
-const secretName =
-  /token|secret|passw|^pw$|^pass|^code$|^state$|key|signature|^sig$|jwt|assertion|credential|auth|session/i
+const secretName = /^(?:code|state)$/
+const secretWord =
+  /(?:token|secret|password|passwd|passphrase)$|^(?:pass|pw|pwd|auth|authorization|jwt|otp|sig|signature|assertion|verifier|credentials?|sess(?:ion)?(?:id)?|(?:api|access|auth|private|secret)?key)$/
 
 function isSecret(pair: string): boolean {
   const name = pair.split('=')[0]!
-  return secretName.test(name.includes('%') ? decodeName(name) : name)
+  return isSecretName(name.includes('%') ? decodeName(name) : name)
+}
+
+/** Whole words of a name count, however they are joined: `apiKey` and `api_key`, but neither `monkey` nor `author`. */
+function isSecretName(name: string): boolean {
+  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
+  return secretName.test(name.toLowerCase()) || words.some((word) => secretWord.test(word.toLowerCase()))
 }
 
 function decodeName(name: string): string {

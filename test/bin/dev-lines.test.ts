@@ -68,6 +68,14 @@ test('values that may be secret are left out', () => {
     ['/a?%E0%token=abc', '/a?%E0%token=…'],
     [`/verify/${jwt}?next=${jwt}`, '/verify/…?next=…'],
     ['/a?token', '/a?token'],
+    ['/a?apiKey=a&X-API-Key=b&APIKey=c&apikey=d&key=e', '/a?apiKey=…&X-API-Key=…&APIKey=…&apikey=…&key=…'],
+    [
+      '/a?accesstoken=a&userPassword=b&sessionid=c&auth[token]=d',
+      '/a?accesstoken=…&userPassword=…&sessionid=…&auth[token]=…',
+    ],
+    ['/a?author_id=7&authorId=7&AUTHOR=7&keyword=milk', '/a?author_id=7&authorId=7&AUTHOR=7&keyword=milk'],
+    ['/a?monkey=1&passenger=2&country_code=de&design=4', '/a?monkey=1&passenger=2&country_code=de&design=4'],
+    ['/a?max_tokens=5&sessions=2&estate=3&tokenize=4', '/a?max_tokens=5&sessions=2&estate=3&tokenize=4'],
   ] as const) {
     assert.equal(hideSecrets(url), shown)
   }
