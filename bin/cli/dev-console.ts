@@ -187,11 +187,13 @@ function say(text = ''): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** A word, what it is, and a remark: beside it where the terminal is wide enough, else below. */
+/** A word, what it is, and a remark: in a column of its own, behind two blanks, or below, as wide as the terminal is. */
 function row(word: string, what: string, remark: string): void {
-  const start = `  ${word.padEnd(10)}${what.padEnd(32)}`
-  const fits = start.length + remark.length <= widthOf(process.stdout)
-  say(fits ? `${start}${remark}`.trimEnd() : `${start.trimEnd()}\n${' '.repeat(12)}${remark}`)
+  const start = `  ${word.padEnd(10)}${what}`
+  const gaps = [start.padEnd(44), `${start}  `].filter((text) => text.endsWith('  '))
+  const gap = gaps.find((text) => text.length + remark.length <= widthOf(process.stdout))
+  if (remark === '') say(start)
+  else say(`${gap ?? `${start}\n${' '.repeat(12)}`}${remark}`)
 }
 
 function indent(text: string): string {

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Clock, Variables } from '../kit/index.ts'
 import type { ImportLimits } from '../release/index.ts'
 import type { System } from '../store/index.ts'
@@ -15,4 +16,12 @@ export interface Host {
   /** System is the SQLite file that stands in the folder by default. */
   readonly isEmbedded: boolean
   close(): Promise<void>
+}
+
+/** Where System is: a file, by its path from the folder if it is in it; a database, by its address without the password. */
+export function nameTarget(host: Pick<Host, 'folder'> & { system: Pick<System, 'kind' | 'target'> }): string {
+  const { kind, target } = host.system
+  if (kind !== 'sqlite') return target
+  const relative = path.relative(host.folder, target)
+  return relative.startsWith('..') ? target : relative
 }

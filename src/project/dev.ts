@@ -1,9 +1,8 @@
-import path from 'node:path'
 import { openBuilder } from '../build/index.ts'
 import { variable, version } from '../kit/index.ts'
 import { catchStrayFailures, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
 import { issueHostToken } from '../operate/index.ts'
-import { openHost, type AppliedMigration } from '../host/index.ts'
+import { nameTarget, openHost, type AppliedMigration } from '../host/index.ts'
 import { makeLock } from '../store/index.ts'
 import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
@@ -118,7 +117,7 @@ function describeStart(
     project: project.label,
     ...urls,
     docs: server.terms().settings.docs === 'off' ? undefined : `${urls.url}/docs`,
-    target: path.relative(options.folder, host.system.target) || host.system.target,
+    target: nameTarget(host),
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
     suggestions: 'refused' in first ? [] : first.suggestions,

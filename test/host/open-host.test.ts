@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isWaypostError, type Variables } from '../../src/kit/index.ts'
-import { checkIdentity, openHost, openIdentity, readBaseUrl, type Host } from '../../src/host/index.ts'
+import { checkIdentity, nameTarget, openHost, openIdentity, readBaseUrl, type Host } from '../../src/host/index.ts'
 import { loadFacts, migrateSystem, storeFact } from '../../src/store/index.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { systemKinds } from '../support/server.ts'
@@ -214,6 +214,16 @@ describe('the embedded System', () => {
     await assert.rejects(openIdentity(one.host), tellsUser('WP_STORE_SECRET_SHORT'))
   })
 })
+
+for (const [kind, target, named] of [
+  ['sqlite', '/srv/todo/.waypost/system.db', '.waypost/system.db'],
+  ['sqlite', '/var/lib/system.db', '/var/lib/system.db'],
+  ['postgresql', 'postgresql://ann@db.example/todo', 'postgresql://ann@db.example/todo'],
+] as const) {
+  test(`the System ${target} of a folder is named ${named}`, () => {
+    assert.equal(nameTarget({ folder: '/srv/todo', system: { kind, target } }), named)
+  })
+}
 
 test('an address of System that is none, or that nobody answers at, is named without its password', async () => {
   const folder = await makeFolder()

@@ -1,6 +1,5 @@
-import path from 'node:path'
 import { openSqlite, pendingSystemMigrations, type SqliteDatabase } from '../../store/index.ts'
-import { type Host, openHost, type OpenHostOptions } from '../../host/index.ts'
+import { nameTarget, type Host, openHost, type OpenHostOptions } from '../../host/index.ts'
 import { failure, type Finding } from './finding.ts'
 
 export interface Opened {
@@ -30,12 +29,6 @@ export async function openQuietly({
     await host?.close()
     return { finding: failure('system', error) }
   }
-}
-
-/** A path that is as short as it can be; an address without its password. */
-function nameTarget({ folder, system }: Host): string {
-  const relative = path.relative(folder, system.target)
-  return system.kind === 'sqlite' && !relative.startsWith('..') ? relative : system.target
 }
 
 /** By a handle that cannot write: the first other one would make any SQLite file one with a write-ahead log. */

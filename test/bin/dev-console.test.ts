@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { DevConsole } from '../../bin/cli/index.ts'
+
+type Started = Parameters<DevConsole['started']>[0]
+
+const started: Started = {
+  project: 'todo',
+  url: 'http://localhost:3000',
+  network: [],
+  docs: 'http://localhost:3000/docs',
+  target: '.waypost/system.db',
+  user: { name: 'dev', password: 'ivory-walrus-6543' },
+  migration: { applied: [{ connection: 'System', name: '20261120-create-app-todo', ms: 3 }], written: [] },
+  delivers: true,
+  suggestions: [{ method: 'GET', path: '/todo', needsToken: false, body: undefined }],
+  ms: 380,
+}
+
+/** What is printed when it starts on a terminal of this width. */
+function printStarted(t: TestContext, columns: number, news: Partial<Started> = {}): string[] {
+  let text = ''
+  const before = process.stdout.columns
+  process.stdout.columns = columns
+  const write = t.mock.method(process.stdout, 'write', (part: string) => {
+    text += part
+    return true
+  })
+  try {
+    new DevConsole().started({ ...started, ...news })
+  } finally {
+    write.mock.restore()
+    process.stdout.columns = before
+  }
+  return text.split('\n')
+}
+
+test('what dev serves is told in columns on a wide terminal', (t) => {
+  assert.deepEqual(printStarted(t, 120).slice(3, 8), [
+    '  API       http://localhost:3000',
+    '  Docs      http://localhost:3000/docs',
+    '  Sign in   dev / ivory-walrus-6543         (kept in .waypost/dev.json; has every scope)',
+    '  System    .waypost/system.db              1 migration applied',
+    '  Events    delivered here while this runs  (--no-deliver leaves them to event:execute)',
+  ])
+})
+
+test('a target that is longer than its column is followed by two blanks, or by a line of its own', (t) => {
+  const target = 'postgresql://postgres@127.0.0.1:46547/devsys'
+  const systemAt = (columns: number) =>
+    printStarted(t, columns, { target }).filter((line) => /System|applied/.test(line))
+  assert.deepEqual(systemAt(80), [`  System    ${target}  1 migration applied`])
+  assert.deepEqual(systemAt(60), [`  System    ${target}`, '            1 migration applied'])
+})
+
+for (const columns of [60, 80, 140]) {
+  test(`what dev serves keeps to ${columns} columns`, (t) => {
+    for (const line of printStarted(t, columns)) assert.ok(line.length <= columns && line === line.trimEnd(), line)
+  })
+}
