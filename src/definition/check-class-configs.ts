@@ -4,7 +4,18 @@ import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import type { ClassUseNode, Making } from './making.ts'
-import { describeNode, entriesOf, itemsOf, quote, textOf, toValue, valueOf, type MapNode, type Node } from './node.ts'
+import {
+  describeNode,
+  entriesOf,
+  hintForCut,
+  itemsOf,
+  quote,
+  textOf,
+  toValue,
+  valueOf,
+  type MapNode,
+  type Node,
+} from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
@@ -136,8 +147,10 @@ function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void 
     const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
     const schema = error.parentSchema as { readonly properties?: object } | undefined
     const near = report.findNearest(key, Object.keys(schema?.properties ?? {}))
-    const place = at.kind === 'map' ? (at.entries.get(key)?.keySpan ?? at) : at
-    say(place, `"${key}" is no key of ${label}`, near === undefined ? undefined : `Did you mean "${near}"?`)
+    const entry = at.kind === 'map' ? at.entries.get(key) : undefined
+    if (entry?.cut?.isFirst === false) return
+    const hint = hintForCut(entry?.cut) ?? (near === undefined ? undefined : `Did you mean "${near}"?`)
+    say(entry?.keySpan ?? at, `"${key}" is no key of ${label}`, hint)
   } else if (error.keyword === 'enum') {
     say(
       at,

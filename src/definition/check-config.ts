@@ -7,7 +7,17 @@ import {
   type Variables,
 } from '../kit/index.ts'
 import { nameScopes, type Making } from './making.ts'
-import { describeNode, isEmpty, itemsOf, toValue, valueOf, type Entry, type MapNode, type Node } from './node.ts'
+import {
+  describeNode,
+  hintForCut,
+  isEmpty,
+  itemsOf,
+  toValue,
+  valueOf,
+  type Entry,
+  type MapNode,
+  type Node,
+} from './node.ts'
 import type { Span } from './source.ts'
 
 export interface CheckedConfig {
@@ -60,8 +70,14 @@ function reportSetting(
 ): void {
   const entry = config.entries.get(name)
   if (entry === undefined) return
-  const at = isUnknown === true ? keyOf(entry, path) : placeOf(entry, path)
-  loading.report.add({ code: 'WP_DEFINITION_SETTING_INVALID', at, parameters: { problem: message }, hint })
+  const unknown = isUnknown === true ? findEntry(entry, path) : undefined
+  if (unknown?.cut?.isFirst === false) return
+  loading.report.add({
+    code: 'WP_DEFINITION_SETTING_INVALID',
+    at: unknown?.keySpan ?? placeOf(entry, path),
+    parameters: { problem: message },
+    hint: hintForCut(unknown?.cut) ?? hint,
+  })
 }
 
 function placeOf(entry: Entry, path: SettingProblem['path']): Span {
@@ -70,7 +86,7 @@ function placeOf(entry: Entry, path: SettingProblem['path']): Span {
   return node
 }
 
-function keyOf(entry: Entry, [key]: SettingProblem['path']): Span {
+function findEntry(entry: Entry, [key]: SettingProblem['path']): Entry {
   const inner = entry.value.kind === 'map' ? entry.value.entries.get(String(key)) : undefined
-  return (inner ?? entry).keySpan
+  return inner ?? entry
 }

@@ -1,6 +1,15 @@
 import { fill } from '../kit/index.ts'
 import { errors, type DefinitionCode } from './errors.ts'
-import { describeNode, quote, type ListNode, type MapNode, type Node, type ScalarNode } from './node.ts'
+import {
+  describeNode,
+  hintForCut,
+  quote,
+  type Entry,
+  type ListNode,
+  type MapNode,
+  type Node,
+  type ScalarNode,
+} from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
@@ -114,7 +123,7 @@ function checkMap(node: MapNode, shape: Shape, { label, checking }: Work): void 
       reportName(entry.key, shape, work)
       checking.report.markUnclear(node)
     } else if (shape.additionalProperties === false) {
-      meant.add(reportUnknownKey(entry.key, shape, { ...work, owner }))
+      meant.add(reportUnknownKey(entry, shape, { ...work, owner }))
       checking.report.markUnclear(node)
     }
   }
@@ -151,14 +160,15 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: Work): voi
 }
 
 /** Returns the key that was probably meant. */
-function reportUnknownKey(key: string, shape: Shape, { label, checking, owner }: Work & { owner: string }) {
+function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, owner }: Work & { owner: string }) {
+  if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)
   const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
   const known = Object.hasOwn(shape.keyHints ?? {}, key) ? shape.keyHints?.[key] : undefined
-  const hint = known ?? (near === undefined ? all : `Did you mean "${near}"?`)
+  const hint = hintForCut(cut) ?? known ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
-  return near
+  return cut === undefined ? near : undefined
 }
 
 function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: Work): void {

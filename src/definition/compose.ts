@@ -12,7 +12,7 @@ import {
 import { hasReferences } from '../kit/index.ts'
 import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
 import { maxValues, siteOf, type Loading } from './loading.ts'
-import type { BrokenNode, Entry, MapNode, Node } from './node.ts'
+import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
 
@@ -143,12 +143,15 @@ function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
   return makeBroken(at)
 }
 
+type YamlPair = Pair<YamlNode, YamlNode | null>
+
 function composeMap(map: YAMLMap, place: Place): MapNode {
   const span = spanOf(map, place.origin)
   const entries = new Map<string, Entry>()
   const merged: Node[] = []
+  const cuts = map.flow === true ? findCutTexts(map.items as YamlPair[], place.origin) : undefined
   let isDouble = false
-  for (const pair of map.items as Pair<YamlNode, YamlNode | null>[]) {
+  for (const pair of map.items as YamlPair[]) {
     const keySpan = isScalar(pair.key) ? spanOf(pair.key, place.origin) : { ...span, end: span.start + 1 }
     if (!isScalar(pair.key) || (pair.key.value === null && !pair.key.source)) {
       place.loading.report.add({ code: 'WP_DEFINITION_KEY_INVALID', at: keySpan })
@@ -160,7 +163,10 @@ function composeMap(map: YAMLMap, place: Place): MapNode {
     else if (entries.has(key)) {
       isDouble = true
       reportDuplicate(entries.get(key)!, keySpan, place)
-    } else entries.set(key, { key, keySpan, value })
+    } else {
+      const cut = cuts?.get(pair)
+      entries.set(key, { key, keySpan, value, ...(cut === undefined ? {} : { cut }) })
+    }
     if (hasReferences(key)) place.loading.references.push({ text: key, at: keySpan })
   }
   for (const node of merged.flatMap((value) => (value.kind === 'list' ? value.items : [value]))) merge(entries, node)
@@ -169,8 +175,27 @@ function composeMap(map: YAMLMap, place: Place): MapNode {
   return node
 }
 
+/** In `{ description: Red, green or blue }` the second key has no value: it is the rest of the text. */
+function findCutTexts(pairs: readonly YamlPair[], { source }: Origin): ReadonlyMap<YamlPair, CutText> {
+  const cuts = new Map<YamlPair, CutText>()
+  for (let index = 0; index < pairs.length; index += 1) {
+    const { value } = pairs[index]!
+    if (!isScalar(value) || value.type !== 'PLAIN' || value.source === '') continue
+    const rest: YamlPair[] = []
+    while (isRest(pairs[index + 1])) rest.push(pairs[(index += 1)]!)
+    if (rest.length === 0) continue
+    const text = source.text.slice(value.range?.[0], rest.at(-1)?.key.range?.[1]).replaceAll(/\s+/g, ' ')
+    for (const [part, pair] of rest.entries()) cuts.set(pair, { text, isFirst: part === 0 })
+  }
+  return cuts
+}
+
+function isRest(pair: YamlPair | undefined): boolean {
+  return pair?.value === null && isScalar(pair.key) && pair.key.type === 'PLAIN'
+}
+
 /** A value that is not there has no text: its key stands for it. */
-function composeValue({ value }: Pair<YamlNode, YamlNode | null>, keySpan: Span, place: Place): Node {
+function composeValue({ value }: YamlPair, keySpan: Span, place: Place): Node {
   if (!value || (isScalar(value) && value.value === null && value.source === '')) {
     return { kind: 'scalar', value: null, ...keySpan }
   }

@@ -17,6 +17,15 @@ export interface Entry {
   readonly key: string
   readonly keySpan: Span
   readonly value: Node
+  /** Set where the key seems to be the rest of an unquoted text that a comma ended. */
+  readonly cut?: CutText
+}
+
+export interface CutText {
+  /** All of the text. */
+  readonly text: string
+  /** Of several such keys the first one. */
+  readonly isFirst: boolean
 }
 
 export interface ListNode extends NodeBase {
@@ -32,6 +41,11 @@ export interface ScalarNode extends NodeBase {
 /** Stands where a problem was reported already: whoever meets it says nothing more. */
 export interface BrokenNode extends NodeBase {
   readonly kind: 'broken'
+}
+
+/** What to do about a key that is not known, if a comma made it one. */
+export function hintForCut(cut: CutText | undefined): string | undefined {
+  return cut && `A comma ends an unquoted text between { and }. Quote it: ${JSON.stringify(cut.text)}`
 }
 
 /** The value below a key; undefined if there is none or if the node is no map. */

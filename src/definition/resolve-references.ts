@@ -118,8 +118,19 @@ function findFragment(schemas: Schemas, use: ReferenceUse, { root, base, fragmen
   if (node !== undefined) return { root, node }
   return reject(schemas, use, {
     problem: `"${use.text}" leads to nothing`,
-    hint: pointer === undefined ? undefined : (hintForKey(schemas, base, pointer) ?? hintForBase(base)),
+    hint:
+      pointer === undefined
+        ? undefined
+        : (hintForKey(schemas, base, pointer) ?? hintForName(schemas, pointer) ?? hintForBase(base)),
   })
+}
+
+/** A named schema that was probably meant, by where OpenAPI and other tools keep theirs. */
+function hintForName({ section }: Schemas, pointer: readonly string[]): string | undefined {
+  const [, place, name = ''] =
+    /^\/(components\/schemas|schemas?|definitions|\$defs)\/([^/]+)$/.exec(makePointer(pointer)) ?? []
+  if (section.entries.has(name)) return `Write schema:///${name}`
+  return place !== undefined && !/def/.test(place) ? 'Write schema:///NAME, with a name below "schema:"' : undefined
 }
 
 /** The key that was probably meant, where the pointer leads to nothing. */

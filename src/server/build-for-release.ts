@@ -130,5 +130,5 @@ function methodsOf({ routes }: Manifest): ManifestMethod[] {
 function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs }: Settings): Endpoint {
   // `dev` is reached by several names; in production there is one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
-  return mountDocs({ manifest, guard, access: docs, serverUrl })
+  return mountDocs({ manifest, guard, access: docs, serverUrl, redirectRoot: options.isDevelopment })
 }

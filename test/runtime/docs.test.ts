@@ -158,3 +158,21 @@ test('where they are off there is nothing', async () => {
     assert.equal((await send(server.port, { path })).status, 404, path)
   }
 })
+
+test('in development / leads to /docs, unless the project has a route there or no reference', async () => {
+  const root = (method: string) => `  /: { methods: { ${method}: { public: true, action: src/list.ts } } }\n`
+  const where = async (server: ProjectServer) => {
+    const { status, headers } = await send(server.port, { path: '/' })
+    return [status, headers.location]
+  }
+  await using server = await openProjectServer({ files: files('private'), isDevelopment: true })
+  assert.deepEqual(await where(server), [302, '/docs'])
+  await server.deploy(files('public', root('GET')))
+  assert.deepEqual(await where(server), [200, undefined])
+  await server.deploy(files('public', root('POST')))
+  assert.deepEqual(await where(server), [405, undefined])
+  await server.deploy(files('off'))
+  assert.deepEqual(await where(server), [404, undefined])
+  await using production = await openProjectServer({ files: files('public') })
+  assert.deepEqual(await where(production), [404, undefined])
+})

@@ -18,6 +18,8 @@ export interface DocsSources {
   readonly access: Settings['docs']
   /** Where callers reach the API; without, where they loaded the document from. */
   readonly serverUrl: string | undefined
+  /** Redirect `/` to them, unless the project has a route there. */
+  readonly redirectRoot: boolean
 }
 
 /** `/openapi.json`, and `/docs`, which shows it. */
@@ -31,6 +33,8 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
     mountPage(app, sources, authorize)
     mountSignedIn(app)
     mountViewer(app)
+    const hasRoot = sources.manifest().routes.some((route) => route.path === '/')
+    if (sources.redirectRoot && !hasRoot) app.get('/', (_request, reply) => reply.redirect('/docs'))
   }
 }
 

@@ -60,6 +60,14 @@ export const classesCases: readonly Case[] = [
     problems: ['waypost.yml:4:5 «config» WP_DEFINITION_CLASS_CONFIG "file" is missing; "config" needs it'],
   },
   {
+    name: 'a comma in a config that is not quoted',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { file: a, b, c } }\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:2:43 «b» WP_DEFINITION_CLASS_CONFIG "b" is no key of "config" | A comma ends an unquoted text between { and }. Quote it: "a, b, c"',
+    ],
+  },
+  {
     name: 'a class that needs a config, without one',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n' },
     options: { classes },

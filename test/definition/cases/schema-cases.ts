@@ -394,4 +394,25 @@ schema:
       'waypost.yml:7:35 «propertys» WP_DEFINITION_SCHEMA_INVALID "propertys" is no key of a JSON Schema | Did you mean "properties"?',
     ],
   },
+  {
+    name: 'references to named schemas, written as OpenAPI and other tools write them',
+    files: {
+      'waypost.yml': `schema:
+  A: { type: object }
+  B:
+    type: object
+    properties:
+      a: { $ref: '#/components/schemas/A' }
+      b: { $ref: '#/definitions/A' }
+      c: { $ref: '#/components/schemas/Other' }
+      d: { $ref: '#/properties/components/schemas/A' }
+`,
+    },
+    problems: [
+      `waypost.yml:6:18 «'#/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/components/schemas/A" leads to nothing | Write schema:///A`,
+      `waypost.yml:7:18 «'#/definitions/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/definitions/A" leads to nothing | Write schema:///A`,
+      `waypost.yml:8:18 «'#/components/schemas/Other'» WP_DEFINITION_SCHEMA_REFERENCE "#/components/schemas/Other" leads to nothing | Write schema:///NAME, with a name below "schema:"`,
+      `waypost.yml:9:18 «'#/properties/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/properties/components/schemas/A" leads to nothing`,
+    ],
+  },
 ]

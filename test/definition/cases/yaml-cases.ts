@@ -161,4 +161,31 @@ export const yamlCases: readonly Case[] = [
     files: { 'waypost.yml': 'schema:\n  A: !include a.json\n', 'a.json': '{ "type": "object"\n' },
     problems: ["a.json:2:1 «» WP_DEFINITION_JSON Expected ',' or '}' after property value < waypost.yml:2:6"],
   },
+  {
+    name: 'a comma in a text that is not quoted, between { and }',
+    files: {
+      'waypost.yml': `routes:
+scope: { a: { description: Reads, writes, and more } }
+event: { e: { description: One, two, schema: A, scopes: [a] } }
+config: { scopes_default: consumer, todo, cors: [] }
+schema: { A: { type: object, description: Red,
+   green or blue }, B: { enum: [1, 2], default: 1, 2 or 3, title: B } }
+`,
+    },
+    problems: [
+      'waypost.yml:2:35 «writes» WP_DEFINITION_KEY_UNKNOWN "writes" is no key of a scope | A comma ends an unquoted text between { and }. Quote it: "Reads, writes, and more"',
+      'waypost.yml:3:33 «two» WP_DEFINITION_KEY_UNKNOWN "two" is no key of an event | A comma ends an unquoted text between { and }. Quote it: "One, two"',
+      'waypost.yml:4:37 «todo» WP_DEFINITION_SETTING_INVALID There is no setting "todo" | A comma ends an unquoted text between { and }. Quote it: "consumer, todo"',
+      'waypost.yml:6:4 «green or blue» WP_DEFINITION_SCHEMA_INVALID "green or blue" is no key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "Red, green or blue"',
+      'waypost.yml:6:52 «2 or 3» WP_DEFINITION_SCHEMA_INVALID "2 or 3" is no key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "1, 2 or 3"',
+    ],
+  },
+  {
+    name: 'a key without a value that is no rest of a text',
+    files: { 'waypost.yml': 'schema: { A: { type: "string", titel }, B: { minLength: 1, type: string, titel: x } }\n' },
+    problems: [
+      'waypost.yml:1:32 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is no key of a JSON Schema | Did you mean "title"?',
+      'waypost.yml:1:74 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is no key of a JSON Schema | Did you mean "title"?',
+    ],
+  },
 ]
