@@ -15,6 +15,7 @@ import {
   planJson,
   printDiagnostics,
   waitFlag,
+  shortId,
 } from '../bin/cli/index.ts'
 import { readEnvironment, systemClock } from '../src/kit/index.ts'
 import type { Deployment, DeployPlan, PlannedTarget, PlanOptions } from '../src/project/index.ts'
@@ -87,9 +88,7 @@ export default class Deploy extends WaypostCommand {
       onMigrationsLocked: () => this.note('  Waiting    somebody else migrates this target just now'),
       onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
       onActivated: ({ id, activated }) =>
-        this.print(
-          activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`,
-        ),
+        this.print(activated ? `  Activated  ${shortId(id)}` : `  ${shortId(id)} is active already. Nothing to do.`),
     })
     if (deployment === undefined) {
       this.note('  Nothing was changed on the target.')
@@ -120,7 +119,7 @@ export default class Deploy extends WaypostCommand {
     const stream = isResult ? process.stdout : process.stderr
     const write = (line: string) => (isResult ? this.print(line) : this.note(line))
     write(`  Active     ${describeActive(plan, systemClock.now())}`)
-    write(`  Project    ${plan.id.slice(0, 8)}\n`)
+    write(`  Project    ${shortId(plan.id)}\n`)
     for (const line of formatPlan({ ...plan, migrates }, stream)) write(line)
     write('')
   }

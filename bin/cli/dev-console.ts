@@ -1,15 +1,6 @@
-import { formatDiagnostics, version, type Diagnostic } from '../../src/kit/index.ts'
+import { formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
-import {
-  describeFailure,
-  formatAnswered,
-  formatLogged,
-  formatMs,
-  hideSecrets,
-  listFiles,
-  margin,
-  printable,
-} from './dev-lines.ts'
+import { describeFailure, formatAnswered, formatLogged, formatMs, hideSecrets, listFiles, margin } from './dev-lines.ts'
 import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
@@ -120,7 +111,7 @@ export class DevConsole implements Console {
   refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
     const { fresh, still, left } = this.#problems.take({ diagnostics, error }, files.length === 0)
     if (still !== undefined) {
-      line(`reload ${listFiles(files)}: ${printable(still)}`)
+      line(`reload ${listFiles(files)}: ${toPrintable(still)}`)
       return this.#list(fresh)
     }
     const errors = diagnostics.filter((one) => one.severity === 'error').length

@@ -1,4 +1,4 @@
-import { isWaypostError, messageOf } from '../../src/kit/index.ts'
+import { isWaypostError, messageOf, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole } from '../../src/project/index.ts'
 import { paint } from './paint.ts'
 
@@ -37,8 +37,8 @@ const cutWords = { failed: 'cut off', left: 'the caller left' }
 function tailOf({ user, status, id, reason, cut }: Answered, times: number): string {
   const parts = [
     cut && cutWords[cut],
-    user === undefined ? undefined : printable(user),
-    reason === undefined ? undefined : hideTokens(printable(reason)),
+    user === undefined ? undefined : toPrintable(user),
+    reason === undefined ? undefined : hideTokens(toPrintable(reason)),
     status >= 500 || cut === 'failed' ? `request ${id}` : undefined,
     times > 1 ? `×${times}` : undefined,
   ]
@@ -51,8 +51,8 @@ export function formatLogged({ level, message, cronjob, fields }: Logged): strin
   const colour = level === 'warn' ? 'yellow' : 'red'
   const parts = [
     cronjob && `cron ${cronjob}`,
-    printable(message),
-    Object.keys(fields).length === 0 ? '' : printable(JSON.stringify(fields)),
+    toPrintable(message),
+    Object.keys(fields).length === 0 ? '' : toPrintable(JSON.stringify(fields)),
   ]
   const isLoud = level === 'warn' || level === 'error' || level === 'fatal'
   return `${isLoud ? paint(colour, word) : word} ${hideTokens(parts.filter(Boolean).join('   '))}`
@@ -130,11 +130,6 @@ function decodeName(name: string): string {
 /** What is a token by its looks, wherever it stands. */
 function hideTokens(text: string): string {
   return text.replaceAll(/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)*|\bwhsec_[\w+/=]+/g, '…')
-}
-
-/** Text of somebody else in one line, without what would move a cursor. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }
 
 /** The beginning and the end: of a path both tell something. */

@@ -1,5 +1,6 @@
+import { toPrintable } from '../../src/kit/index.ts'
 import type { AttemptReport } from '../../src/operate/index.ts'
-import { formatMs, hideSecrets, printable } from './dev-lines.ts'
+import { formatMs, hideSecrets } from './dev-lines.ts'
 import { paint } from './paint.ts'
 
 /** One attempt in the log of `dev`: sign, event, endpoint, answer, how long it took, and what follows a failure. */
@@ -28,11 +29,11 @@ export function formatClock(ms: number): string {
 }
 
 function routeOf({ event, endpoint }: AttemptReport): string {
-  return `${printable(event)} → ${formatEndpoint(endpoint)}`
+  return `${toPrintable(event)} → ${formatEndpoint(endpoint)}`
 }
 
 function reasonOf({ result: { failure, status } }: AttemptReport): string {
-  return failure === undefined ? String(status) : printable(failure)
+  return failure === undefined ? String(status) : toPrintable(failure)
 }
 
 function describeNext({ delayMs, attempt }: AttemptReport): string {

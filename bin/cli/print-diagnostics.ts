@@ -1,4 +1,4 @@
-import { formatDiagnostics, type Diagnostic } from '../../src/kit/index.ts'
+import { formatDiagnostics, type Diagnostic, wrapWords } from '../../src/kit/index.ts'
 import { hasColour } from './paint.ts'
 
 /** So many fill several screens: what is mended first is among them. */
@@ -17,4 +17,9 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], stream: Nod
 /** Columns to print in: those of the terminal, 120 at most; 100 where there is none. */
 export function widthOf(stream: NodeJS.WriteStream): number {
   return Math.min(stream.columns || 100, 120)
+}
+
+/** Breaks a text at spaces, to be as wide as the terminal; every line but the first is indented. */
+export function wrap(text: string, indent: number, stream: NodeJS.WriteStream = process.stdout): string {
+  return wrapWords(text, Math.max(20, widthOf(stream) - indent)).join(`\n${' '.repeat(indent)}`)
 }

@@ -1,8 +1,8 @@
+import { toPrintable, shortId } from '../../src/kit/index.ts'
 import type { ServerOutcome } from '../../src/operate/index.ts'
-import { printable } from './dev-lines.ts'
 import { paint } from './paint.ts'
 import { plural } from './plural.ts'
-import { wrap } from './wrap.ts'
+import { wrap } from './print-diagnostics.ts'
 
 export interface Served {
   /** The release that servers were waited for. */
@@ -32,9 +32,9 @@ export function formatServing(served: Served, stream: NodeJS.WriteStream = proce
   if (behind.length === 0) return lines
   const count = servers.length - behind.length
   const still = behind.map(
-    ({ name, release: old }) => `${printable(name)} still serves ${old === null ? 'none' : short(old)}`,
+    ({ name, release: old }) => `${toPrintable(name)} still serves ${old === null ? 'none' : shortId(old)}`,
   )
-  const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${short(release)}`
+  const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${shortId(release)}`
   return [
     ...lines,
     `  ${wrap(`${sum}; ${once(still).join(', ')}.`, 2, stream)}`,
@@ -54,9 +54,9 @@ function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
 }
 
 function describe({ name, state, ms, error }: ServerOutcome, { waitMs }: Served): string {
-  if (state === 'serving') return `${printable(name)} ${(ms / 1000).toFixed(1)} s`
-  if (state === 'late') return `${printable(name)} not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
-  return `${printable(name)} failed: ${printable(error ?? 'it does not say why')}`
+  if (state === 'serving') return `${toPrintable(name)} ${(ms / 1000).toFixed(1)} s`
+  if (state === 'late') return `${toPrintable(name)} not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
+  return `${toPrintable(name)} failed: ${toPrintable(error ?? 'it does not say why')}`
 }
 
 function nextSteps(
@@ -65,12 +65,12 @@ function nextSteps(
 ): string[] {
   if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
   const missing = lacking.flatMap(({ name, servers }) => {
-    const on = behind.filter((server) => servers.includes(server.name)).map((server) => printable(server.name))
+    const on = behind.filter((server) => servers.includes(server.name)).map((server) => toPrintable(server.name))
     return on.length === 0 ? [] : [`Set ${name} on ${once(on).join(' and ')}`]
   })
   const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
-  const command = ['waypost release:rollback', short(before), ...targetFlags].join(' ')
+  const command = ['waypost release:rollback', shortId(before), ...targetFlags].join(' ')
   // A command that is copied stays on one line.
   const kept = command.replaceAll(' ', hardBlank)
   const text = wrap(`${first}; or: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
@@ -80,8 +80,4 @@ function nextSteps(
 /** Several processes of one host have its name, and mostly the same to say. */
 function once(words: readonly string[]): readonly string[] {
   return [...new Set(words)]
-}
-
-function short(id: string): string {
-  return id.slice(0, 8)
 }

@@ -5,7 +5,7 @@ import {
   formatEndpoint,
   formatSpan,
   limitFlag,
-  printable,
+  toPrintable,
   shortenEnd,
   sinceFlag,
 } from '../../bin/cli/index.ts'
@@ -59,13 +59,13 @@ export default class EventDeliveries extends HostCommand {
         { title: 'STARTED', cells: cells(({ startedAt }) => timeOf(startedAt)!) },
         {
           title: 'RESULT',
-          cells: cells(({ outcome }) => printable(outcome)),
+          cells: cells(({ outcome }) => toPrintable(outcome)),
           shorten: shortenEnd,
           order: 1,
           least: 12,
         },
         { title: 'TIME', cells: cells(({ latencyMs }) => `${latencyMs} ms`) },
-        { title: 'ANSWER', cells: cells(({ answer }) => printable(answer || '-')), shorten: shortenEnd, least: 16 },
+        { title: 'ANSWER', cells: cells(({ answer }) => toPrintable(answer || '-')), shorten: shortenEnd, least: 16 },
       ])
       const log = attempts.map((attempt) => ({ ...attemptToJson(attempt), answer: attempt.answer ?? null }))
       return { ...toJson(delivery), attempts: log }

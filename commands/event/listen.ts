@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, formatClock, paint, printable, untilAborted } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, formatClock, paint, toPrintable, untilAborted } from '../../bin/cli/index.ts'
 import type { HeardDelivery, Listening } from '../../src/operate/index.ts'
 
 /** As wide as the time in front of a delivery. */
@@ -51,8 +51,8 @@ export default class EventListen extends HostCommand {
 
   #show({ id, event, body, problem }: HeardDelivery): void {
     const signature = problem === undefined ? 'signature ok' : `signature ${paint('red', problem)}`
-    this.print(`${formatClock(Date.now())}  ${printable(event)}   ${printable(id)}   ${signature}`)
-    for (const line of prettify(body).split('\n')) this.print(`${margin}${printable(line)}`)
+    this.print(`${formatClock(Date.now())}  ${toPrintable(event)}   ${toPrintable(id)}   ${signature}`)
+    for (const line of prettify(body).split('\n')) this.print(`${margin}${toPrintable(line)}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatSpan, paint, printable, shortenEnd, wrap } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatSpan, paint, toPrintable, shortenEnd, wrap, shortId } from '../../bin/cli/index.ts'
 import type { ListedRelease, ListedReleases, ListedServer } from '../../src/operate/index.ts'
 
 export default class ReleaseList extends HostCommand {
@@ -33,11 +33,11 @@ export default class ReleaseList extends HostCommand {
   #showReleases({ releases, now }: ListedReleases): void {
     const cells = (of: (release: ListedRelease) => string) => releases.map(of)
     this.printTable([
-      { title: 'RELEASE', cells: cells(({ id }) => short(id)) },
+      { title: 'RELEASE', cells: cells(({ id }) => shortId(id)) },
       { title: 'STATE', cells: cells(({ isActive }) => (isActive ? 'active' : '-')) },
       { title: 'ACTIVATED', cells: cells(({ activatedAt }) => `${formatSpan(now - activatedAt)} ago`) },
       { title: 'BY', cells: cells(describeBy), shorten: shortenEnd, order: 1, least: 12 },
-      { title: 'MESSAGE', cells: cells(({ message }) => printable(message ?? '-')), shorten: shortenEnd, order: 0 },
+      { title: 'MESSAGE', cells: cells(({ message }) => toPrintable(message ?? '-')), shorten: shortenEnd, order: 0 },
     ])
   }
 
@@ -45,27 +45,23 @@ export default class ReleaseList extends HostCommand {
     const cells = (of: (server: ListedServer) => string) => servers.map(of)
     this.print()
     this.printTable([
-      { title: 'SERVER', cells: cells(({ name }) => printable(name)), shorten: shortenEnd, order: 0, least: 12 },
+      { title: 'SERVER', cells: cells(({ name }) => toPrintable(name)), shorten: shortenEnd, order: 0, least: 12 },
       { title: 'WAYPOST', cells: cells(({ version }) => version) },
-      { title: 'SERVES', cells: cells(({ release }) => (release === null ? '-' : short(release))) },
+      { title: 'SERVES', cells: cells(({ release }) => (release === null ? '-' : shortId(release))) },
       { title: 'STATE', cells: cells(({ state }) => state) },
       { title: 'SINCE', cells: cells(({ stateAt }) => formatSpan(now - stateAt)) },
       { title: 'HEARD', cells: cells(({ heartbeatAt }) => `${formatSpan(now - heartbeatAt)} ago`) },
     ])
     for (const { name, state, wanted, error } of servers) {
       if (error === null || state !== 'failed') continue
-      const what = `${printable(name)} does not serve ${wanted === null ? 'the active release' : short(wanted)}`
-      this.print(`\n  ${paint('red', 'failed')}   ${wrap(`${what}: ${printable(error)}`, 11)}`)
+      const what = `${toPrintable(name)} does not serve ${wanted === null ? 'the active release' : shortId(wanted)}`
+      this.print(`\n  ${paint('red', 'failed')}   ${wrap(`${what}: ${toPrintable(error)}`, 11)}`)
     }
   }
 }
 
 function describeBy({ activatedBy, kind }: ListedRelease): string {
-  return `${printable(activatedBy)}${kind === 'rollback' ? ', rollback' : ''}`
-}
-
-function short(id: string): string {
-  return id.slice(0, 8)
+  return `${toPrintable(activatedBy)}${kind === 'rollback' ? ', rollback' : ''}`
 }
 
 function releaseToJson({ id, isActive, kind, activatedAt, activatedBy, message, createdAt }: ListedRelease) {

@@ -8,7 +8,7 @@ import {
   formatPlan,
   formatServing,
   nameOfUser,
-  printable,
+  toPrintable,
   waitFlag,
   wrap,
 } from '../../bin/cli/index.ts'
@@ -84,11 +84,11 @@ export default class ReleaseRollback extends WaypostCommand {
       this.note(`  ${wrap('What migrations did stays: nothing runs down.', 2, process.stderr)}`)
     }
     for (const name of unknownMigrations) {
-      const text = `${printable(name)} ran, and no release has its code any more: see that ${id.slice(0, 8)} works with it.`
+      const text = `${toPrintable(name)} ran, and no release has its code any more: see that ${id.slice(0, 8)} works with it.`
       this.note(`  ${wrap(text, 2, process.stderr)}`)
     }
     if (unreachable.length > 0) {
-      const names = unreachable.map(printable).join(', ')
+      const names = unreachable.map(toPrintable).join(', ')
       this.note(`  ${wrap(`${names} cannot be reached: nobody looked which migrations ran there.`, 2, process.stderr)}`)
     }
     this.note()

@@ -1,4 +1,4 @@
-import { Args, HostCommand, plural, printable, wrap } from '../../bin/cli/index.ts'
+import { Args, HostCommand, plural, toPrintable, wrap } from '../../bin/cli/index.ts'
 import type { ListedActivation, ShownRelease } from '../../src/operate/index.ts'
 
 type Manifest = ShownRelease['manifest']
@@ -46,7 +46,7 @@ export default class ReleaseShow extends HostCommand {
   }
 
   #line(title: string, text: string): void {
-    this.print(`  ${title.padEnd(indent - 2)}${wrap(printable(text), indent)}`)
+    this.print(`  ${title.padEnd(indent - 2)}${wrap(toPrintable(text), indent)}`)
   }
 }
 

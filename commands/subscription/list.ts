@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatEndpoint, limitFlag, printable, shortenEnd } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatEndpoint, limitFlag, toPrintable, shortenEnd } from '../../bin/cli/index.ts'
 import type { ListedSubscription } from '../../src/operate/index.ts'
 
 const states = ['active', 'paused', 'disabled'] as const
@@ -53,7 +53,7 @@ export default class SubscriptionList extends HostCommand {
 }
 
 function describeClient({ client }: ListedSubscription): string {
-  return client === null ? '-' : printable(client.name ?? client.id)
+  return client === null ? '-' : toPrintable(client.name ?? client.id)
 }
 
 function toJson({ id, event, endpoint, status, isBarred, user, client, createdAt }: ListedSubscription) {

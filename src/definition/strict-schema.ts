@@ -1,3 +1,4 @@
+import { joinWords } from '../kit/index.ts'
 import { checkPattern } from './check-pattern.ts'
 import { entriesOf, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
@@ -73,7 +74,7 @@ function checkKeywords(node: MapNode, types: Strictness['types'], { say, report 
   const [first] = wrong
   if (first === undefined) return
   report.markUnclear(node)
-  const names = joinNames(wrong.map(({ key }) => `"${key}"`))
+  const names = joinWords(wrong.map(({ key }) => `"${key}"`))
   const needed = keywordTypes[first.key]!
   const [needs, has] = wrong.length === 1 ? ['needs', 'has'] : ['need', 'have']
   if (types === undefined) say(first.keySpan, `${names} ${needs} a type`, `Add type: ${needed[0]}`)
@@ -89,10 +90,6 @@ function isForType({ key, value }: Entry, types: Strictness['types']): boolean {
   const needed = Object.hasOwn(keywordTypes, key) ? keywordTypes[key]! : undefined
   if (needed === undefined || (key === 'required' && value.kind !== 'list')) return true
   return types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number'))) === true
-}
-
-function joinNames(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 function checkPairs({ entries }: MapNode, isDraft07: boolean, say: Say): void {

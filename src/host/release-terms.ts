@@ -1,6 +1,13 @@
 import type { EventCatalog } from '../events/index.ts'
-import { defaultSettings, parseSettings, resolveReferences, type Settings, type Variables } from '../kit/index.ts'
-import { loadActiveRelease, shortId, type Manifest, type StoredRelease } from '../release/index.ts'
+import {
+  defaultSettings,
+  parseSettings,
+  resolveReferences,
+  type Settings,
+  type Variables,
+  shortId,
+} from '../kit/index.ts'
+import { loadActiveRelease, type Manifest, type StoredRelease } from '../release/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
 

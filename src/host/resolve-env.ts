@@ -1,6 +1,6 @@
 import type { EnvValues } from '../contract/index.ts'
-import { describeMismatch, parseVariable, variable, type VariableValue } from '../kit/index.ts'
-import { shortId, type StoredRelease } from '../release/index.ts'
+import { describeMismatch, parseVariable, variable, type VariableValue, shortId } from '../kit/index.ts'
+import { type StoredRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 

@@ -18,8 +18,10 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
-/** How long to wait, for people: `40 s`, `15 minutes`, `2 hours`. */
-export function formatWait(seconds: number): string {
+/** A duration for people, rounded up: `40 s`, `15 minutes`, `2 hours`, `3 days`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
   if (seconds < 120) return `${seconds} s`
-  return seconds < 7200 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds / 3600)} hours`
+  if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`
+  return seconds < 172_800 ? `${Math.ceil(seconds / 3600)} hours` : `${Math.ceil(seconds / 86_400)} days`
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { Diagnostic } from './diagnostic.ts'
-import { textWidth } from './text-width.ts'
+import { textWidth, toPrintable, wrapWords } from './text.ts'
 
 export interface FormatOptions {
   readonly colour: boolean
@@ -28,9 +28,9 @@ function formatDiagnostic(diagnostic: Diagnostic, options: FormatOptions): strin
 }
 
 function formatHead({ file, range, severity, message }: Diagnostic, { colour }: FormatOptions): string {
-  const place = `${makePrintable(file)}:${range.start.line}:${range.start.column}`
+  const place = `${toPrintable(file)}:${range.start.line}:${range.start.column}`
   const word = severity === 'warning' ? `${paint('yellow', 'warning', colour)}  ` : ''
-  return `${paint('cyan', place, colour)}  ${word}${makePrintable(message)}`
+  return `${paint('cyan', place, colour)}  ${word}${toPrintable(message)}`
 }
 
 function paint(colour: 'cyan' | 'yellow', text: string, enabled: boolean): string {
@@ -44,9 +44,9 @@ function formatSource({ source, range }: Diagnostic, { width }: FormatOptions): 
   const end =
     range.end.line === range.start.line ? Math.min(range.end.column - 1, source.length) : source.trimEnd().length
   const { from, to } = findWindow(source, start, Math.max(20, width - 2))
-  const before = `${from > 0 ? '…' : ''}${makePrintable(source.slice(from, start))}`
-  const marked = makePrintable(source.slice(start, Math.min(Math.max(end, start), to)))
-  const behind = makePrintable(source.slice(start + marked.length, to))
+  const before = `${from > 0 ? '…' : ''}${toPrintable(source.slice(from, start))}`
+  const marked = toPrintable(source.slice(start, Math.min(Math.max(end, start), to)))
+  const behind = toPrintable(source.slice(start + marked.length, to))
   const line = `${before}${marked}${behind}`.trimEnd()
   const marks = '^'.repeat(Math.max(1, textWidth(marked)))
   return [`  ${line}${to < source.length ? '…' : ''}`, `  ${' '.repeat(textWidth(before))}${marks}`]
@@ -78,25 +78,9 @@ function findWindow(source: string, start: number, room: number): { readonly fro
 function formatHint({ hint, code }: Diagnostic, { width }: FormatOptions): string[] {
   const column = Math.max(2, Math.min(codeColumn, width - longestCode))
   if (hint === undefined) return [' '.repeat(column) + code]
-  const lines = wrap(makePrintable(hint), width - 2).map((line) => `  ${line}`)
+  const lines = wrapWords(toPrintable(hint), width - 2).map((line) => `  ${line}`)
   const last = lines.at(-1)!
   return textWidth(last) < column
     ? [...lines.slice(0, -1), last + ' '.repeat(column - textWidth(last)) + code]
     : [...lines, ' '.repeat(column) + code]
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    if (line === undefined || textWidth(line) + 1 + textWidth(word) > width) lines.push(word)
-    else lines[lines.length - 1] = `${line} ${word}`
-  }
-  return lines
-}
-
-/** Control characters of a file or a name must not reach the terminal; each becomes one space, so that columns hold. */
-function makePrintable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
 }

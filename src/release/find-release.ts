@@ -1,6 +1,6 @@
+import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { shortId } from './hash.ts'
 
 const mostNamed = 5
 

@@ -10,8 +10,3 @@ export function writeManifest(manifest: Manifest): string {
 export function releaseId(manifest: Manifest): string {
   return sha256(writeManifest(manifest))
 }
-
-/** Returns the first characters of an id or hash, for people. */
-export function shortId(id: string): string {
-  return id.slice(0, 8)
-}

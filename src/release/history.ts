@@ -1,7 +1,7 @@
+import { shortId } from '../kit/index.ts'
 import type { Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { shortId } from './hash.ts'
 
 /** Who asked for something over HTTP. */
 export interface Actor {

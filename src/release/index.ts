@@ -10,7 +10,7 @@ export { findUses } from './difference/variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './find-release.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
-export { releaseId, shortId } from './hash.ts'
+export { releaseId } from './hash.ts'
 export {
   findLackingVariables,
   isAlive,

@@ -1,6 +1,6 @@
+import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { shortId } from './hash.ts'
 import type { Actor } from './history.ts'
 
 /** A release that System has, and when it was made the active one last. */

@@ -1,7 +1,6 @@
-import { sha256 } from '../kit/index.ts'
+import { sha256, shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import { shortId } from './hash.ts'
 import type { Artifact, Manifest } from './manifest.ts'
 
 /** A release as it stands in System, checked against its hashes. */

@@ -1,7 +1,7 @@
+import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { Activation, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
-import { shortId } from './hash.ts'
 import type { LackingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
 import { findActive, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isStorable } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
@@ -28,7 +29,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       const text = bytes.toString('utf8')
       return parse(request, text, (error, value) => {
         if (error !== null) return done(refusalOf(text) ?? error)
-        if (suspicious.test(text) && !isStorable(value)) {
+        if (suspicious.test(text) && !isAllStorable(value)) {
           return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
         }
         return done(null, value)
@@ -115,11 +116,11 @@ function collect(payload: RequestPayload, limit: number, done: Collected): void 
 }
 
 /** Whether every text of a value, its keys too, can be stored as it is. Walks without recursion: bodies may be deep. */
-function isStorable(value: unknown): boolean {
+function isAllStorable(value: unknown): boolean {
   const waiting = [value]
   while (waiting.length > 0) {
     const next = waiting.pop()
-    if (typeof next === 'string' && (next.includes('\0') || !next.isWellFormed())) return false
+    if (typeof next === 'string' && !isStorable(next)) return false
     if (typeof next === 'object' && next !== null) for (const [key, one] of Object.entries(next)) waiting.push(key, one)
   }
   return true

@@ -33,5 +33,5 @@ test('what event:execute prints of a failure says when it goes on, or how it is 
 
 test('what a subscriber chose moves no cursor', () => {
   const hostile = { ...dead, result: { failure: 'no\u001B[2J\r\nway', latencyMs: 0 } }
-  assert.match(formatFailedAttempt(hostile), / {3}no \[2J way {3}/)
+  assert.match(formatFailedAttempt(hostile), / {3}no \[2J {2}way {3}/)
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatWait } from '../../src/kit/index.ts'
+import { formatDuration } from '../../src/kit/index.ts'
 
 test('a wait is written in the largest unit that says enough', () => {
-  const waits = [1, 40, 119, 120, 121, 894, 7199, 7200, 86_400].map(formatWait)
+  const waits = [1, 40, 119, 120, 121, 894, 7199, 7200, 86_400, 172_800].map((seconds) =>
+    formatDuration(seconds * 1000),
+  )
   const expected = [
     '1 s',
     '40 s',
@@ -14,6 +16,7 @@ test('a wait is written in the largest unit that says enough', () => {
     '120 minutes',
     '2 hours',
     '24 hours',
+    '2 days',
   ]
   assert.deepEqual(waits, expected)
 })

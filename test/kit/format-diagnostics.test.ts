@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { formatDiagnostics, type Diagnostic } from '../../src/kit/index.ts'
-import { textWidth } from '../../src/kit/text-width.ts'
+import { textWidth } from '../../src/kit/text.ts'
 
 const plain = { colour: false, width: 100 }
 

@@ -1,5 +1,5 @@
+import { toPrintable } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
-import { printable } from '../dev-lines.ts'
 
 /** A line of a plan: one thing that changes, or that has to be looked after. */
 export interface PlanLine {
@@ -41,16 +41,16 @@ export function explainPlan(parts: PlanParts): readonly PlanLine[] {
 function explainChange(change: Change, parts: PlanParts): PlanLine {
   const { kind, details, breaking, source } = change
   const own = details.map(({ text, breaking: isBreaking, affects }) => ({
-    text: affects === undefined || !isBreaking ? printable(text) : `${printable(text)}, for ${nameSome(affects)}`,
+    text: affects === undefined || !isBreaking ? toPrintable(text) : `${toPrintable(text)}, for ${nameSome(affects)}`,
     breaking: isBreaking,
   }))
   // Only a new route is looked for; a changed one is where it was.
-  const place = change.change === 'added' && source !== undefined ? [plain(printable(source))] : []
+  const place = change.change === 'added' && source !== undefined ? [plain(toPrintable(source))] : []
   const more = change.change === 'removed' ? [] : remarksOf(kind, change.name, parts)
   return {
     change: change.change,
     kind,
-    name: printable(change.name),
+    name: toPrintable(change.name),
     breaking,
     remarks: join(
       [...own.filter((one) => one.breaking), ...own.filter((one) => !one.breaking), ...more, ...place],
@@ -81,7 +81,7 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
   const { unheldScopes = [], lackingVariables = [], pendingMigrations = [] } = parts
   const line = (kind: string, name: string, remark: Remark): PlanLine => ({
     kind,
-    name: printable(name),
+    name: toPrintable(name),
     breaking: false,
     remarks: [remark],
   })
@@ -93,12 +93,12 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
 }
 
 function tellUnheld(name: string): Remark {
-  const command = `waypost user:scopes NAME --add ${printable(name)}`
+  const command = `waypost user:scopes NAME --add ${toPrintable(name)}`
   return { text: `no user has it yet: ${command}`, breaking: false, command }
 }
 
 function tellLacking({ servers }: DeployPlan['lackingVariables'][number]): Remark {
-  return plain(servers.length === 0 ? 'not set here' : `not set on ${servers.map(printable).join(', ')}`)
+  return plain(servers.length === 0 ? 'not set here' : `not set on ${servers.map(toPrintable).join(', ')}`)
 }
 
 function tellPending({ migrates = false }: PlanParts): Remark {
@@ -108,7 +108,7 @@ function tellPending({ migrates = false }: PlanParts): Remark {
 const mostNamed = 3
 
 function nameSome(names: readonly string[]): string {
-  const shown = names.slice(0, mostNamed).map(printable).join(', ')
+  const shown = names.slice(0, mostNamed).map(toPrintable).join(', ')
   return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown
 }
 

@@ -1,6 +1,5 @@
 import { paint } from '../paint.ts'
-import { widthOf } from '../print-diagnostics.ts'
-import { wrap } from '../wrap.ts'
+import { widthOf, wrap } from '../print-diagnostics.ts'
 import { explainPlan, type PlanLine, type PlanParts, type Remark } from './explain-plan.ts'
 
 const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const

@@ -1,6 +1,7 @@
+import { shortId } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
 import { explainPlan, type PlanLine } from './explain-plan.ts'
-import { describeCounts, describeNothing, describeServers, isNothing, short } from './plan-summary.ts'
+import { describeCounts, describeNothing, describeServers, isNothing } from './plan-summary.ts'
 
 const signs = { added: '+', changed: '~', removed: '−' } as const
 /** A comment holds 65,536 characters. */
@@ -11,8 +12,8 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const { target, active, id } = plan
   const head = `### Plan for ${code(target.address)}\n`
   if (isNothing(plan)) return `${head}\n${escape(describeNothing(plan))}\n`
-  const from = active === undefined ? 'nothing is active yet' : `${code(short(active.id))} is active`
-  const about = `${escape(describeServers(target))}; ${from}, this is ${code(short(id))}.`
+  const from = active === undefined ? 'nothing is active yet' : `${code(shortId(active.id))} is active`
+  const about = `${escape(describeServers(target))}; ${from}, this is ${code(shortId(id))}.`
   const lines = explainPlan({ ...plan, migrates })
   const rows = [...lines.filter((line) => line.breaking), ...lines.filter((line) => !line.breaking)].map(formatRow)
   const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]

@@ -1,20 +1,15 @@
+import { toPrintable, shortId } from '../../../src/kit/index.ts'
 import type { DeployPlan, PlannedTarget } from '../../../src/project/index.ts'
-import { printable } from '../dev-lines.ts'
 import { formatSpan } from '../format-time.ts'
 import { paint } from '../paint.ts'
 import { plural } from '../plural.ts'
-import { widthOf } from '../print-diagnostics.ts'
-import { wrap } from '../wrap.ts'
+import { widthOf, wrap } from '../print-diagnostics.ts'
 import type { Change } from './explain-plan.ts'
-
-export function short(id: string): string {
-  return id.slice(0, 8)
-}
 
 /** What a target is, beside its address: `3 servers, waypost 1.0.0`. */
 export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): string {
   if (servers.length === 0) return 'no server runs'
-  const versions = [...new Set(servers.map(({ version }) => printable(version)))].toSorted()
+  const versions = [...new Set(servers.map(({ version }) => toPrintable(version)))].toSorted()
   return `${plural(servers.length, 'server')}, waypost ${versions.join(' and ')}`
 }
 
@@ -22,9 +17,9 @@ export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): st
 export function describeActive({ active }: Pick<DeployPlan, 'active'>, now: number): string {
   if (active === undefined) return 'nothing yet'
   const { id, activatedAt, activatedBy, message } = active
-  const words = message == null || message === '' ? [] : [JSON.stringify(printable(message))]
-  const parts = [`${formatSpan(now - activatedAt)} ago`, `by ${printable(activatedBy)}`, ...words]
-  return `${short(id)}   ${parts.join(', ')}`
+  const words = message == null || message === '' ? [] : [JSON.stringify(toPrintable(message))]
+  const parts = [`${formatSpan(now - activatedAt)} ago`, `by ${toPrintable(activatedBy)}`, ...words]
+  return `${shortId(id)}   ${parts.join(', ')}`
 }
 
 export interface ChangeCounts {
@@ -57,10 +52,10 @@ export function isNothing({ id, active, pendingMigrations }: DeployPlan): boolea
 /** `9b07d3c5 is what 3 servers serve. Nothing to do.` */
 export function describeNothing({ id, target: { servers } }: DeployPlan): string {
   const there = servers.filter(({ release }) => release === id).length
-  if (servers.length === 0) return `${short(id)} is active already, and no server runs. Nothing to do.`
+  if (servers.length === 0) return `${shortId(id)} is active already, and no server runs. Nothing to do.`
   if (there === servers.length)
-    return `${short(id)} is what ${plural(there, 'server')} ${there === 1 ? 'serves' : 'serve'}. Nothing to do.`
-  return `${short(id)} is active already; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
+    return `${shortId(id)} is what ${plural(there, 'server')} ${there === 1 ? 'serves' : 'serve'}. Nothing to do.`
+  return `${shortId(id)} is active already; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
 }
 
 /** What a plan did not do, and the command that does exactly it. */
@@ -71,7 +66,7 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
     ...target.flags,
     ...(migrates || pendingMigrations.length > 0 ? ['--migrate'] : []),
     ...(breaking > 0 && breakingChanges === 'forbid' ? ['--allow-breaking'] : []),
-    `--against ${active === undefined ? 'none' : short(active.id)}`,
+    `--against ${active === undefined ? 'none' : shortId(active.id)}`,
   ]
   const command = ['waypost deploy', ...flags].join(' ')
   const head = '  To deploy exactly this:'

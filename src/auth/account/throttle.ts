@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { formatWait, isPrivateAddress, networkOf, type Clock } from '../../kit/index.ts'
+import { formatDuration, isPrivateAddress, networkOf, type Clock } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
@@ -29,7 +29,7 @@ export async function countAttempt(system: System, clock: Clock, attempt: Attemp
   })
   if (waitMs === 0) return
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  throw errors.WP_AUTH_THROTTLED({ wait: formatWait(seconds) }, { retryAfterSeconds: seconds })
+  throw errors.WP_AUTH_THROTTLED({ wait: formatDuration(seconds * 1000) }, { retryAfterSeconds: seconds })
 }
 
 /** Takes an attempt back that nobody looked at; one that was right also clears its name and address. */
@@ -142,5 +142,5 @@ export async function countRegistration(system: System, clock: Clock, address: s
   )
   if (count <= (isPrivateAddress(address) ? registrationLimits.private : registrationLimits.public)) return
   const seconds = Math.max(1, Math.ceil((ends - now) / 1000))
-  throw errors.WP_AUTH_REGISTRATIONS({ wait: formatWait(seconds) }, { retryAfterSeconds: seconds })
+  throw errors.WP_AUTH_REGISTRATIONS({ wait: formatDuration(seconds * 1000) }, { retryAfterSeconds: seconds })
 }

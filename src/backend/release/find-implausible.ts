@@ -1,3 +1,4 @@
+import { isStorable } from '../../kit/index.ts'
 const maxDepth = 120
 const maxValues = 1_000_000
 
@@ -21,8 +22,4 @@ export function findImplausible(document: unknown): string | undefined {
     }
   }
   return undefined
-}
-
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
 }

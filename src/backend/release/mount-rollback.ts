@@ -1,5 +1,5 @@
+import { shortId } from '../../kit/index.ts'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
-import { shortId } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { findActor } from './actor.ts'
 import { assertProtocol } from './assert-protocol.ts'

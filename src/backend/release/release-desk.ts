@@ -1,6 +1,6 @@
 import { findUnheldScopes } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { isWaypostError, sha256 } from '../../kit/index.ts'
+import { isWaypostError, sha256, isStorable, shortId } from '../../kit/index.ts'
 import {
   activateRelease,
   countUploadedBytes,
@@ -12,7 +12,6 @@ import {
   neededScopes,
   releaseId,
   rollBack,
-  shortId,
   storeUploads,
   type Activation,
   type Artifact,
@@ -23,7 +22,6 @@ import {
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
-import { isStorable } from './find-implausible.ts'
 import { releaseLimits } from './limits.ts'
 import { makeManifestGate, refuseManifest } from './manifest-gate.ts'
 import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'

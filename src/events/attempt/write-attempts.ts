@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { makeSortedId } from '../../kit/index.ts'
+import { makeSortedId, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { Completion } from './outcome.ts'
 import { nowOnce } from '../expressions.ts'
@@ -48,15 +48,10 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
     started_at: startedAt,
     latency_ms: result.latencyMs,
     status: result.status ?? null,
-    outcome: outcome === 'delivered' ? outcome : toText(result.failure ?? `status ${result.status}`),
-    answer: result.answer === undefined ? null : toText(result.answer),
+    outcome: outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
+    answer: result.answer === undefined ? null : toStorable(result.answer),
     hidden: result.hidden === true ? 1 : 0,
   }
-}
-
-/** PostgreSQL has no text with NUL or half a character in it. */
-function toText(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed()
 }
 
 /** One statement, which is a transaction by itself: which rows it changed says which attempts count. */

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import { makeSortedId } from '../../kit/index.ts'
+import { makeSortedId, isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from '../errors.ts'
@@ -60,7 +60,7 @@ function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMess
   if (users !== undefined && !(Array.isArray(users) && users.every((id) => typeof id === 'string'))) {
     throw errors.WP_EVENTS_USERS({ event })
   }
-  return { event, data: toJson(event, dispatch.data), users: users?.filter(isId) }
+  return { event, data: toJson(event, dispatch.data), users: users?.filter(isStorable) }
 }
 
 const shownProblems = 5
@@ -72,11 +72,6 @@ function assertFits(check: DataCheck, { event, data }: PreparedMessage): void {
   const shown = problems.slice(0, shownProblems).map(({ path, message }) => `${path} ${message}`)
   const more = problems.length > shownProblems ? [`and ${problems.length - shownProblems} more`] : []
   throw errors.WP_EVENTS_SCHEMA({ event, problems: [...shown, ...more].join('; ') })
-}
-
-/** Nobody's id is a text that PostgreSQL does not take. */
-function isId(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
 }
 
 /** A statement takes a limited number of parameters. */

@@ -1,8 +1,8 @@
+import { isStorable } from '../../kit/index.ts'
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
 import { closeBreakers } from '../queue/breaker.ts'
 import { errors } from '../errors.ts'
-import { isStorable } from './subscription-row.ts'
 
 /** Which dead deliveries. */
 export interface DeadFilter {

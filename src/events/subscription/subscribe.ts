@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { makeSortedId } from '../../kit/index.ts'
+import { makeSortedId, isStorable } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
@@ -9,7 +9,6 @@ import {
   assertMayReceive,
   findSame,
   holdToken,
-  isStorable,
   lockUser,
   viewSubscription,
   type Subscriber,

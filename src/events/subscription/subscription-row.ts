@@ -2,7 +2,7 @@ import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
 import type { System, SystemTables, Secrets } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { findEvent, hintForEvent, mayReceive, receivable, scopesOf, type EventCatalog } from '../message/catalog.ts'
-import type { Settings } from '../../kit/index.ts'
+import { type Settings, isStorable } from '../../kit/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 
 /** Who works on subscriptions: a user, by one of their tokens. */
@@ -196,11 +196,6 @@ export function assertMayReceive({ catalog }: SubscriptionsOptions, { scopes }: 
 export async function lockUser(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
   if (system.kind === 'sqlite') return
   await sql`select id from waypost_user where id = ${userId} for update`.execute(trx)
-}
-
-/** PostgreSQL has no text with NUL in it. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
 }
 
 /** What cannot be an id is nobody's. */

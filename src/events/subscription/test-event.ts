@@ -1,4 +1,4 @@
-import { makeSortedId, formatWait } from '../../kit/index.ts'
+import { makeSortedId, formatDuration } from '../../kit/index.ts'
 import { closeBreakers } from '../queue/breaker.ts'
 import { errors } from '../errors.ts'
 import { assertMayManage, findOwn, type OwnSubscription, type SubscriptionsOptions } from './subscription-row.ts'
@@ -77,5 +77,8 @@ export async function countSend(system: System, userId: string): Promise<void> {
   const { count, left_ms: leftMs } = rows[0]!
   if (count <= mostSends) return
   const seconds = Math.max(1, Math.ceil(leftMs / 1000))
-  throw errors.WP_EVENTS_SENDS({ limit: mostSends, wait: formatWait(seconds) }, { retryAfterSeconds: seconds })
+  throw errors.WP_EVENTS_SENDS(
+    { limit: mostSends, wait: formatDuration(seconds * 1000) },
+    { retryAfterSeconds: seconds },
+  )
 }

@@ -1,5 +1,12 @@
-import { isTimezone, parseCronjobTimeout, parseSchedule, resolveReferences, type Variables } from '../../kit/index.ts'
-import { shortId, type StoredRelease } from '../../release/index.ts'
+import {
+  isTimezone,
+  parseCronjobTimeout,
+  parseSchedule,
+  resolveReferences,
+  type Variables,
+  shortId,
+} from '../../kit/index.ts'
+import { type StoredRelease } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { makeTimetable, type Timetable } from './timetable.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/index.ts'
+import { type Clock, formatDuration } from '../../kit/index.ts'
 import { type System, loadDatabaseTime } from '../../store/index.ts'
 import type { Finding } from './finding.ts'
 
@@ -19,7 +19,7 @@ export async function checkClock(system: System, clock: Clock): Promise<Finding>
   return {
     check: 'clock',
     state: off > failMs ? 'fail' : 'warn',
-    message: `This machine's clock is ${describeSpan(off)} ${way} the database's`,
+    message: `This machine's clock is ${formatDuration(off)} ${way} the database's`,
     next: 'Let both follow a time server, for example by chrony or systemd-timesyncd.',
   }
 }
@@ -29,12 +29,4 @@ async function measure(system: System, clock: Clock): Promise<{ ms: number; took
   const theirs = await loadDatabaseTime(system)
   const ended = clock.now()
   return { ms: (began + ended) / 2 - theirs, tookMs: ended - began }
-}
-
-/** `20 s`, `3 min`, `5 h`, `2 days` */
-export function describeSpan(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
 }

@@ -1,7 +1,7 @@
+import { formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
 import { isClaimed, loadLedger, type Ledger, planCronjobs, type PlannedCronjob, type Host } from '../../host/index.ts'
-import { describeSpan } from './check-clock.ts'
 import { crontabLine } from './crontab.ts'
 import type { Finding } from './finding.ts'
 
@@ -34,7 +34,7 @@ export async function checkCronjobs(
 function findIdle(plan: readonly PlannedCronjob[], ledger: Ledger): Pick<Finding, 'state' | 'message'> | undefined {
   const late = plan.flatMap((job) => {
     const lateBy = findDelay(job, ledger)
-    return lateBy > lateMs ? [`${job.name} is late by ${describeSpan(lateBy)}`] : []
+    return lateBy > lateMs ? [`${job.name} is late by ${formatDuration(lateBy)}`] : []
   })
   if (late.length > 0) return { state: 'fail', message: `Nothing runs cronjobs: ${late.join(', ')}` }
   const fresh = plan.filter(({ name }) => !ledger.rows.has(name)).map(({ name }) => name)

@@ -1,9 +1,8 @@
 import { measureEvents } from '../../events/index.ts'
-import { defaultSettings } from '../../kit/index.ts'
+import { defaultSettings, formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import { type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { describeSpan } from './check-clock.ts'
 import { crontabLine, unknownToCron } from './crontab.ts'
 import type { Finding } from './finding.ts'
 
@@ -24,7 +23,7 @@ export async function checkEvents(
   const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
   const waiting = deliveries.due
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
-  const ran = agoMs === undefined ? 'never ran' : `last ran ${describeSpan(agoMs)} ago`
+  const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs)} ago`
   const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
   if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
   if (origin === 'development') return checkDevelopment(waiting)

@@ -1,5 +1,5 @@
-import { describeMismatch, parseVariable, variable, type Variables } from '../../kit/index.ts'
-import { shortId, type StoredRelease } from '../../release/index.ts'
+import { describeMismatch, parseVariable, variable, type Variables, joinWords, shortId } from '../../kit/index.ts'
+import { type StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
 import { nameServers, type LiveServer } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
@@ -59,12 +59,8 @@ export function checkVariables({ manifest }: StoredRelease, variables: Variables
     if (needed.length === 0) return []
     return [{ check, state: 'ok', message: `Variables of the release are set: ${needed.join(', ')}` }]
   }
-  const unset = `The release needs ${list(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
+  const unset = `The release needs ${joinWords(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
   const message = [...(missing.length === 0 ? [] : [unset]), ...wrong].join('; ')
   const next = 'A server in this folder cannot serve the release: set them in the environment or in .env.'
   return [{ check, state: 'warn', message, next }]
-}
-
-function list(names: readonly string[]): string {
-  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -1,4 +1,4 @@
-import { isWaypostError } from '../../kit/index.ts'
+import { isWaypostError, shortId } from '../../kit/index.ts'
 import { loadPlugins } from '../../plugin/index.ts'
 import {
   findLackingVariables,
@@ -10,7 +10,6 @@ import {
   loadArtifacts,
   loadManifest,
   releaseErrors as errors,
-  shortId,
   type Manifest,
   type RollbackSurvey,
 } from '../../release/index.ts'

@@ -1,4 +1,5 @@
-import { listCameUp, loadManifest, shortId } from '../../release/index.ts'
+import { shortId } from '../../kit/index.ts'
+import { listCameUp, loadManifest } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 

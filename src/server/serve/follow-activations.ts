@@ -1,5 +1,5 @@
-import { messageOf } from '../../kit/index.ts'
-import { loadActiveId, loadActiveRelease, noteCameUp, shortId } from '../../release/index.ts'
+import { messageOf, shortId } from '../../kit/index.ts'
+import { loadActiveId, loadActiveRelease, noteCameUp } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { ServerReport } from '../../host/index.ts'
 import type { WaypostServer } from '../start-server.ts'

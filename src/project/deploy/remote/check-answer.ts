@@ -1,7 +1,7 @@
+import { toPrintable } from '../../../kit/index.ts'
 import type { LiveServer } from '../../../release/index.ts'
 import type { MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
 import { errors } from './errors.ts'
-import { printable } from './printable.ts'
 
 /** An answer that has the form that this version knows. @throws WP_PROJECT_REMOTE_PROTOCOL */
 export function assertAnswer<Answer>(
@@ -84,4 +84,11 @@ function isManifest(manifest: Readonly<Record<string, unknown>> | object): boole
 
 function isTexts(texts: readonly unknown[]): boolean {
   return texts.every((text) => typeof text === 'string')
+}
+
+/** What a server said, on one line of a terminal and bounded. */
+export function printable(text: unknown, most = 1000): string {
+  if (typeof text !== 'string') return ''
+  const plain = toPrintable(text).replaceAll(/ +/g, ' ').trim()
+  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain
 }

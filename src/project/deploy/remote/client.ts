@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WaypostError } from '../../../kit/index.ts'
 import type { Access } from './credentials.ts'
 import { errors } from './errors.ts'
-import { printable } from './printable.ts'
+import { printable } from './check-answer.ts'
 import { sendToServer, type ServerAnswer, type ServerRequest } from './send.ts'
 
 /** An activation waits for others, and for the migrations of others. */

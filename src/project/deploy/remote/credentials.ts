@@ -1,6 +1,6 @@
 import { variable, type Variables } from '../../../kit/index.ts'
 import { errors } from './errors.ts'
-import { printable } from './printable.ts'
+import { printable } from './check-answer.ts'
 import { sendToServer, type ServerAnswer } from './send.ts'
 
 /** What requests are sent with. */

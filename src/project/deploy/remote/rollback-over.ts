@@ -6,9 +6,8 @@ import type {
   RollbackSurveyRequest,
 } from '../../../backend/index.ts'
 import type { DeployTarget } from '../target.ts'
-import { assertAnswer, isId, isRollbackSurvey } from './check-answer.ts'
+import { assertAnswer, isId, isRollbackSurvey, printable } from './check-answer.ts'
 import { activateTimeoutMs, type ReleaseClient } from './client.ts'
-import { printable } from './printable.ts'
 
 interface Line {
   readonly client: ReleaseClient

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { messageOf, userAgent } from '../../../kit/index.ts'
 import { errors } from './errors.ts'
-import { printable } from './printable.ts'
+import { printable } from './check-answer.ts'
 
 export interface ServerRequest {
   /** Without a slash at its end. */
