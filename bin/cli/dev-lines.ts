@@ -82,7 +82,9 @@ function stackOf(error: unknown): string {
     .map((frame) => frame.replaceAll('waypost:///', '').trim())
   const shown = own.length > 0 ? own : frames.slice(0, 3).map((frame) => frame.trim())
   const cause = error.cause === undefined ? [] : [`caused by ${stackOf(error.cause)}`]
-  return [first, ...shown.map((frame) => `  ${frame}`), ...cause].join('\n')
+  const { statement } = error as { readonly statement?: unknown }
+  const told = typeof statement === 'string' ? [`  statement: ${toPrintable(statement)}`] : []
+  return [first, ...told, ...shown.map((frame) => `  ${frame}`), ...cause].join('\n')
 }
 
 /** A message may have several lines; all of them stand before the first frame. */

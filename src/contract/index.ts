@@ -1,6 +1,7 @@
 // contract: the public types of Waypost: what actions, migrations and plugins are written against.
 // May import kit, and types of kysely and fastify. What stands here is published: it changes with a major version.
 export type { Action, Context, DispatchOptions, Log, Principal, Request, Response, Result } from './action.ts'
+export { isConflict } from '../kit/index.ts'
 export type { ColumnTypes, Migration } from './migration.ts'
 export {
   definePlugin,

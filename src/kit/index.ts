@@ -4,6 +4,7 @@ export { isOfAction, markOfAction } from './action-log.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { bodylessStatuses } from './bodyless-statuses.ts'
 export { systemClock, type Clock } from './clock.ts'
+export { isConflict, readConflict, type Conflict } from './conflict.ts'
 export {
   describeMismatch,
   describeType,

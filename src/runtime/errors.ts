@@ -31,6 +31,11 @@ export const errors = defineErrors({
     message: 'A body that is encoded as "{encoding}" is not read',
     hint: 'Send it as it is, without the header Content-Encoding.',
   },
+  WP_RUNTIME_CONFLICT: {
+    kind: 'user',
+    status: 409,
+    message: '{reason}',
+  },
   WP_RUNTIME_REQUEST: { kind: 'user', status: 400, message: '{reason}' },
   WP_RUNTIME_RATE: {
     kind: 'user',

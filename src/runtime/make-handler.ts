@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Action } from '../contract/index.ts'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
+import type { NamedSchemas } from '../schema/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { makeRequestCheck } from './check-request.ts'
+import { findConflict } from './conflicts.ts'
 import { withTimeout } from './limits.ts'
 import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
@@ -30,7 +32,7 @@ export function makeHandler(sources: ContextSources & SendSources, mounting: Mou
   const { method } = mounting
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, mounting)
-  const run = makeRunner(mounting)
+  const run = makeRunner(mounting, sources.manifest.schemas)
   const { timeoutMs } = method
 
   return (request, reply) => {
@@ -60,7 +62,7 @@ interface Ending {
 }
 
 /** Counts each run of an action until it ends, and tells how it did. */
-function makeRunner({ action, method, running, tracing }: Mounting) {
+function makeRunner({ action, method, running, tracing }: Mounting, schemas: NamedSchemas) {
   const name = 'file' in method.action ? method.action.file : method.action.class
   const handle: Action['handle'] =
     tracing === undefined
@@ -73,7 +75,13 @@ function makeRunner({ action, method, running, tracing }: Mounting) {
     }
     const failed = (error: unknown) => {
       running.end()
-      fail(ActionFailure.of(error))
+      const { params, query, body } = request
+      const parts = {
+        body: [method.request, body],
+        path: [method.params, params],
+        query: [method.query, query],
+      } as const
+      fail(findConflict(error, { method: method.method, schemas, parts }) ?? ActionFailure.of(error))
     }
     running.begin()
     let result: unknown

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isWaypostError, type WaypostError } from '../kit/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
+import { UncaughtConflict } from './conflicts.ts'
 import { errors } from './errors.ts'
 import type { SchemaProblem } from './compile-schema.ts'
 
@@ -65,6 +66,19 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
     request.log.error({ err: error }, 'a request failed')
     return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
   }
+  const refuse = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
+    options.onServerError?.(cause, request)
+    request.log.warn({ err: cause }, 'a constraint refused what an action stored')
+    request.reason = known.message
+    const fields = problems.length === 0 ? {} : { errors: problems }
+    return send(reply, { ...bodyOf(typeOf(known), known.status, known.message), ...fields })
+  }
+  const passOn = (known: WaypostError, request: FastifyRequest, reply: FastifyReply) => {
+    request.log.warn({ err: known }, 'another system failed')
+    if (isOwn(known)) return sendKnown(reply, known)
+    options.onServerError?.(known, request)
+    return sendUnavailable(reply, known)
+  }
   app.setErrorHandler((error: unknown, request, reply) => {
     if (error instanceof ActionFailure) return fail(error.cause, request, reply)
     if (error instanceof ActionProblem) {
@@ -72,6 +86,7 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
       request.reason = error.message
       return send(reply, bodyOf('about:blank', error.status, error.message))
     }
+    if (error instanceof UncaughtConflict) return refuse(error, request, reply)
     const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
     if (problems !== undefined) {
       const known = errors.WP_RUNTIME_REQUEST_INVALID()
@@ -80,11 +95,7 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
     }
     const known = isWaypostError(error) ? error : translate(error, request)
     if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
-      if (known.kind !== 'external' || known.status < 500) return sendKnown(reply, known)
-      request.log.warn({ err: known }, 'another system failed')
-      if (isOwn(known)) return sendKnown(reply, known)
-      options.onServerError?.(known, request)
-      return sendUnavailable(reply, known)
+      return known.kind === 'external' && known.status >= 500 ? passOn(known, request, reply) : sendKnown(reply, known)
     }
     return fail(error, request, reply)
   })

@@ -4,7 +4,7 @@ import { makeValueRedactor, type Host } from '../host/index.ts'
 interface Line {
   readonly level: number
   readonly msg: string
-  readonly err?: { readonly message: string; readonly stack: string }
+  readonly err?: { readonly message: string; readonly stack: string; readonly statement?: string }
   readonly [field: string]: unknown
 }
 
@@ -21,7 +21,9 @@ function formatLine({ level, msg, err, ...rest }: Line): string {
     plain.has(name) ? [] : [`${name}=${JSON.stringify(value)}`],
   )
   const head = [`${level >= 50 ? 'error' : 'warning'}: ${msg}`, ...fields].join(' ')
-  return err === undefined ? `${head}\n` : `${head}\n${ownPart(err.stack).replaceAll(/^/gm, '  ')}\n`
+  if (err === undefined) return `${head}\n`
+  const statement = err.statement === undefined ? '' : `  statement: ${err.statement}\n`
+  return `${head}\n${ownPart(err.stack).replaceAll(/^/gm, '  ')}\n${statement}`
 }
 
 /** A stack as far as it is the project's: what called it is of no use to who wrote the action. */

@@ -67,6 +67,14 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   403: { name: 'Forbidden', description: 'The access token does not carry the scope', header: authenticate },
   404: { name: 'NotFound', description: 'What is asked for is not there' },
+  409: {
+    name: 'Conflict',
+    description: 'What is sent conflicts with what is stored',
+    example: {
+      ...exampleOf(errors.WP_RUNTIME_CONFLICT({ reason: 'A value that must be unique is already taken' })),
+      errors: [{ path: 'body/title', message: 'is already taken' }],
+    },
+  },
   413: {
     name: 'ContentTooLarge',
     description: 'The body is too large',
@@ -104,6 +112,7 @@ export function problemStatuses(method: ApiMethod, hasBody: boolean): readonly s
     ...(method.public ? [] : ['401']),
     ...(method.public || method.scopes.length === 0 ? [] : ['403']),
     '404',
+    ...(method.method === 'GET' ? [] : ['409']),
     ...(hasBody ? ['413', '415'] : []),
     ...(method.rate === undefined ? [] : ['429']),
     '500',

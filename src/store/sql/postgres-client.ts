@@ -5,6 +5,7 @@ import { errors } from './errors.ts'
 import type { LineWatch } from './line-watch.ts'
 import { queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
+import { addStatement } from './statement-errors.ts'
 
 /** A cursor whose values are bound as those of other statements. */
 export class BoundCursor<Row> extends Cursor<Row> {
@@ -75,7 +76,7 @@ export class BoundClient implements PostgresPoolClient {
       result = (await this.#client.query(sql, bound)) as never
     } catch (error) {
       this.#isStuck ||= (error as Error).message === queryTimedOut
-      throw this.#explain(error)
+      throw addStatement(this.#explain(error), sql)
     } finally {
       this.#lines.end(this.#client)
     }

@@ -1,6 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
 import { errors } from './errors.ts'
 import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
+import { addStatement } from './statement-errors.ts'
 import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handles.ts'
 
 const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
@@ -48,7 +49,13 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return (await this.#execute(query)) as QueryResult<R>
+    try {
+      return (await this.#execute(query)) as QueryResult<R>
+    } catch (error) {
+      await linked()
+      if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
+      throw addStatement(error, query.sql)
+    }
   }
 
   async *streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
@@ -136,6 +143,18 @@ export class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {}
+}
+
+/**
+ * A statement fails before the promises of Kysely's calls are linked to those who await them. From then on a stack names
+ * the code that runs the query. More than enough turns: each call of Kysely's takes three at most.
+ */
+async function linked(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await Promise.resolve()
+}
+
+function framesOf({ stack = '' }: Error): string {
+  return stack.slice(stack.indexOf('\n') + 1)
 }
 
 function isReading({ query, sql }: CompiledQuery): boolean {

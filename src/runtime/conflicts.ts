@@ -1,0 +1,74 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { readConflict, type Conflict, type WaypostError } from '../kit/index.ts'
+import type { NamedSchemas } from '../schema/index.ts'
+import type { SchemaProblem } from './compile-schema.ts'
+import { errors } from './errors.ts'
+import { collectProperties } from './openapi/collect-properties.ts'
+
+/** A constraint of a database refused what an action stored, and the action did not catch that: callers get 409. */
+export class UncaughtConflict extends Error {
+  readonly known: WaypostError
+  readonly problems: readonly SchemaProblem[]
+
+  constructor(known: WaypostError, problems: readonly SchemaProblem[], cause: unknown) {
+    super(known.message, { cause })
+    this.known = known
+    this.problems = problems
+  }
+}
+
+/** Parts of a request in which a field of that name may be. */
+export interface ConflictParts {
+  readonly method: string
+  readonly schemas: NamedSchemas
+  /** Schema of each part, and what was sent for it. */
+  readonly parts: Readonly<Record<'body' | 'path' | 'query', readonly [schema: JsonSchema | undefined, value: unknown]>>
+}
+
+/** What an action threw, if that is a conflict in the project's own tables; fields are named only as callers know them. */
+export function findConflict(thrown: unknown, request: ConflictParts): UncaughtConflict | undefined {
+  const conflict = readConflict(thrown)
+  if (conflict === undefined || conflict.table?.startsWith('waypost_') === true) return undefined
+  const isDeleting = request.method === 'DELETE'
+  const { reason, message } = describe(conflict, isDeleting)
+  const problems = findFields(conflict, request).map((path) => ({ path, message }))
+  return new UncaughtConflict(errors.WP_RUNTIME_CONFLICT({ reason }), problems, thrown)
+}
+
+function describe({ kind, columns }: Conflict, isDeleting: boolean): { reason: string; message: string } {
+  const several = columns.length > 1 ? ' in this combination' : ''
+  return {
+    unique: { reason: 'A value that must be unique is already taken', message: `is already taken${several}` },
+    'foreign key': isDeleting
+      ? { reason: 'Other data still refers to it', message: 'is still referred to' }
+      : { reason: 'Something that the request refers to does not exist', message: 'refers to what does not exist' },
+    check: { reason: 'A value is not allowed', message: 'is not allowed' },
+    'not null': { reason: 'A required value is missing', message: 'is required' },
+  }[kind]
+}
+
+/** Where the fields stand in the request, in the order of its parts; a column that callers do not know stays unnamed. */
+function findFields({ columns, constraint }: Conflict, { parts, schemas }: ConflictParts): string[] {
+  const wanted = new Set(columns.map(toSnake))
+  const within = columns.length === 0 && constraint !== undefined ? `_${toSnake(constraint)}_` : ''
+  const seen = new Set<string>()
+  return Object.entries(parts).flatMap(([part, [schema, value]]) => {
+    const declared = schema === undefined ? [] : collectProperties({ schema, name: '' }, schemas).keys()
+    const sent = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []
+    return [...new Set([...declared, ...sent])].flatMap((name) => {
+      const key = toSnake(name)
+      if (key === '' || seen.has(key) || !(wanted.has(key) || within.includes(`_${key}_`))) return []
+      seen.add(key)
+      return [`${part}/${name}`]
+    })
+  })
+}
+
+/** `authorId`, `author-id` and `author_id` are one name. */
+function toSnake(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+    .replaceAll(/^_|_$/g, '')
+}
