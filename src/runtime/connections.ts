@@ -15,11 +15,21 @@ interface Connection {
   readonly socket: Socket
   isBusy: boolean
   /** Requests that came before those ahead of them were answered. */
-  readonly waiting: (readonly [IncomingMessage, ServerResponse])[]
+  readonly waiting: (Exchange & {
+    /** How many bytes of the connection had been read when it came. */
+    readonly position: number
+  })[]
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
 }
 
 /** How many requests may wait on one connection: more than clients send that pipeline. */
 const mostWaiting = 32
+/** How many bytes may be read behind the first of them. */
+const mostWaitingBytes = 128 * 1024
 /** How long a client may take nothing of a response that it asked for. */
 const stalledMs = 60_000
 const tellEveryMs = 60_000
@@ -56,12 +66,14 @@ export class Connections {
   readonly take = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = this.#open.get(request.socket)
     if (connection === undefined) return
-    if (!connection.isBusy) return this.#begin(connection, request, response)
-    // Node has parsed what follows too, and would keep it as long as the connection.
-    if (connection.waiting.length >= mostWaiting) return this.#close(request.socket)
-    connection.waiting.push([request, response])
-    // Or it would read the bodies of all that wait. Later, since Node reads on at the end of each request.
-    process.nextTick(() => connection.waiting.length > 0 && connection.socket.pause())
+    if (!connection.isBusy) return this.#begin(connection, { request, response })
+    // Node goes on to parse what follows, and keeps up to 64 KB of each body. A connection that is not read instead would
+    // not be noticed to break.
+    const position = request.socket.bytesRead
+    const [first] = connection.waiting
+    const isLarge = first !== undefined && position - first.position > mostWaitingBytes
+    if (isLarge || connection.waiting.length >= mostWaiting) this.#close(request.socket)
+    else connection.waiting.push({ request, response, position })
   }
 
   #admit(socket: Socket): void {
@@ -83,7 +95,7 @@ export class Connections {
     onFull?.(most)
   }
 
-  #begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+  #begin(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
     this.#idle.delete(connection)
     this.#answer(request, response, () => this.#next(connection))
@@ -92,8 +104,7 @@ export class Connections {
   #next(connection: Connection): void {
     if (!this.#open.has(connection.socket)) return
     const next = connection.waiting.shift()
-    if (connection.waiting.length === 0) connection.socket.resume()
-    if (next !== undefined) return this.#begin(connection, ...next)
+    if (next !== undefined) return this.#begin(connection, next)
     connection.isBusy = false
     this.#idle.add(connection)
   }
