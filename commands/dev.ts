@@ -25,6 +25,12 @@ export default class Dev extends WaypostCommand {
   static override flags = {
     port: Flags.integer({ description: 'Port to listen on; PORT or 3000 by default, 0 for any', min: 0, max: 65_535 }),
     host: Flags.string({ description: 'Address to listen on; HOST or 127.0.0.1 by default, 0.0.0.0 for every one' }),
+    'allow-host': Flags.string({
+      description: 'Answer requests for this host too; may be repeated',
+      helpValue: 'NAME',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     deliver: Flags.boolean({ description: 'Deliver events while this runs', default: true, allowNo: true }),
     open: Flags.boolean({ description: 'Open the reference of the API in the browser' }),
     inspect: Flags.integer({
@@ -48,6 +54,7 @@ export default class Dev extends WaypostCommand {
       variables: readEnvironment(folder),
       port: flags.port,
       host: flags.host,
+      allowedHosts: flags['allow-host'],
       deliver: flags.deliver,
       imports: { signal: stop },
       console,

@@ -10,6 +10,8 @@ export interface DevOptions {
   readonly variables: Variables
   readonly port?: number | undefined
   readonly host?: string | undefined
+  /** Names that requests may ask for beside those of this machine; none by default. */
+  readonly allowedHosts?: readonly string[] | undefined
   /** Deliver events in the background. */
   readonly deliver: boolean
   readonly console: DevConsole

@@ -4,6 +4,7 @@ import { catchStrayFailures, startServer, type ServerOptions, type WaypostServer
 import { issueHostToken } from '../operate/index.ts'
 import { nameTarget, openHost, type AppliedMigration } from '../host/index.ts'
 import { makeLock } from '../store/index.ts'
+import { makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
 import { assertDevelopment, claimDevelopment } from './claim-development.ts'
 import type { DevStarted } from './dev-console.ts'
@@ -84,26 +85,40 @@ async function openSession(
       onException: (error) => console.strayed(error),
     }),
   )
-  const server = await startDevServer(options, { host, identity, address: { host: address, port } })
+  const check = makeHostCheck({ listening: address, baseUrl: identity.issuer, allowed: options.allowedHosts ?? [] })
+  const refusedHost = warnOnce(check, console)
+  const server = await startDevServer(options, { host, identity, address: { host: address, port }, refusedHost })
   opened.defer(() => server.close())
   return { session: { options, project, host, identity, server }, own }
 }
 
 function startDevServer(
   { console }: DevOptions,
-  { host, identity, address }: Pick<ServerOptions, 'host' | 'identity' | 'address'>,
+  own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost'>,
 ): Promise<WaypostServer> {
   return startServer({
-    host,
-    identity,
-    logger: makeDevLogger(host, console),
+    ...own,
+    logger: makeDevLogger(own.host, console),
     isDevelopment: true,
-    address,
     // Nobody who starts to work wants what was due in the night.
     cron: { fromNow: true, onRan: (report) => console.ranCronjob(report) },
     onAnswered: (answered) => console.answered(answered),
     onServerError: (error, request) => console.failed(error, request),
   })
+}
+
+const mostWarnings = 10
+
+/** Warns of each host that is refused, once, and of so many at most: a page may ask for any number of names. */
+function warnOnce(check: HostCheck, console: DevOptions['console']): HostCheck {
+  const warned = new Set<string>()
+  return (header) => {
+    const refused = check(header)
+    if (refused === undefined || warned.has(refused) || warned.size >= mostWarnings) return refused
+    warned.add(refused)
+    console.warned(`refused a request for the host ${refused}; to answer it: waypost dev --allow-host ${refused}`)
+    return refused
+  }
 }
 
 function describeStart(

@@ -32,6 +32,12 @@ export const errors = defineErrors({
     message: 'The project has no TypeScript installed',
     hint: 'Install it: npm install --save-dev typescript',
   },
+  WP_PROJECT_ALLOW_HOST: {
+    kind: 'user',
+    status: 500,
+    message: '"{value}" is not the name of a host',
+    hint: 'Give --allow-host a name without scheme, port and path, such as my-machine.local; repeat the flag for more names.',
+  },
   WP_PROJECT_PRODUCTION: {
     kind: 'user',
     status: 500,

@@ -15,6 +15,12 @@ export const errors = defineErrors({
     message: 'This is answered as {type}, which the header Accept of the request does not take',
     hint: 'Send Accept: {type}, or no such header.',
   },
+  WP_RUNTIME_HOST: {
+    kind: 'user',
+    status: 421,
+    message: 'waypost dev does not answer requests for the host "{host}"',
+    hint: 'Use localhost, or start it with: waypost dev --allow-host {host}',
+  },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not fit its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The body is not JSON: {reason}' },
   WP_RUNTIME_BODY_DEPTH: { kind: 'user', status: 400, message: 'The body is nested more than {limit} levels deep' },

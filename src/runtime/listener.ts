@@ -34,6 +34,8 @@ export interface ListenerOptions extends Address {
   readonly pressure?: Pressure | undefined
   /** 10,000 connections by default. */
   readonly connections?: ConnectionLimits | undefined
+  /** Looks at the `Host` header of each request. @returns the host where its requests are not answered */
+  refusedHost?: ((header: string | undefined) => string | undefined) | undefined
   /** Called when a connection could not be accepted; the server goes on. */
   onError?(error: Error): void
 }
@@ -64,6 +66,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const connections = new Connections(options.connections ?? { most: 10_000 }, (request, response, ended) => {
     if (isClosing) return refuse(response, errors.WP_RUNTIME_CLOSING())
     if (pressure?.isHigh() && !isAboutHealth(request)) return refuse(response, errors.WP_RUNTIME_PRESSURE())
+    const refusedHost = options.refusedHost?.(request.headers.host)
+    if (refusedHost !== undefined) return refuse(response, errors.WP_RUNTIME_HOST({ host: refusedHost }))
     const letGo = holds.all()
     if (letGo === undefined || isAboutLife(request)) return answer(request, response, ended)
     void letGo.then(() => {

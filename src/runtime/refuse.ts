@@ -8,8 +8,9 @@ export function refuse(response: ServerResponse, error: WaypostError): void {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    'retry-after': String(error.retryAfterSeconds ?? 1),
+    ...(error.status === 503 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
     connection: 'close',
   })
-  response.end(JSON.stringify(bodyOf(typeOf(error), error.status, error.message)))
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  response.end(JSON.stringify({ ...bodyOf(typeOf(error), error.status, error.message), ...hint }))
 }

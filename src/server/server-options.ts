@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly pressure?: Pressure | undefined
   /** Spans of what it does, where they are collected. */
   readonly tracing?: ServerTracing | undefined
+  /** Looks at the `Host` header of each request. @returns the host where its requests are not answered */
+  refusedHost?: ((header: string | undefined) => string | undefined) | undefined
   /** How long requests in flight are waited for at the end; 10 s by default. */
   readonly stopLimitMs?: number | undefined
   readonly logger: Logger

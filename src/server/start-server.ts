@@ -72,6 +72,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   const listener = await openListener({
     ...options.address,
     pressure: options.pressure,
+    refusedHost: options.refusedHost,
     connections: limitConnections(options),
     onError: (error) => options.logger.error({ err: error }, 'a connection could not be accepted'),
     generation,

@@ -232,6 +232,40 @@ test('a hangup ends dev in order, and then nothing says that it runs', async () 
   }
 })
 
+test('dev answers 421 to hosts that it was not told of, whatever is asked', async () => {
+  const project = await makeProject()
+  const dev = await startDev(project, ' --allow-host box.local --allow-host api')
+  try {
+    const ask = (path: string, host: string) => send(dev.port, { path, headers: { host } })
+    for (const path of ['/todo', '/health/live', '/docs', '/nothing', '/.well-known/oauth-authorization-server']) {
+      const { status, headers, body } = await ask(path, 'evil.example')
+      assert.deepEqual([status, body.type], [421, 'urn:waypost:errors#WP_RUNTIME_HOST'], path)
+      assert.match(body.hint, /--allow-host evil\.example/)
+      assert.deepEqual([headers['retry-after'], headers['access-control-allow-origin']], [undefined, undefined])
+    }
+    const preflight = { origin: 'http://evil.example', 'access-control-request-method': 'POST', host: 'evil.example' }
+    assert.equal((await send(dev.port, { method: 'OPTIONS', path: '/todo', headers: preflight })).status, 421)
+    for (const host of ['localhost', `localhost:${dev.port}`, '127.0.0.1', '[::1]', 'box.local', `API:${dev.port}`])
+      assert.equal((await ask('/todo', host)).status, 200, host)
+    await dev.waitFor(/evil\.example.*--allow-host evil\.example/)
+    assert.equal(dev.stdout().match(/--allow-host evil\.example/g)?.length, 1)
+  } finally {
+    await dev.stop()
+    await project.remove()
+  }
+})
+
+test('dev names a value of --allow-host that is not a name', async () => {
+  const project = await makeProject()
+  try {
+    const { code, stderr } = await project.run('dev --port 0 --allow-host http://box.local')
+    assert.equal(code, 1)
+    assert.match(stderr, /"http:\/\/box\.local" is not the name of a host/)
+  } finally {
+    await project.remove()
+  }
+})
+
 test('dev starts on a broken project, shows its errors, and serves it once it is mended', async () => {
   const project = await makeProject()
   await project.edit('waypost.yml', 'collection.yml', 'colection.yml')

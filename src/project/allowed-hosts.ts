@@ -1,0 +1,53 @@
+import { isIP } from 'node:net'
+import { errors } from './errors.ts'
+
+export interface HostCheckOptions {
+  /** The address that is listened on. */
+  readonly listening: string
+  readonly baseUrl: string
+  /** The values of `--allow-host`. */
+  readonly allowed: readonly string[]
+}
+
+/** Looks at a `Host` header. @returns the host where requests for it are not answered */
+export type HostCheck = (header: string | undefined) => string | undefined
+
+/**
+ * Decides which hosts `dev` answers to: a page of another site that lets its own name lead to 127.0.0.1 (DNS rebinding)
+ * could otherwise use the API of the machine that shows it. A page cannot do that with an address, so every address is
+ * answered to where every address is listened on.
+ * @throws WP_PROJECT_ALLOW_HOST
+ */
+export function makeHostCheck({ listening, baseUrl, allowed }: HostCheckOptions): HostCheck {
+  const isEvery = listening === '0.0.0.0' || listening === '::'
+  const own = listening.includes(':') ? `[${listening}]` : listening
+  const names = new Set([readHost(own), new URL(baseUrl).hostname, ...allowed.map(readAllowed)])
+  return (header) => {
+    if (header === undefined) return undefined // HTTP/1.0, which no browser speaks
+    const host = readHost(header)
+    if (host === undefined) return header
+    return isLoopback(host) || names.has(host) || (isEvery && isAddress(host)) ? undefined : host
+  }
+}
+
+/** The host of a `Host` header in its one form, without its port; undefined for what is none. */
+function readHost(header: string): string | undefined {
+  const url = /[\s/?#@\\]/.test(header) ? null : URL.parse(`http://${header}`)
+  return url === null ? undefined : url.hostname.replace(/\.$/, '')
+}
+
+function readAllowed(value: string): string {
+  const host = readHost(value)
+  const hasPort = value.includes(':') && !value.endsWith(']')
+  if (host === undefined || hasPort || host.includes('*')) throw errors.WP_PROJECT_ALLOW_HOST({ value })
+  return host
+}
+
+function isLoopback(host: string): boolean {
+  const isName = host === 'localhost' || host.endsWith('.localhost')
+  return isName || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+function isAddress(host: string): boolean {
+  return isIP(host.replace(/^\[|\]$/g, '')) !== 0
+}
