@@ -47,6 +47,17 @@ export const errors = defineErrors({
     message: 'Too many logins at once',
     hint: 'Try again in a few seconds.',
   },
+  WP_AUTH_CALLER_GONE: {
+    kind: 'external',
+    status: 503,
+    message: 'The caller disconnected before its request was processed',
+  },
+  WP_AUTH_REQUEST_LATE: {
+    kind: 'external',
+    status: 503,
+    message: 'The request waited {seconds} s for this server, longer than refresh_grace, and was not processed',
+    hint: 'Send it again.',
+  },
   WP_AUTH_USER_EXISTS: {
     kind: 'user',
     status: 409,

@@ -27,7 +27,7 @@ export function mountLogin(login: Login): FastifyPluginAsync {
     )
     app.put<{ Body: Static<typeof RenewBody> }>('/consumer/login', { schema: { body: RenewBody } }, async (request) => {
       try {
-        return loginAnswer(await login.renew(request.body.refresh_token))
+        return loginAnswer(await login.renew(request.body.refresh_token, request))
       } catch (error) {
         if (error instanceof OAuthError) throw errors.WP_CONSUMER_REFRESH({ reason: error.message }, { cause: error })
         throw error

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { systemClock, type Clock } from '../kit/index.ts'
 
 /** Whether this process is behind with its work, so that one more request would only wait. */
 export interface Pressure {
@@ -44,4 +45,32 @@ export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): P
       delays.disable()
     },
   }
+}
+
+/** Whether this process stood still: a paused container, a suspended machine, an event loop that was blocked. */
+export interface Stalls {
+  /** For how long requests that are read now may have waited while it did, in milliseconds; 0 where it did not. */
+  waitedMs(): number
+  stop(): void
+}
+
+const beatMs = 500
+const shortestStallMs = 1000
+/** By then everything that came during a stall has been read. */
+const readMs = 3000
+
+/** Watches for times in which this process did not run, by whichever clock went further: not every clock counts them. */
+export function watchStalls(clock: Clock = systemClock): Stalls {
+  let last = { now: clock.now(), monotonic: clock.monotonic() }
+  let stall = { ms: 0, until: -Infinity }
+  function look(): number {
+    const { now, monotonic } = { now: clock.now(), monotonic: clock.monotonic() }
+    const ms = Math.max(now - last.now, monotonic - last.monotonic) - beatMs
+    const before = last.monotonic < stall.until ? stall.ms : 0
+    if (ms > shortestStallMs) stall = { ms: before + ms, until: monotonic + readMs }
+    last = { now, monotonic }
+    return monotonic < stall.until ? stall.ms : 0
+  }
+  const timer = setInterval(look, beatMs).unref()
+  return { waitedMs: look, stop: () => clearInterval(timer) }
 }

@@ -11,10 +11,12 @@ import {
   mountHealth,
   mountMetrics,
   mountPluginRoutes,
+  watchStalls,
   type Endpoint,
   type RateCounters,
   type SchemaCache,
   type SecurityHeaders,
+  type Stalls,
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
 import { type ReleaseTerms, readTrustedProxies, systemConnection } from '../host/index.ts'
@@ -35,6 +37,7 @@ export interface Shared {
   readonly rateCounters: RateCounters
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
+  readonly stalls: Stalls
 }
 
 export interface Living {
@@ -55,6 +58,7 @@ export async function openShared(
   const { system, clock } = host
   const trustedProxies = readTrustedProxies(host.variables)
   const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
+  const stalls = watchStalls()
   const issuer = openTokenIssuer({
     system,
     keys,
@@ -63,6 +67,7 @@ export async function openShared(
     issuer: identity.issuer,
     settings: () => terms().settings,
     feed,
+    stalledMs: stalls.waitedMs,
   })
   const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
   const plugins = options.plugins ?? (await loadPlugins(host.folder))
@@ -79,6 +84,7 @@ export async function openShared(
     plugins,
     prepareConfig: makeConfigPreparer(host.variables),
     guard,
+    stalls,
     schemas: makeSchemaCache(),
     rateCounters: makeRateCounters(clock),
     trustedProxies,

@@ -65,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
   const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
   opened.defer(() => shared.guard.close())
+  opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())
   opened.defer(writeUses(shared))
   opened.defer(() => runHooks(shared, 'onClosed', undefined))

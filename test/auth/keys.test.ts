@@ -150,6 +150,7 @@ for (const kind of systemKinds) {
     })
 
     test('are withdrawn at once on every server, with all tokens that they signed', async () => {
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // of the rotations before
       const { body: tokens } = await world.token(world.app, { grant_type: 'client_credentials' })
       const old = tokens.access_token
       await Promise.all([world, second].map((server) => use(old, server))) // now both have it in their caches

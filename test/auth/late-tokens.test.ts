@@ -9,6 +9,8 @@ import { openIdentity } from '../../src/host/index.ts'
 import { bearer, issuer, systemKinds } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
+/** Somebody who waits for the answer. */
+const caller = { assertWaiting: async () => undefined }
 const redirectUri = 'https://app.example.com/cb'
 
 for (const kind of systemKinds) {
@@ -67,7 +69,7 @@ for (const kind of systemKinds) {
         const client = await world.addClient({ name, grants: ['password'] })
         const known = (await behind.clients.read(client.id))!
         const form = { username: 'ann', password }
-        const request = { client: known, form, requested: undefined, address: '203.0.113.5' }
+        const request = { client: known, form, requested: undefined, address: '203.0.113.5', caller }
         assert.ok((await grantPassword(behind, request)).accessToken)
         await change(client)
         await assert.rejects(grantPassword(behind, request), refused)
@@ -77,7 +79,7 @@ for (const kind of systemKinds) {
         const client = await world.addClient({ name, grants: ['authorization_code'], redirectUris: [redirectUri] })
         const known = (await behind.clients.read(client.id))!
         const redeem = (form: Readonly<Record<string, string>>) =>
-          grantAuthorizationCode(behind, { client: known, form, requested: undefined, address: '' })
+          grantAuthorizationCode(behind, { client: known, form, requested: undefined, address: '', caller })
         assert.ok((await redeem(await storeCode(client.id))).accessToken)
         await change(client)
         await assert.rejects(redeem(await storeCode(client.id)), refused)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openListener, watchPressure, type Generation } from '../../src/runtime/index.ts'
+import { openListener, watchPressure, watchStalls, type Generation } from '../../src/runtime/index.ts'
 import { send } from '../support/send.ts'
 
 const generation: Generation = {
@@ -43,5 +43,32 @@ test('an event loop that is late all the time is pressure; it is over when the l
     assert.deepEqual(changes.slice(0, 2), [true, false])
   } finally {
     pressure.stop()
+  }
+})
+
+test('a stall is noticed by either clock, and counts until what came during it has been read', () => {
+  const time = { now: 1_000_000, monotonic: 0 }
+  const pass = (wall: number, monotonic = wall) => {
+    time.now += wall
+    time.monotonic += monotonic
+  }
+  const stalls = watchStalls({ now: () => time.now, monotonic: () => time.monotonic })
+  try {
+    pass(900)
+    assert.equal(stalls.waitedMs(), 0)
+    pass(20_500)
+    assert.equal(stalls.waitedMs(), 20_000)
+    pass(1000)
+    assert.equal(stalls.waitedMs(), 20_000)
+    pass(5500, 100) // the machine was suspended
+    for (let beat = 0; beat < 6; beat++) {
+      assert.equal(stalls.waitedMs(), 25_000)
+      pass(500)
+    }
+    assert.equal(stalls.waitedMs(), 0)
+    pass(-3_600_000, 500) // somebody set the clock
+    assert.equal(stalls.waitedMs(), 0)
+  } finally {
+    stalls.stop()
   }
 })

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { isWaypostError, sha256 } from '../../kit/index.ts'
 import { loginClientId } from '../account/clients.ts'
+import { watchCaller } from '../token/caller.ts'
 import { refreshTokens } from '../token/refresh.ts'
 import { countAttempt, takeBackAttempt, type Attempt } from '../account/throttle.ts'
 import { type IssuedTokens, type TokenIssuer, assertGranteeActive, prepareFamily } from '../token/tokens.ts'
@@ -15,8 +17,8 @@ export interface Login {
    * @throws WP_AUTH_LOGIN, WP_AUTH_THROTTLED, WP_AUTH_BUSY
    */
   logIn(attempt: Attempt & { password: string }): Promise<IssuedTokens>
-  /** Renews the tokens of a login. @throws OAuthError invalid_grant */
-  renew(refreshToken: string): Promise<IssuedTokens>
+  /** Renews the tokens of a login. @throws OAuthError invalid_grant; WP_AUTH_CALLER_GONE, WP_AUTH_REQUEST_LATE */
+  renew(refreshToken: string, request: FastifyRequest): Promise<IssuedTokens>
 }
 
 export function makeLogin(issuer: TokenIssuer): Login {
@@ -26,7 +28,8 @@ export function makeLogin(issuer: TokenIssuer): Login {
       const scopes = await loadUserScopes(issuer.system.db, user.id)
       return issueForPassword(issuer, user, { clientId: loginClientId, scopes, refresh: true })
     },
-    renew: (refreshToken) => refreshTokens(issuer, { refreshToken, clientId: loginClientId }),
+    renew: (refreshToken, request) =>
+      refreshTokens(issuer, { refreshToken, clientId: loginClientId, caller: watchCaller(issuer, request) }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { SystemTables } from '../../store/index.ts'
 import { type ClientRecord, loadGrantableScopes } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
 import { OAuthError } from '../errors.ts'
+import type { Caller } from '../token/caller.ts'
 import { revokeWithin } from '../token/revoke.ts'
 import { assertGranteeActive, prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { type GrantRequest, requireParameter } from './oauth-request.ts'
@@ -17,8 +18,9 @@ type Code = SystemTables['waypost_code']
  */
 export async function grantAuthorizationCode(
   issuer: TokenIssuer,
-  { client, form }: GrantRequest,
+  { client, form, caller }: GrantRequest,
 ): Promise<IssuedTokens> {
+  await caller.assertWaiting()
   const hash = sha256(requireParameter(form, 'code'))
   const code = await issuer.system.db
     .selectFrom('waypost_code')
@@ -29,7 +31,7 @@ export async function grantAuthorizationCode(
   if (code === undefined) throw invalidGrant('The code is unknown, or was issued to another client')
   checkRedirectUri(code, client, form['redirect_uri'])
   checkVerifier(code, form['code_verifier'])
-  if (code.used_at !== null) throw await refuseReuse(issuer, code)
+  if (code.used_at !== null) throw await refuseReuse(issuer, code, caller)
   if (code.expires_at <= issuer.clock.now()) throw invalidGrant('The code has expired')
   const scopes = await loadLeftScopes(issuer, client, code)
   const grantee = { userId: code.user_id, clientId: client.id, scopes }
@@ -40,9 +42,10 @@ export async function grantAuthorizationCode(
     await assertGranteeActive(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })
     if (!(await use(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
     await prepared.store(trx)
+    await caller.assertWaiting()
     return true
   })
-  if (!isFirst) throw await refuseReuse(issuer, code)
+  if (!isFirst) throw await refuseReuse(issuer, code, caller)
   return { ...prepared.issued, separator: code.separator }
 }
 
@@ -92,7 +95,7 @@ async function use(
 }
 
 /** Takes back what a code was exchanged for that comes again: somebody else has it (RFC 6749 §4.1.2). */
-async function refuseReuse(issuer: TokenIssuer, { hash }: Code): Promise<OAuthError> {
+async function refuseReuse(issuer: TokenIssuer, { hash }: Code, caller: Caller): Promise<OAuthError> {
   await issuer.system.transaction(async (trx) => {
     const family = await trx
       .selectFrom('waypost_code as code')
@@ -103,6 +106,7 @@ async function refuseReuse(issuer: TokenIssuer, { hash }: Code): Promise<OAuthEr
       .executeTakeFirst()
     if (family === undefined) return
     await revokeWithin(issuer.system, trx, { which: { familyId: family.id }, now: issuer.clock.now() })
+    await caller.assertWaiting()
   })
   await issuer.noticeChanges()
   return invalidGrant('The code was used before; every token that it was exchanged for is now revoked')

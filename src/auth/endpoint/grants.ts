@@ -36,10 +36,10 @@ async function grantClientCredentials(issuer: TokenIssuer, { client, requested }
 /** RFC 6749 §6. */
 async function grantRefreshToken(
   issuer: TokenIssuer,
-  { client, form, requested }: GrantRequest,
+  { client, form, requested, caller }: GrantRequest,
 ): Promise<IssuedTokens> {
   const refreshToken = requireParameter(form, 'refresh_token')
-  return refreshTokens(issuer, { refreshToken, clientId: client.id, scopes: requested?.scopes })
+  return refreshTokens(issuer, { refreshToken, clientId: client.id, scopes: requested?.scopes, caller })
 }
 
 /** RFC 6749 §4.3, for clients that were given this grant: a name and password, throttled as every other login. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { KnownClient } from '../account/client-lookup.ts'
 import { OAuthError } from '../errors.ts'
+import type { Caller } from '../token/caller.ts'
 import type { TokenIssuer, IssuedTokens } from '../token/tokens.ts'
 import { authenticateClient, readForm, type Form } from './client-authentication.ts'
 import type { RequestedScopes } from '../account/scopes.ts'
@@ -69,6 +70,7 @@ export interface GrantRequest {
   readonly requested: RequestedScopes | undefined
   /** Where the request came from. */
   readonly address: string
+  readonly caller: Caller
 }
 
 /** Turns a token request into tokens. @throws OAuthError */

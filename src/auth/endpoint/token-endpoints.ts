@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
 import { invalidClient, OAuthError } from '../errors.ts'
+import { watchCaller } from '../token/caller.ts'
 import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { Form } from './client-authentication.ts'
 import { grants } from './grants.ts'
@@ -15,6 +16,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
     method: 'POST',
     url: '/authorization/token',
     async handler(request) {
+      const caller = watchCaller(issuer, request)
       const { form, resources, authenticate } = readOAuthRequest(issuer, request)
       const grantType = requireParameter(form, 'grant_type')
       const grant = grants.get(grantType)
@@ -25,7 +27,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       }
       assertResources(resources, issuer.issuer)
       const requested = readScopeParameter(form)
-      const issued = await grant(issuer, { client, form, requested, address: request.ip })
+      const issued = await grant(issuer, { client, form, requested, address: request.ip, caller })
       return tokenAnswer(issued, issued.separator ?? requested?.separator ?? ' ')
     },
   })

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 import { signAccessToken, type SignedToken } from './access-token.ts'
+import type { Caller } from './caller.ts'
 import { loadSharedScopes } from '../account/clients.ts'
 import { OAuthError } from '../errors.ts'
 import { revokeWithin } from './revoke.ts'
@@ -12,6 +13,7 @@ import { storeAccessToken, storeRefreshToken, type IssuedTokens, type TokenIssue
 export interface RefreshRequest {
   readonly refreshToken: string
   readonly clientId: string
+  readonly caller: Caller
   /** A narrower scope than was granted; undefined for all of it. */
   readonly scopes?: readonly string[] | undefined
 }
@@ -27,15 +29,20 @@ interface Family {
  * Rotates a refresh token (RFC 9700 §4.14.2). The successor is derived from its predecessor and only its hash is
  * stored, so that a client whose answer was lost gets the same one within the grace. Any other second use revokes the
  * family.
- * @throws OAuthError invalid_grant, invalid_scope
+ * @throws OAuthError invalid_grant, invalid_scope; WP_AUTH_CALLER_GONE, WP_AUTH_REQUEST_LATE
  */
 export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest): Promise<IssuedTokens> {
+  await request.caller.assertWaiting()
   const family = await findFamily(issuer, request)
   const scopes = await grantedScopes(issuer, family, request)
   const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
   // Signed before the transaction, which holds the family's row.
   const token = await signAccessToken(issuer, grantee, issuer.settings().token_lifetime)
-  const refreshToken = await issuer.system.transaction((trx) => rotate(issuer, trx, { request, family, token, scopes }))
+  const refreshToken = await issuer.system.transaction(async (trx) => {
+    const rotated = await rotate(issuer, trx, { request, family, token, scopes })
+    await request.caller.assertWaiting()
+    return rotated
+  })
   if (refreshToken === undefined) {
     await issuer.noticeChanges()
     throw new OAuthError(

@@ -15,6 +15,8 @@ export interface TokenIssuer extends TokenSigner {
   readonly refreshKeys: readonly Buffer[]
   readonly clients: ClientLookup
   readonly writer: TokenWriter
+  /** For how long requests that are read now may have waited while this process did not run, in milliseconds. */
+  stalledMs(): number
   /** Makes this process notice at once what it changed. */
   noticeChanges(): Promise<void>
 }
@@ -192,15 +194,18 @@ export interface TokenIssuerOptions extends TokenSigner {
   settings(): Settings
   /** Of a server: what is remembered keeps in step with System, and what is changed here counts here at once. */
   readonly feed?: Feed
+  /** Of a server: see `TokenIssuer`. */
+  readonly stalledMs?: () => number
 }
 
-export function openTokenIssuer({ feed, secrets, ...options }: TokenIssuerOptions): TokenIssuer {
+export function openTokenIssuer({ feed, secrets, stalledMs = () => 0, ...options }: TokenIssuerOptions): TokenIssuer {
   const { system } = options
   return {
     ...options,
     refreshKeys: secrets.deriveKeys('refresh'),
     clients: openClients(system, feed),
     writer: makeTokenWriter(system),
+    stalledMs,
     // Nothing that is remembered counts while the feed cannot be read.
     noticeChanges: async () => feed?.catchUp().catch(() => undefined),
   }

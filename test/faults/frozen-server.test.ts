@@ -1,0 +1,132 @@
+// A server that freezes (SIGSTOP) while callers ask it for tokens, give up, and ask another server of the same System.
+import assert from 'node:assert/strict'
+import { execFileSync, fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
+import { callback, obtainCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
+import { commandKinds } from '../support/forms.ts'
+import { send } from '../support/send.ts'
+import { basic, bearer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import type { Order } from './mortal-server.ts'
+
+for (const kind of commandKinds) {
+  describe(`a server that is frozen, on ${kind}`, () => {
+    let world: World
+    let child: ChildProcess
+    let port: number
+    before(async () => {
+      world = await openWorld(kind)
+      child = fork(path.join(import.meta.dirname, 'mortal-server.ts'), {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      })
+      const { folder, variables } = world.host
+      child.send({ folder, variables, config: { refresh_grace: '5s' } } satisfies Order)
+      port = ((await once(child, 'message')) as [{ port: number }])[0].port
+    })
+    after(async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+      await world.close()
+    })
+
+    const begin = async () => (await world.token(world.app, { grant_type: 'client_credentials' })).body.refresh_token
+    const refreshForm = (token: string) => ({ grant_type: 'refresh_token', refresh_token: token })
+    const refresh = async (token: string): Promise<string> => {
+      const { status, text, body } = await world.token(world.app, refreshForm(token))
+      assert.equal(status, 200, text)
+      return body.refresh_token
+    }
+    const askChild = (form: Readonly<Record<string, string>>) =>
+      send(port, {
+        method: 'POST',
+        path: '/authorization/token',
+        headers: { ...basic(world.app.id, world.app.secret), 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(form).toString(),
+      })
+    const freeze = async () => {
+      child.kill('SIGSTOP')
+      await until('it is frozen', isFrozen)
+    }
+    const isFrozen = async () =>
+      execFileSync('ps', ['-o', 'state=', '-p', String(child.pid)], { encoding: 'utf8' })[0] === 'T'
+    /** Lets it go on, until what it read before has been processed. */
+    const wake = async () => {
+      child.kill('SIGCONT')
+      const other = await begin()
+      await until('it answers', async () => (await askChild(refreshForm(other))).status === 200)
+    }
+    const leave = (socket: Socket) => void socket.destroy()
+
+    test('does nothing for a refresh whose caller has gone', async () => {
+      const first = await begin()
+      await freeze()
+      leave(await post(port, world.app, refreshForm(first)))
+      const second = await refresh(first)
+      const third = await refresh(second)
+      await wake()
+      await refresh(third)
+    })
+
+    test('does nothing for a refresh that it had begun when its caller went', async () => {
+      const first = await begin()
+      const armed = once(child, 'message')
+      child.send({ stopAt: '^begin' } satisfies Order)
+      await armed
+      const socket = await post(port, world.app, refreshForm(first))
+      await until('it is frozen', isFrozen)
+      leave(socket)
+      await pause(2000) // so long that it looks at the connection anew
+      const third = await refresh(await refresh(first))
+      await wake()
+      await refresh(third)
+    })
+
+    test('does nothing for a code whose caller has gone', async () => {
+      const site = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
+      const code = await obtainCode(world, requestOf(site))
+      const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
+      await freeze()
+      leave(await post(port, site, form))
+      const { body } = await world.token(site, form)
+      await wake()
+      assert.equal((await world.send('GET /any', { headers: bearer(body.access_token) })).status, 200)
+    })
+
+    test('refuses a refresh that waited longer than refresh_grace, and leaves its token as it is', async () => {
+      const login = await world.logIn({ json: { username: 'ann', password } })
+      const renewal = { method: 'PUT', path: '/consumer/login', body: { refresh_token: login.body.refresh_token } }
+      const first = await begin()
+      await freeze()
+      const late = [askChild(refreshForm(first)), send(port, renewal)]
+      await pause(7000)
+      child.kill('SIGCONT')
+      for (const answer of await Promise.all(late)) {
+        assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text)
+      }
+      await until('it serves again', async () => (await send(port, renewal)).status === 200)
+      assert.equal((await askChild(refreshForm(first))).status, 200)
+    })
+  })
+}
+
+/** Sends a request whose answer nobody reads; the system has it, whether the server runs or not. */
+async function post(port: number, app: Credentials, form: Readonly<Record<string, string>>): Promise<Socket> {
+  const body = new URLSearchParams(form).toString()
+  const lines = [
+    'POST /authorization/token HTTP/1.1',
+    'host: localhost',
+    `authorization: ${basic(app.id, app.secret).authorization}`,
+    'content-type: application/x-www-form-urlencoded',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined) // it is closed without a word
+  await new Promise((resolve) => void socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, resolve))
+  return socket
+}
