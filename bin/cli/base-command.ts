@@ -1,11 +1,9 @@
 import { Command } from '@oclif/core/command'
 import type * as Interfaces from '@oclif/core/interfaces'
 import { boolean } from '@oclif/core/flags'
-import { describeError, exitCodeOf } from './describe-error.ts'
+import { describeError, exitCodeOf, noticeLostReader, errorJson } from './report-error.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
-import { noticeLostReader } from './notice-lost-reader.ts'
-import { errorJson } from './report-error.ts'
 import { Signals } from './signals.ts'
 
 const group = 'GLOBAL'

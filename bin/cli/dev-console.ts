@@ -4,8 +4,7 @@ import { describeFailure, formatAnswered, formatLogged, formatMs, hideSecrets, l
 import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
-import { hasColour, paint } from './paint.ts'
-import { plural } from './plural.ts'
+import { hasColour, paint, plural } from './format.ts'
 import { PrintedProblems } from './printed-problems.ts'
 import { widthOf } from './print-diagnostics.ts'
 

@@ -1,6 +1,6 @@
 import { isWaypostError, messageOf, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole } from '../../src/project/index.ts'
-import { paint } from './paint.ts'
+import { paint } from './format.ts'
 
 type Answered = Parameters<DevConsole['answered']>[0]
 type Logged = Parameters<DevConsole['logged']>[0]

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../src/kit/index.ts'
 import type { AttemptReport } from '../../src/operate/index.ts'
 import { formatMs, hideSecrets } from './dev-lines.ts'
-import { paint } from './paint.ts'
+import { paint } from './format.ts'
 
 /** One attempt in the log of `dev`: sign, event, endpoint, answer, how long it took, and what follows a failure. */
 export function formatDelivered(attempt: AttemptReport): string {

@@ -1,6 +1,6 @@
 import { CommandHelp, Help } from '@oclif/core/help'
 import type { Config } from '@oclif/core/config'
-import { hasColour } from './paint.ts'
+import { hasColour } from './format.ts'
 
 const start = [
   ['waypost init todo', 'a new project that runs at once'],

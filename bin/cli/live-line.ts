@@ -1,4 +1,4 @@
-import { hasColour } from './paint.ts'
+import { hasColour } from './format.ts'
 
 /** Up one row, to its start, and nothing left in it. */
 const rewind = '\u001B[1A\r\u001B[2K'

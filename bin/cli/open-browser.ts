@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { messageOf } from '../../src/kit/index.ts'
+import { errors } from './errors.ts'
 
 /** Opens an address in the browser of whoever sits here. @param onFailed called when nothing could be started */
 export function openBrowser(url: string, onFailed: (reason: string) => void): void {
@@ -16,4 +18,25 @@ export function browserCommand(url: string, platform: NodeJS.Platform): readonly
   if (platform === 'darwin') return ['open', url]
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
   return ['xdg-open', url]
+}
+
+export interface OpenInspector {
+  /** Where a debugger attaches. */
+  readonly url: string
+  close(): void
+}
+
+/** Lets a debugger of this machine attach to this process. @throws WP_CLI_INSPECT */
+export async function openInspector(port: number): Promise<OpenInspector> {
+  const inspector = await import('node:inspector')
+  const before = inspector.url() // by NODE_OPTIONS
+  if (before !== undefined) return { url: before, close: () => undefined }
+  try {
+    inspector.open(port, '127.0.0.1')
+  } catch (cause) {
+    throw errors.WP_CLI_INSPECT({ port, reason: messageOf(cause) }, { cause })
+  }
+  const url = inspector.url()
+  if (url === undefined) throw errors.WP_CLI_INSPECT({ port, reason: 'something listens there already' })
+  return { url, close: () => inspector.close() }
 }

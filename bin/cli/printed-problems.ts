@@ -1,6 +1,6 @@
 import { messageOf, type Diagnostic } from '../../src/kit/index.ts'
 import { describeFailure } from './dev-lines.ts'
-import { plural } from './plural.ts'
+import { plural } from './format.ts'
 
 /** Problems of one look at the files. */
 export interface Problems {

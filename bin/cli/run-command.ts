@@ -2,7 +2,7 @@ import type { Config } from '@oclif/core/config'
 import { nearest } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 import type { WaypostHelp } from './help.ts'
-import { noticeLostReader } from './notice-lost-reader.ts'
+import { noticeLostReader } from './report-error.ts'
 
 const globalFlags = new Set(['--no-color', '--verbose'])
 const helpFlags = new Set(['--help', '-h'])

@@ -1,7 +1,6 @@
 import { toPrintable, shortId } from '../../src/kit/index.ts'
 import type { ServerOutcome } from '../../src/operate/index.ts'
-import { paint } from './paint.ts'
-import { plural } from './plural.ts'
+import { paint, plural } from './format.ts'
 import { wrap } from './print-diagnostics.ts'
 
 export interface Served {

@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { messageOf } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -16,4 +16,9 @@ export async function writeOutput(text: string, file: string | undefined): Promi
     throw errors.WP_CLI_OUTPUT({ file, reason: messageOf(cause) }, { cause })
   }
   return true
+}
+
+/** Waits until a signal is aborted, if it is not yet. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -8,6 +8,8 @@ import {
   type Guard,
   type OwnAccount,
   type TokenIssuer,
+  listOwnGrants,
+  withdrawGrant,
 } from '../auth/index.ts'
 import { admitCallers, limitBodies, mostBytesOfStrangers, storeNothing, writeTime } from './callers.ts'
 
@@ -91,4 +93,27 @@ export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
 
 function view({ createdAt, ...account }: OwnAccount) {
   return { ...account, created: writeTime(createdAt) }
+}
+
+/** `/consumer/grant`: what the caller let clients of others do on his behalf. */
+export function mountGrants({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
+  return async (app) => {
+    storeNothing(app)
+    const callerOf = admitCallers(app, guard, { login: true })
+    app.get('/consumer/grant', async (request) => {
+      const grants = await listOwnGrants(issuer.system, callerOf(request).id, issuer.clock.now())
+      return {
+        entry: grants.map(({ client, scopes, since, usedAt }) => ({
+          client,
+          scopes,
+          since: writeTime(since),
+          last_used: writeTime(usedAt),
+        })),
+      }
+    })
+    app.delete<{ Params: { client: string } }>('/consumer/grant/:client', async (request, reply) => {
+      await withdrawGrant(issuer, callerOf(request).id, request.params.client)
+      return reply.code(204).send()
+    })
+  }
 }

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { makeLogin, type Guard, type TokenIssuer } from '../auth/index.ts'
-import { mountAccount, mountRegistration } from './account-endpoints.ts'
+import { mountAccount, mountRegistration, mountGrants } from './account-endpoints.ts'
 import { mountClients } from './client-endpoints.ts'
-import { mountGrants } from './grant-endpoints.ts'
 import { mountLogin } from './login-endpoints.ts'
 import { mountTokens } from './token-endpoints.ts'
 

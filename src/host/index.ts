@@ -36,7 +36,7 @@ export { type LedgerRow, isClaimed, keepLedger, loadLedger, type Ledger, leaseMs
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
 export { makeLogger } from './make-logger.ts'
 export { makeValueRedactor } from './redact-line.ts'
-export { resolveEnv } from './resolve-env.ts'
+export { resolveEnv } from './read-variables.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'
 export { readConnectionLimit, readOpsAddress, readPressureLimit, readStopping } from './read-host-settings.ts'

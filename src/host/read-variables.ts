@@ -1,5 +1,16 @@
-import { isAddressRange, variable, type Variables } from '../kit/index.ts'
+import {
+  isAddressRange,
+  variable,
+  type Variables,
+  describeMismatch,
+  parseVariable,
+  type VariableValue,
+  shortId,
+} from '../kit/index.ts'
 import { errors } from './errors.ts'
+import type { EnvValues } from '../contract/index.ts'
+import type { StoredRelease } from '../release/index.ts'
+import type { Host } from './host.ts'
 
 /** The port to listen on: the given one, else what the variable says, else 3000. @throws WP_SERVER_NUMBER */
 export function readPort(variables: Variables, given: number | undefined, name = 'PORT'): number {
@@ -38,4 +49,34 @@ export function readTrustedProxies(variables: Variables): readonly string[] {
 /** Not every address: whoever trusts all believes every caller. */
 function isProxies(text: string): boolean {
   return isAddressRange(text) && !/\/0+$/.test(text)
+}
+
+/**
+ * Reads the variables that a release declares for its actions, and checks that every other variable it needs is set.
+ * Secret values are left out of the host's log from then on.
+ * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE
+ */
+export function resolveEnv(
+  { variables, logSecrets }: Pick<Host, 'variables' | 'logSecrets'>,
+  { id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>,
+): EnvValues {
+  const used = Object.entries(manifest.variables)
+  const missing = used.filter(([name, { optional }]) => !optional && variable(variables, name) === undefined)
+  if (missing.length > 0) {
+    const names = missing.map(([name]) => name).join(', ')
+    throw errors.WP_SERVER_VARIABLE({ variables: names, release: shortId(id) })
+  }
+  const env: [string, VariableValue][] = []
+  for (const [name, { declared }] of used) {
+    if (declared === undefined) continue
+    const text = variable(variables, name)
+    const value = text === undefined ? declared.default! : parseVariable(text, declared.type)
+    if (value === undefined) {
+      const parameters = { name, mismatch: describeMismatch(declared, text!), release: shortId(id) }
+      throw errors.WP_SERVER_VARIABLE_TYPE(parameters)
+    }
+    if (declared.secret) logSecrets.add(String(value))
+    env.push([name, value])
+  }
+  return Object.freeze(Object.fromEntries(env)) as EnvValues
 }

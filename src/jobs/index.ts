@@ -11,7 +11,7 @@ export type { CronOptions, ServedCronjobs } from './cronjobs/serve-cronjobs.ts'
 export { startDelivering, type DeliveringOptions } from './deliver.ts'
 export type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 export type { Execution, ExecuteRequest } from './execute-events.ts'
-export { keepPruning } from './retention/keep-pruning.ts'
+export { keepPruning } from './retention/open-pruner.ts'
 export { openPruner } from './retention/open-pruner.ts'
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {

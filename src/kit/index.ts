@@ -2,8 +2,8 @@
 // May import nothing of Waypost. Keep it small: a thing that only two rooms need lives in the lower of the two.
 export { isOfAction, markOfAction } from './action-log.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
-export { bodylessStatuses } from './bodyless-statuses.ts'
-export { systemClock, type Clock } from './clock.ts'
+export { bodylessStatuses } from './http.ts'
+export { systemClock, type Clock } from './time.ts'
 export { isConflict, readConflict, type Conflict } from './conflict.ts'
 export {
   describeMismatch,
@@ -15,23 +15,23 @@ export {
   type VariableValue,
 } from './declared-variable.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
-export { formatDuration, parseDuration } from './duration.ts'
+export { formatDuration, parseDuration } from './time.ts'
 export { passOn, readEnvFile, readEnvironment, refreshEnvironment, variable, type Variables } from './environment.ts'
 export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
-export { formatAnnotations } from './format-annotations.ts'
+export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
 export { isStorable, joinWords, shortId, toPrintable, toStorable, wrapWords } from './text.ts'
 export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'
 export { isUuid, makeId, makeSecret, makeSortedId, makeUuid, sha256, startOfSortedIds } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
-export { isJsonType } from './media-type.ts'
+export { isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
 export { type SettingProblem } from './parse-setting.ts'
 export { hasReferences, parseReferences, resolveReferences } from './references.ts'
 export { isTimezone, parseCronjobTimeout, parseSchedule, type Schedule } from './schedule.ts'
 export { defaultSettings, parseSettings } from './settings.ts'
-export { parseSince, type Since } from './since.ts'
+export { parseSince, type Since } from './time.ts'
 export { settingsTable, type SettingRow, type Settings } from './settings-table.ts'
 export {
   installation,

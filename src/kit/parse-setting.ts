@@ -1,5 +1,5 @@
 import { isAddressRange } from './address.ts'
-import { parseDuration, parseSize } from './duration.ts'
+import { parseDuration, parseSize } from './time.ts'
 import { nearest } from './nearest.ts'
 import type { SettingRow } from './settings-table.ts'
 

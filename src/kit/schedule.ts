@@ -1,4 +1,4 @@
-import { parseDuration } from './duration.ts'
+import { parseDuration } from './time.ts'
 
 /** A crontab schedule, read: which minutes of which days. */
 export interface Schedule {

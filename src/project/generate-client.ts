@@ -1,7 +1,9 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { installation } from '../kit/index.ts'
-import { describeApi, type DescribeOptions } from './describe-api.ts'
+import { installation, variable, type Diagnostic, type Variables } from '../kit/index.ts'
+import { makeOpenApi, type OpenApi } from '../runtime/index.ts'
+import { findProject } from './find-project.ts'
+import { assertDefinition, loadProject } from './load-project.ts'
 
 /** The part that is used of what `npm run build` bundles from the package oazapfts and the TypeScript compiler. */
 interface ClientGenerator {
@@ -31,4 +33,23 @@ function withoutTuples(value: unknown): unknown {
     ? { ...rest, items: { anyOf: [...prefixItems, ...(rest.items === false ? [] : [rest.items ?? {}])] } }
     : value
   return Object.fromEntries(Object.entries(tuple).map(([key, inner]) => [key, withoutTuples(inner)]))
+}
+
+export interface DescribeOptions {
+  readonly folder: string
+  /** `WAYPOST_BASE_URL` among them says where callers reach the API. */
+  readonly variables: Variables
+  onDiagnostics(diagnostics: readonly Diagnostic[]): void
+}
+
+/**
+ * The API of a project as OpenAPI 3.1, the same that a server describes at `/openapi.json`. No code of the project runs.
+ * @throws WP_PROJECT_BROKEN after the diagnostics were reported; WP_SERVER_BASE_URL
+ */
+export async function describeApi({ folder, variables, onDiagnostics }: DescribeOptions): Promise<OpenApi> {
+  const project = findProject(folder)
+  const definition = assertDefinition(await loadProject(project), onDiagnostics)
+  const baseUrl = variable(variables, 'WAYPOST_BASE_URL')
+  const { readBaseUrl } = await import('../host/index.ts')
+  return makeOpenApi({ ...definition, name: project.name }, { serverUrl: readBaseUrl(baseUrl) })
 }

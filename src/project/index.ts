@@ -3,7 +3,7 @@
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
 import type { Rollback, RollbackOptions } from './deploy/roll-back-target.ts'
-import type { DescribeOptions } from './describe-api.ts'
+import type { DescribeOptions } from './generate-client.ts'
 import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
 import type { DoctorOptions, DoctorReport } from './doctor.ts'
@@ -16,7 +16,7 @@ import type { OpenApi } from '../runtime/index.ts'
 export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 export type { DeployPlan, PlannedTarget, PlanOptions } from './deploy/make-plan.ts'
 export type { Rollback, RollbackOptions, RollbackPlan } from './deploy/roll-back-target.ts'
-export type { DescribeOptions } from './describe-api.ts'
+export type { DescribeOptions } from './generate-client.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'
 export type { DevServer } from './dev.ts'
 export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-console.ts'
@@ -72,7 +72,7 @@ export async function planDeployment(options: PlanOptions): Promise<DeployPlan> 
 }
 
 export async function describeApi(options: DescribeOptions): Promise<OpenApi> {
-  return (await import('./describe-api.ts')).describeApi(options)
+  return (await import('./generate-client.ts')).describeApi(options)
 }
 
 export async function generateClient(options: DescribeOptions): Promise<string> {

@@ -1,8 +1,7 @@
-import type { System } from '../store/index.ts'
-import { releaseId, writeManifest } from './hash.ts'
+import type { System, SystemTables } from '../store/index.ts'
+import { releaseId, writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
 import { assertActive, findActive, lockActive, recordActivation, type Actor } from './history.ts'
-import type { BuiltRelease } from './manifest.ts'
-import { storeArtifacts } from './store-content.ts'
+import type { Transaction } from 'kysely'
 
 export interface ActivateOptions {
   /** Who deploys, for the list of releases. */
@@ -46,4 +45,31 @@ export async function activateRelease(
     await recordActivation(system, trx, { id, kind: 'deploy', ...options, previous: active?.id })
     return { id, activated: true }
   })
+}
+
+const batch = 100
+
+/** Stores the artifacts that are missing. One whose stored content is different was damaged, and is stored again. */
+export async function storeArtifacts(
+  system: System,
+  trx: Transaction<SystemTables>,
+  artifacts: readonly Artifact[],
+): Promise<void> {
+  for (let start = 0; start < artifacts.length; start += batch) {
+    const chunk = artifacts.slice(start, start + batch)
+    const hashes = chunk.map(({ hash }) => hash)
+    const stored = await trx
+      .selectFrom('waypost_artifact')
+      .select(['hash', 'content'])
+      .where('hash', 'in', hashes)
+      .execute()
+    const sound = new Map(stored.map(({ hash, content }) => [hash, content]))
+    const wanted = chunk.filter(({ hash, content }) => sound.get(hash) !== content)
+    if (wanted.length === 0) continue
+    await trx
+      .insertInto('waypost_artifact')
+      .values(wanted.map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
+      .onConflict((on) => on.column('hash').doUpdateSet({ content: (column) => column.ref('excluded.content') }))
+      .execute()
+  }
 }

@@ -2,15 +2,15 @@
 // May import kit, contract and store.
 export { activateRelease, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
-export { listCameUp, noteCameUp } from './came-up.ts'
+export { listCameUp, noteCameUp } from './list-releases.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
 export { findUses } from './difference/variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
-export { findRelease } from './find-release.ts'
+export { findRelease } from './list-releases.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
-export { releaseId } from './hash.ts'
+export { releaseId } from './manifest.ts'
 export {
   findLackingVariables,
   isAlive,
@@ -19,7 +19,7 @@ export {
   type LackingVariable,
   type LiveServer,
 } from './live-servers.ts'
-export { neededScopes } from './needed-scopes.ts'
+export { neededScopes } from './manifest.ts'
 export {
   pruneDevelopmentReleases,
   pruneReleases,

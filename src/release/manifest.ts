@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import type { DeclaredVariable } from '../kit/index.ts'
+import { type DeclaredVariable, sha256 } from '../kit/index.ts'
 
 /** What a release says, as plain JSON; the same sources give the same text. */
 export interface Manifest {
@@ -97,4 +97,21 @@ export interface Artifact {
 export interface BuiltRelease {
   readonly manifest: Manifest
   readonly artifacts: readonly Artifact[]
+}
+
+/** Returns the text of a manifest that is stored and hashed; keys keep their author's order, which `build` makes the same everywhere. */
+export function writeManifest(manifest: Manifest): string {
+  return JSON.stringify(manifest)
+}
+
+/** Returns the id of a release: the SHA-256 of its manifest's text. */
+export function releaseId(manifest: Manifest): string {
+  return sha256(writeManifest(manifest))
+}
+
+/** The scopes without which some private method of a release cannot be called, or some event not be subscribed to. */
+export function neededScopes({ routes, events }: Manifest): readonly string[] {
+  const methods = routes.flatMap((route) => route.methods).filter((method) => !method.public)
+  const named = [...methods, ...Object.values(events)].flatMap(({ scopes }) => scopes ?? [])
+  return [...new Set(named)].toSorted()
 }

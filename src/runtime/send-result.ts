@@ -2,7 +2,6 @@ import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } fro
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
-import { accepts } from './accepts.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
@@ -159,4 +158,28 @@ const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy'
 function harden(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
   if (html !== 'trusted') reply.headers(sandbox)
+}
+
+/** Whether the header Accept takes a content type (RFC 9110 §12.5.1): the range that names it most closely decides. */
+export function accepts(header: string, type: string): boolean {
+  const essence = type.split(';', 1)[0]!.trim().toLowerCase()
+  let closest = { closeness: 0, isTaken: false }
+  let hasRange = false
+  for (const range of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
+    if (!name.includes('/')) continue
+    hasRange = true
+    const closeness = measure(name, essence)
+    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2)
+    if (closeness > closest.closeness) closest = { closeness, isTaken: quality === undefined || Number(quality) !== 0 }
+  }
+  return !hasRange || closest.isTaken // what is no list of ranges asks for nothing
+}
+
+/** 0 where a range does not name a type. */
+function measure(range: string, essence: string): number {
+  if (range === essence) return 4
+  if (range === 'application/json' && essence.endsWith('+json')) return 3
+  if (range === `${essence.split('/', 1)[0]}/*`) return 2
+  return range === '*/*' ? 1 : 0
 }

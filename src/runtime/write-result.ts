@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream'
 import { bodylessStatuses, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
-import { listDropped } from './list-dropped.ts'
 import { asRawBody } from './raw-body.ts'
 import type { Serializer, Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
@@ -105,4 +104,26 @@ function write(at: Place, serialize: Serializer, body: unknown): string {
 
 function misfit({ action, status }: Place, reason: string, cause?: unknown): Error {
   return errors.WP_RUNTIME_RESULT({ action, status, reason }, { cause })
+}
+
+const mostListed = 20
+
+/** Where a value has fields that what was made of it lacks, as JSON pointers without the first slash: `entry/0/due_date`. */
+export function listDropped(value: unknown, kept: unknown): readonly string[] {
+  const dropped: string[] = []
+  collect(dropped, { value, kept, path: '' })
+  return dropped
+}
+
+function collect(dropped: string[], { value, kept, path }: { value: unknown; kept: unknown; path: string }): void {
+  if (!isObject(value) || !isObject(kept)) return
+  for (const [key, item] of Object.entries(value)) {
+    if (dropped.length >= mostListed) return
+    if (Object.hasOwn(kept, key)) collect(dropped, { value: item, kept: kept[key], path: `${path}${key}/` })
+    else dropped.push(path + key)
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

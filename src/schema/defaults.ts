@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern } from '../kit/index.ts'
-import { mapSubSchemas } from './map-sub-schemas.ts'
+import { mapSubSchemas } from './placed.ts'
 import { followReference, isSchema, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
 
 /**

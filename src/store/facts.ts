@@ -73,3 +73,9 @@ export async function exchangeFact(
   const update = db.updateTable('waypost_system').set({ value: to }).where('name', '=', name).where('value', '=', from)
   return (await update.executeTakeFirstOrThrow()).numUpdatedRows === 1n
 }
+
+/** The database's time, in milliseconds since 1970. */
+export async function loadDatabaseTime(system: System): Promise<number> {
+  const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
+  return now
+}

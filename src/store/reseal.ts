@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
-import { sealedColumns, type SealedColumn } from './sealed-columns.ts'
-import type { Secrets } from './secrets.ts'
+import { sealedColumns, type SealedColumn, type Secrets } from './secrets.ts'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 

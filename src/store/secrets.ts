@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { sha256 } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import type { SealedColumn } from './sealed-columns.ts'
 
 /** Where a sealed value stands: one that is moved to another place does not open. */
 export type SealedPlace = SealedColumn & { readonly row: string }
@@ -78,3 +77,13 @@ function unseal(key: Buffer, sealed: string, place: SealedPlace): string {
 function additionalData(keyId: string, place: SealedPlace): Buffer {
   return Buffer.from(JSON.stringify([keyId, place.table, place.row, place.column]))
 }
+
+/** Every column that holds sealed values, in tables whose rows have an `id`: what `secret:rotate` seals again. */
+export const sealedColumns = [
+  { table: 'waypost_key', column: 'private_jwk' },
+  { table: 'waypost_subscription', column: 'secret' },
+  { table: 'waypost_subscription', column: 'previous_secrets' },
+] as const
+
+/** One of them; nothing is sealed for another place. */
+export type SealedColumn = (typeof sealedColumns)[number]

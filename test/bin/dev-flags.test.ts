@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { browserCommand } from '../../bin/cli/open-browser.ts'
-import { openInspector } from '../../bin/cli/open-inspector.ts'
-import { withDefault } from '../../bin/cli/with-default.ts'
+import { browserCommand, openInspector } from '../../bin/cli/open-browser.ts'
+import { withDefault } from '../../bin/cli/flags.ts'
 
 test('a flag may stand without its value', () => {
   assert.deepEqual(withDefault(['--inspect', '--port', '0'], '--inspect', 9229), ['--inspect=9229', '--port', '0'])

@@ -5,7 +5,7 @@ import type { ConnectionSet } from '../../src/connection/index.ts'
 import type { OpenConnection } from '../../src/contract/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
-import { quietLog } from '../../src/host/quiet-log.ts'
+import { quietLog } from '../../src/host/migrations/migration-databases.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('dispatch', (world) => {

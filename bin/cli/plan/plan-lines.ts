@@ -1,4 +1,4 @@
-import { paint } from '../paint.ts'
+import { paint } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
 import { explainPlan, type PlanLine, type PlanParts, type Remark } from './explain-plan.ts'
 

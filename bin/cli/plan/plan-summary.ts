@@ -1,8 +1,6 @@
 import { toPrintable, shortId } from '../../../src/kit/index.ts'
 import type { DeployPlan, PlannedTarget } from '../../../src/project/index.ts'
-import { formatSpan } from '../format-time.ts'
-import { paint } from '../paint.ts'
-import { plural } from '../plural.ts'
+import { formatSpan, paint, plural } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
 import type { Change } from './explain-plan.ts'
 
@@ -76,4 +74,28 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
     // A command is copied whole: it is never broken.
     `${head}${head.length + 2 + command.length > widthOf(process.stdout) ? '\n    ' : '  '}${paint('cyan', command)}`,
   ]
+}
+
+/** A plan as data; a deployment says the same and more. */
+export function planJson(plan: DeployPlan) {
+  const { id, target, active, changes } = plan
+  return {
+    release: id,
+    target: target.address,
+    active:
+      active === undefined
+        ? null
+        : {
+            id: active.id,
+            activated_at: new Date(active.activatedAt).toISOString(),
+            activated_by: active.activatedBy,
+            message: active.message ?? null,
+          },
+    changes,
+    breaking: countChanges(changes).breaking,
+    breaking_changes: plan.breakingChanges,
+    unheld_scopes: plan.unheldScopes,
+    lacking_variables: plan.lackingVariables,
+    pending_migrations: plan.pendingMigrations,
+  }
 }

@@ -4,8 +4,8 @@ import { makeConfigPreparer, type PluginSet } from '../../plugin/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import type { SystemKind } from '../../store/index.ts'
 import type { Host } from '../host.ts'
-import { quietLog } from '../quiet-log.ts'
 import { errors } from '../errors.ts'
+import type { Log } from '../../contract/index.ts'
 
 export interface ConnectionDatabase {
   // oxlint-disable-next-line typescript/no-explicit-any -- the tables are the project's
@@ -73,4 +73,12 @@ function isThere({ host, release, plugins }: MigrationDatabases, name: string): 
   if (use === undefined || found?.isThere === undefined) return true
   const prepared = makeConfigPreparer(host.variables)(found.config, use.config)
   return !('config' in prepared) || found.isThere(prepared.config, { folder: host.folder })
+}
+
+/** A log for commands, which say what they have to say themselves. */
+export const quietLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
 }

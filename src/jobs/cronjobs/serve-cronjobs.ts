@@ -4,7 +4,6 @@ import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { CronjobReport } from './run-slot.ts'
 import { openCronjobs } from './open-cronjobs.ts'
-import { logReport } from './log-report.ts'
 import { Cron } from './cron.ts'
 
 /** How a server runs cronjobs. */
@@ -60,4 +59,11 @@ export function serveCronjobs({ options, plugins, prepareConfig, registry }: Cro
     },
     stop: () => cron.stop(),
   }
+}
+
+/** One line for each run. */
+export function logReport(logger: Logger, { name, slot, outcome, ms, error }: CronjobReport): void {
+  const line = { cronjob: name, slot: new Date(slot).toISOString(), ms: Math.round(ms) }
+  if (outcome === 'done') logger.info(line, 'a cronjob ran')
+  else logger.error({ ...line, err: error }, 'a cronjob failed')
 }

@@ -2,8 +2,7 @@ import { formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
 import { isClaimed, loadLedger, type Ledger, planCronjobs, type PlannedCronjob, type Host } from '../../host/index.ts'
-import { crontabLine } from './crontab.ts'
-import type { Finding } from './finding.ts'
+import { crontabLine, type Finding } from './finding.ts'
 
 /** Whoever runs cronjobs looks at least each minute; what waits for longer is run by nobody. */
 const lateMs = 3 * 60_000

@@ -3,8 +3,7 @@ import { defaultSettings, formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import { type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { crontabLine, unknownToCron } from './crontab.ts'
-import type { Finding } from './finding.ts'
+import { crontabLine, unknownToCron, type Finding } from './finding.ts'
 
 /** Cron starts it each minute; whoever was not seen for so long is not started. */
 export const lateMs = 3 * 60_000

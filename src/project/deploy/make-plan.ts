@@ -1,10 +1,27 @@
-import type { Diagnostic, Variables } from '../../kit/index.ts'
-import { assertActive, compareManifests, type LiveServer, type ReleaseChange } from '../../release/index.ts'
+import path from 'node:path'
+import {
+  type Diagnostic,
+  type Variables,
+  hasErrors,
+  variable,
+  parseSettings,
+  resolveReferences,
+} from '../../kit/index.ts'
+import {
+  assertActive,
+  compareManifests,
+  type LiveServer,
+  type ReleaseChange,
+  artifactLoader,
+  type Manifest,
+} from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
-import { breakingPolicy } from './breaking-policy.ts'
-import { assertTarget } from './assert-target.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
+import { checkModules } from '../../build/index.ts'
+import { errors } from '../errors.ts'
+import { existsSync } from 'node:fs'
+import type { TargetOptions } from './open-target.ts'
 
 export interface PlanOptions {
   readonly folder: string
@@ -82,7 +99,7 @@ async function makePlan(
   if (survey.id !== survey.active?.id) {
     assertActive(survey.active, options.against)
     // What is active already was loaded before it became so, and the loader takes its time to be loaded itself.
-    await (await import('./assert-loads.ts')).assertLoads(deployable, report)
+    await assertLoads(deployable, report)
   }
   return { target, deployable, plan: describe(survey, { deployable, planned, options }) }
 }
@@ -101,4 +118,41 @@ function describe(survey: TargetSurvey, { deployable, planned, options }: About)
     changes: survey.id === survey.active?.id ? [] : compareManifests(before, after),
     breakingChanges: breakingPolicy([before, after], options.variables),
   }
+}
+
+/** Loads each module once, in a process of its own. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+export async function assertLoads(
+  { release }: Deployable,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): Promise<void> {
+  const broken = await checkModules(release, { loader: artifactLoader })
+  if (!hasErrors(broken)) return
+  report(broken)
+  throw errors.WP_PROJECT_BROKEN({ count: broken.length === 1 ? '1 error' : `${broken.length} errors` })
+}
+
+const embeddedFile = path.join('.waypost', 'system.db')
+
+/** Nothing is looked for longer than it takes to see that there is none. @throws WP_PROJECT_NO_TARGET */
+export function assertTarget({ folder, variables, url }: TargetOptions): void {
+  if (url !== undefined || variable(variables, 'WAYPOST_SYSTEM_URL') !== undefined) return
+  if (!existsSync(path.join(folder, embeddedFile))) throw errors.WP_PROJECT_NO_TARGET()
+}
+
+/**
+ * What holds of changes that break callers: `forbid` where the active release or the one to come says so, so that no
+ * release lifts it for itself. A variable that is not set here leaves it forbidden.
+ */
+export function breakingPolicy(manifests: readonly (Manifest | undefined)[], variables: Variables): 'warn' | 'forbid' {
+  const said = manifests.flatMap((manifest) =>
+    manifest?.config['breaking_changes'] === undefined
+      ? []
+      : [{ breaking_changes: manifest.config['breaking_changes'] }],
+  )
+  const isForbidden = said.some((config) => {
+    const { value, missing } = resolveReferences(config, variables)
+    const { settings, problems } = parseSettings(value)
+    return missing.length > 0 || problems.length > 0 || settings.breaking_changes === 'forbid'
+  })
+  return isForbidden ? 'forbid' : 'warn'
 }

@@ -1,9 +1,10 @@
 import type { MeasureTerms } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import { eventMetrics } from './event-metrics.ts'
-import { formatMetrics } from './format.ts'
+import { formatMetrics, type Metric } from './format.ts'
 import { processMetrics } from './process-metrics.ts'
-import { serverMetrics, type MeasuredServer } from './server-metrics.ts'
+import type { Pressure } from '../../runtime/index.ts'
+import type { Readiness } from '../readiness.ts'
 
 /** What `/metrics` says. Who asks while System is being measured gets the same answer: it is measured once. */
 export function makeMetrics(system: System, server: MetricsServer): () => Promise<string> {
@@ -21,4 +22,31 @@ export interface MetricsServer extends MeasuredServer {
 
 async function measure(system: System, server: MetricsServer): Promise<string> {
   return formatMetrics([...(await eventMetrics(system, server.terms())), ...serverMetrics(server), ...processMetrics()])
+}
+
+export interface MeasuredServer {
+  readonly readiness: Pick<Readiness, 'isBehind'>
+  readonly pressure: Pressure | undefined
+}
+
+/** The server that answers. */
+export function serverMetrics({ readiness, pressure }: MeasuredServer): readonly Metric[] {
+  return [
+    {
+      name: 'waypost_release_behind',
+      type: 'gauge',
+      help: '1 while the active release does not come up on this server, which serves an earlier one or none.',
+      samples: [{ value: readiness.isBehind ? 1 : 0 }],
+    },
+    ...(pressure === undefined
+      ? []
+      : [
+          {
+            name: 'nodejs_eventloop_lag_seconds',
+            type: 'gauge' as const,
+            help: 'How late the event loop was, on average over the last second.',
+            samples: [{ value: pressure.delayMs() / 1000 }],
+          },
+        ]),
+  ]
 }

@@ -26,9 +26,8 @@ import {
 import { openPruner, keepPruning } from '../../jobs/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
 import { Follower } from './follow-activations.ts'
-import { logDeliveries } from './log-deliveries.ts'
-import { logRequests } from './log-requests.ts'
-import { stopAfterStrays } from './stop-after-strays.ts'
+import { logDeliveries, logRequests } from './log-requests.ts'
+import { stopAfterStrays } from '../unhandled-errors.ts'
 import { warnUndelivered } from './warn-undelivered.ts'
 
 export interface ServeOptions {

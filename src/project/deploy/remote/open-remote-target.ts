@@ -15,9 +15,8 @@ import type { DeployTarget, Upload } from '../target.ts'
 import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer, printable } from './check-answer.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
-import { parseServerUrl } from './server-url.ts'
-import { groupUploads } from './group-uploads.ts'
 import { rollbackOver } from './rollback-over.ts'
+import { errors } from './errors.ts'
 
 export interface RemoteTargetOptions {
   readonly url: string
@@ -119,4 +118,48 @@ async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Pr
   }
   const ended = await Promise.allSettled(Array.from({ length: uploadsAtOnce }, worker))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
+}
+
+/** Below what proxies take of one body by default, 1 MB, also where nothing can be compressed. */
+const mostBytes = 700 * 1024
+const mostArtifacts = 500
+
+/** Artifacts in groups that fit into one request each; a large one is alone. */
+export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly Artifact[])[] {
+  const groups: Artifact[][] = []
+  let left = 0
+  for (const artifact of artifacts) {
+    const bytes = Buffer.byteLength(artifact.content)
+    const last = groups.at(-1)
+    if (last === undefined || bytes > left || last.length >= mostArtifacts) {
+      groups.push([artifact])
+      left = mostBytes - bytes
+    } else {
+      last.push(artifact)
+      left -= bytes
+    }
+  }
+  return groups
+}
+
+/** The address of a server, without a slash at its end. Credentials go there: it is https, or on this machine. @throws WP_PROJECT_REMOTE_URL */
+export function parseServerUrl(text: string): string {
+  const url = URL.parse(text)
+  const refuse = (reason: string) => errors.WP_PROJECT_REMOTE_URL({ url: withoutSecrets(text, url), reason })
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw refuse('it is no https address')
+  if (url.username !== '' || url.password !== '') throw refuse('credentials do not stand in it')
+  if (url.search !== '' || url.hash !== '') throw refuse('it has a query or a fragment')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw refuse('credentials are sent over https only, but to this machine')
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}
+
+function withoutSecrets(text: string, url: URL | null): string {
+  if (url === null) return text.slice(0, 200)
+  return Object.assign(new URL(url), { username: '', password: '', search: '', hash: '' }).href
 }

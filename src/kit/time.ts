@@ -1,3 +1,13 @@
+/** Where time comes from; tests pass one that they turn. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. */
+  now(): number
+  /** A clock that never goes back, in milliseconds from an arbitrary start. */
+  monotonic(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
+
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
 
@@ -24,4 +34,17 @@ export function formatDuration(ms: number): string {
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`
   return seconds < 172_800 ? `${Math.ceil(seconds / 3600)} hours` : `${Math.ceil(seconds / 86_400)} days`
+}
+
+/** A moment of the past: so long ago, or a time in milliseconds since 1970. */
+export type Since = { readonly agoMs: number } | { readonly atMs: number }
+
+const isoTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
+
+/** Reads `24h` or an ISO time; one without a zone is local, a day alone begins by UTC. Undefined if it is neither. */
+export function parseSince(text: string): Since | undefined {
+  const agoMs = parseDuration(text)
+  if (agoMs !== undefined) return { agoMs }
+  const atMs = isoTime.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
+  return Number.isNaN(atMs) ? undefined : { atMs }
 }

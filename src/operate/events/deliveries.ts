@@ -1,9 +1,9 @@
 import type { Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
-import type { System, SystemTables } from '../../store/index.ts'
+import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { loadAttempts, type ListedAttempt } from './load-attempts.ts'
-import { resolveSince } from './resolve-since.ts'
+import { loadAttempts, type ListedAttempt, loadAnswers, type AnsweredAttempt } from './load-attempts.ts'
+import { eventErrors, countDead, replayDead, type Replayed } from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
@@ -81,4 +81,44 @@ async function selectDeliveries(system: System, filter: DeliveryFilter) {
       .limit(limit)
       .execute()
   )
+}
+
+export interface FoundDelivery {
+  readonly delivery: ListedDelivery
+  /** The newest hundred, the oldest of them first. */
+  readonly attempts: readonly AnsweredAttempt[]
+}
+
+/** A delivery of anybody with what was answered, for operators. @throws WP_EVENTS_DELIVERY_UNKNOWN */
+export async function findHostDelivery(host: Host, id: string): Promise<FoundDelivery> {
+  const [delivery] = await listHostDeliveries(host, { id, limit: 1 })
+  if (delivery === undefined) throw eventErrors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  return { delivery, attempts: await loadAnswers(host.system, id) }
+}
+
+export interface ReplayRequest {
+  /** Only what died since then. */
+  readonly since: Since
+  readonly event?: string | undefined
+  /** Id of a subscription. */
+  readonly subscription?: string | undefined
+  /** How many at most. */
+  readonly limit: number
+  /** Asked with how many there are, if there are any. */
+  confirm(count: number): Promise<boolean>
+}
+
+/** Has dead deliveries sent anew once somebody has seen how many they are. @returns undefined when nobody wanted it */
+export async function replayHostDead({ system }: Host, request: ReplayRequest): Promise<Replayed | undefined> {
+  const { confirm, limit, since, ...filter } = request
+  const dead = { ...filter, since: await resolveSince(system, since) }
+  const count = await countDead(system, dead)
+  if (count === 0) return { replayed: 0, more: false }
+  if (!(await confirm(count))) return undefined
+  return replayDead(system, { ...dead, limit })
+}
+
+/** The moment in milliseconds since 1970; how long ago something was is meant by the database's clock. */
+export async function resolveSince(system: System, since: Since): Promise<number> {
+  return 'atMs' in since ? since.atMs : (await loadDatabaseTime(system)) - since.agoMs
 }

@@ -1,0 +1,64 @@
+import { styleText } from 'node:util'
+import { readEnvironment, variable, type Variables } from '../../src/kit/index.ts'
+
+/** The only colours that Waypost prints: `red` on "error", `yellow` on "warning", `cyan` on what can be copied. */
+export type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim' | 'bold'
+
+/** Text in a colour, or as it is where the stream takes none: no terminal, `NO_COLOR`, `TERM=dumb`, `--no-color`. */
+export function paint(colour: Colour, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return hasColour(stream) ? styleText(colour, text, { validateStream: false }) : text
+}
+
+/** Pipelines show colours, and have no terminal. */
+function isForced(variables: Variables): boolean {
+  const forced = variable(variables, 'FORCE_COLOR')
+  return forced !== undefined && !['0', 'false'].includes(forced) && variable(variables, 'NO_COLOR') === undefined
+}
+
+export function hasColour(stream: NodeJS.WriteStream): boolean {
+  if (process.argv.includes('--no-color')) return false
+  return stream.isTTY ? stream.hasColors() : isForced(readEnvironment())
+}
+
+/** A count with its noun: `1 route`, `2 routes`, `3 deliveries`. */
+export function plural(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`
+  return `${count} ${/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const
+
+/** A length of time in its largest unit that leaves at least two: `45 s`, `59 min`, `23 h`, `12 days`. */
+export function formatSpan(ms: number): string {
+  const [unit, size] = units.find(([, length]) => ms >= 2 * length) ?? (['s', 1000] as const)
+  const count = Math.max(0, Math.floor(ms / size))
+  return `${count} ${unit}${unit === 'day' && count !== 1 ? 's' : ''}`
+}
+
+/** A day, by UTC: `2026-11-21`. */
+export function formatDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+export interface Ended {
+  readonly tokens: number
+  readonly sessions: number
+  readonly subscriptions?: number
+  readonly clients?: number
+}
+
+/** How much access ended: `2 valid tokens, 1 session`. */
+export function describeEnded({ tokens, sessions, subscriptions = 0, clients = 0 }: Ended): string {
+  const others = [
+    [sessions, 'session'],
+    [clients, 'client'],
+    [subscriptions, 'subscription'],
+  ] as const
+  const counted = others.filter(([count]) => count > 0).map(([count, what]) => plural(count, what))
+  return [plural(tokens, 'valid token'), ...counted].join(', ')
+}
