@@ -20,11 +20,11 @@ export async function ensureTestUser(
   await findOrAdd(host, name, scopes)
 }
 
-/** Subscribes an endpoint to events as a user with every scope that they need. */
+/** Subscribes an endpoint to events as a user with every scope that they need. @returns the id of the user */
 export async function subscribeTestUser(
   server: WaypostServer,
   { user, events, endpoint }: { user: string; events: readonly string[]; endpoint: string },
-): Promise<void> {
+): Promise<string> {
   const { catalog } = server.terms()
   const scopes = [...new Set(events.flatMap((event) => scopesOf(catalog[event] ?? {})))]
   const id = await findOrAdd(server.host, user, scopes)
@@ -38,11 +38,16 @@ export async function subscribeTestUser(
   })
   const by = { id, scopes, client: { id: loginClientId, isLogin: true } }
   for (const event of events) await subscriptions.subscribe(by, { event, endpoint })
+  return id
 }
 
-/** Delivers what is due, through the whole machinery. */
-export async function deliverTestEvents(server: WaypostServer): Promise<void> {
+/**
+ * Delivers what is due, through the whole machinery.
+ * @param user id of a user who receives what was dispatched to certain users too
+ */
+export async function deliverTestEvents(server: WaypostServer, user?: string): Promise<void> {
   const { secrets } = await openIdentity(server.host)
+  if (user !== undefined) await addRecipient(server.host, user)
   await executeEvents({
     system: server.host.system,
     secrets,
@@ -52,6 +57,16 @@ export async function deliverTestEvents(server: WaypostServer): Promise<void> {
     catalog: () => server.terms().catalog,
     settings: () => server.terms().settings,
   })
+}
+
+/** A message may have been fanned out already, by another call: it is again, which changes nothing for its other users. */
+async function addRecipient({ system: { db } }: Host, user: string): Promise<void> {
+  const named = db.selectFrom('waypost_message').select(['id', 'users']).where('users', 'is not', null)
+  for (const { id, users } of await named.where('users', 'not like', `%"${user}"%`).execute()) {
+    const all = JSON.stringify([...(JSON.parse(users ?? '[]') as string[]), user])
+    const again = { users: all, fanned_out_at: null, fan_cursor: null }
+    await db.updateTable('waypost_message').set(again).where('id', '=', id).execute()
+  }
 }
 
 async function findOrAdd({ system }: Host, name: string, scopes: readonly string[]): Promise<string> {

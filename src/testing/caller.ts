@@ -29,7 +29,7 @@ export interface Caller {
   inject<Key extends RouteKey>(route: Key, injection?: Injection<Key>): Promise<Injected<Key>>
 }
 
-/** A caller whose token carries these scopes; it is issued at the first request, and no other when it has expired. */
+/** A caller whose token carries these scopes; it gets a new one when the clock has been moved past the end of the last. */
 export function makeCaller(options: {
   url: string
   trap: EventTrap
@@ -38,18 +38,24 @@ export function makeCaller(options: {
   scopes: readonly string[]
 }): Caller {
   const { url, trap, host, user, scopes } = options
-  let token: Promise<string> | undefined
+  const issue = async () => {
+    await trap.ensureUser(user, scopes)
+    const issued = await issueHostToken(host, { user, scopes, expires: undefined })
+    return { token: issued.access_token, expiresAt: host.clock.now() + issued.expires_in * 1000 }
+  }
+  let issued: ReturnType<typeof issue> | undefined
   return {
     inject: async (route, injection = {}) => {
-      token ??= trap.ensureUser(user, scopes).then(async () => {
-        const issued = await issueHostToken(host, { user, scopes, expires: undefined })
-        return issued.access_token
-      })
-      const headers = { authorization: `Bearer ${await token}`, ...injection.headers }
+      issued ??= issue()
+      if (host.clock.now() >= (await issued).expiresAt - marginMs) issued = issue()
+      const headers = { authorization: `Bearer ${(await issued).token}`, ...injection.headers }
       return makeInject(url, trap)(route, { ...injection, headers })
     },
   }
 }
+
+/** A token counts until the request has arrived. */
+const marginMs = 1000
 
 /** Sends requests to the app, and delivers what they dispatched. */
 export function makeInject(url: string, trap: EventTrap): Caller['inject'] {

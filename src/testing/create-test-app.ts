@@ -16,10 +16,13 @@ import { makeTestLog } from './test-log.ts'
 export interface TestApp extends Caller, AsyncDisposable {
   /** `http://127.0.0.1:PORT`, for what `inject` cannot say. */
   readonly url: string
-  /** Calls as a user, made if need be, with a token that carries these scopes. */
+  /**
+   * Calls as a user, who is created if necessary, with a token that carries these scopes. When the clock has been moved
+   * past the end of the token, the next request gets a new one.
+   */
   as(user: string, scopes: readonly string[]): Caller
   readonly events: {
-    /** The data of every delivery of an event so far, oldest first. */
+    /** The data of every delivery of an event so far, oldest first; what was dispatched to certain `users` included. */
     delivered<Name extends EventName>(name: Name): EventData<Name>[]
   }
   readonly cronjobs: {

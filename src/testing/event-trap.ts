@@ -27,10 +27,10 @@ export async function openEventTrap(server: WaypostServer, events: readonly stri
   })
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-  await subscribeTestUser(server, { user: trapUser, events, endpoint })
+  const id = await subscribeTestUser(server, { user: trapUser, events, endpoint })
   return {
     delivered: (event) => received.get(event) ?? [],
-    deliver: () => deliverTestEvents(server),
+    deliver: () => deliverTestEvents(server, id),
     ensureUser: (name, scopes) => ensureTestUser(server, name, scopes),
     async close() {
       receiver.closeAllConnections()

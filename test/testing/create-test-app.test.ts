@@ -19,6 +19,8 @@ routes:
     methods:
       GET: { public: true, parameters: { tag: { type: array, items: { type: string } } }, action: src/echo.ts }
       DELETE: { public: true, responses: { 204: }, action: src/nothing.ts }
+  /token: { methods: { GET: { public: true, action: src/token.ts } } }
+  /told: { scopes: [mine], methods: { POST: { action: src/told.ts } } }
   /text: { methods: { GET: { public: true, action: src/text.ts } } }
   /bytes: { methods: { GET: { public: true, action: src/bytes.ts } } }
   /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
@@ -34,6 +36,10 @@ const files = {
   'src/who.ts': actionFile('return context.principal'),
   'src/echo.ts': actionFile(
     'return { name: request.params.name, tag: request.query.tag ?? null, header: request.headers["x-a"] ?? null }',
+  ),
+  'src/token.ts': actionFile('return { authorization: request.headers.authorization }'),
+  'src/told.ts': actionFile(
+    `await context.dispatch('made', request.body, { users: [context.principal.user.id, 'nobody'] }); return {}`,
   ),
   'src/nothing.ts': actionFile('return undefined'),
   'src/text.ts': actionFile(`return context.respond(200, 'plain', { 'content-type': 'text/plain' })`),
@@ -88,11 +94,13 @@ test('the clock turns what actions, tokens and deliveries go by', async () => {
   const before = (await app.inject('GET /now')).body.now as number
   const ann = app.as('ann', ['mine'])
   assert.equal((await ann.inject('GET /mine')).status, 200)
+  const first = (await ann.inject('GET /token')).body.authorization as string
   app.clock.forward('59m')
   assert.equal((await ann.inject('GET /mine')).status, 200)
   app.clock.forward('1m30s')
-  assert.equal((await ann.inject('GET /mine')).status, 401, 'a token lives for an hour')
-  assert.equal((await app.as('ann', ['mine']).inject('GET /mine')).status, 200)
+  assert.equal((await ann.inject('GET /mine')).status, 200, 'with a new token: the first one has expired')
+  const kept = await fetch(`${app.url}/mine`, { headers: { authorization: first } })
+  assert.equal(kept.status, 401, 'a token lives for an hour')
   const passed = ((await app.inject('GET /now')).body.now as number) - before
   assert.ok(passed >= 3_630_000 && passed < 3_640_000, String(passed))
   assert.throws(() => app.clock.forward('soon'), { code: 'WP_TESTING_DURATION', message: '"soon" is no duration' })
@@ -121,6 +129,30 @@ test('a delivery that failed is sent again when the clock was turned to it', asy
   assert.equal(posts.length, 2)
   assert.equal(posts[0], posts[1])
   assert.deepEqual(app.events.delivered('made'), [{ n: 1 }])
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+test('what is dispatched to certain users is among the events, once each, and reaches these users as well', async () => {
+  const posts: unknown[] = []
+  const receiver = createServer((request, response) => {
+    request.on('data', (part) => posts.push(JSON.parse(String(part)))).on('end', () => response.writeHead(204).end())
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+
+  await using app = await createTestApp({ folder })
+  const [ann, bob] = [app.as('ann', ['consumer', 'mine']), app.as('bob', ['mine'])]
+  await ann.inject('POST /consumer/subscription', { body: { event: 'made', endpoint } })
+  await ann.inject('POST /told', { body: { n: 1 } })
+  await bob.inject('POST /told', { body: { n: 2 } })
+  await app.inject('POST /made', { body: { n: 3 } })
+  const bodies = [4, 5, 6, 7].map((n) => ({ n }))
+  await Promise.all(bodies.map((body) => bob.inject('POST /told', { body })))
+  await app.inject('GET /now')
+  const made = app.events.delivered('made') as { n: number }[]
+  assert.deepEqual(made.map(({ n }) => n).toSorted(), [1, 2, 3, 4, 5, 6, 7])
+  assert.deepEqual(posts, [{ n: 1 }, { n: 3 }])
   receiver.closeAllConnections()
   receiver.close()
 })
