@@ -36,7 +36,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
     const lines = stdout.replace(/\d+\.\d s$/m, 'T s').split('\n')
     assert.deepEqual(lines.slice(0, 4), [
       '',
-      '  Created    npm/installed/ from the template "todo", 17 files',
+      '  Created    npm/installed/ from the template "todo", 18 files',
       '  Installed  waypost with npm, T s',
       '  Checked    2 routes, 5 methods, 4 schemas, 1 event: no problem',
     ])
