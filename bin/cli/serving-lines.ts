@@ -24,21 +24,19 @@ const hardBlank = '\u00A0'
 export function formatServing(served: Served, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
   if (servers.length === 0) return [`${head}no server runs yet; waypost serve starts one`]
-  const texts = servers.map((server) => describe(server, served))
-  const told = texts.filter((text, index) => servers[index]!.state === 'serving' || texts.indexOf(text) === index)
-  const lines = fill(told, stream)
+  const told = Map.groupBy(servers, (server) => (server.state === 'serving' ? server : describe(server, served)))
+  const lines = fill(
+    [...told.values()].map((same) => `${namesOf(same)} ${describe(same[0]!, served)}`),
+    stream,
+  )
   const behind = servers.filter(({ state }) => state !== 'serving')
   if (behind.length === 0) return lines
   const count = servers.length - behind.length
-  const still = behind.map(
-    ({ name, release: old }) => `${toPrintable(name)} still serves ${old === null ? 'none' : shortId(old)}`,
+  const still = [...Map.groupBy(behind, ({ release: old }) => (old === null ? 'none' : shortId(old)))].map(
+    ([old, same]) => `${namesOf(same)} still ${same.length === 1 ? 'serves' : 'serve'} ${old}`,
   )
   const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${shortId(release)}`
-  return [
-    ...lines,
-    `  ${wrap(`${sum}; ${once(still).join(', ')}.`, 2, stream)}`,
-    ...nextSteps(served, { behind, stream }),
-  ]
+  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2, stream)}`, ...nextSteps(served, { behind, stream })]
 }
 
 /** As many on a line as there is place for. */
@@ -52,10 +50,14 @@ function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
   return lines.map((line, index) => `${index === 0 ? head : ' '.repeat(head.length)}${wrap(line, head.length, stream)}`)
 }
 
-function describe({ name, state, ms, error }: ServerOutcome, { waitMs }: Served): string {
-  if (state === 'serving') return `${toPrintable(name)} ${(ms / 1000).toFixed(1)} s`
-  if (state === 'late') return `${toPrintable(name)} not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
-  return `${toPrintable(name)} failed: ${toPrintable(error ?? 'it does not say why')}`
+function describe({ state, ms, error }: ServerOutcome, { waitMs }: Served): string {
+  if (state === 'serving') return `${(ms / 1000).toFixed(1)} s`
+  if (state === 'late') return `not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
+  return `failed: ${toPrintable(error ?? 'it does not say why')}`
+}
+
+function namesOf(servers: readonly ServerOutcome[]): string {
+  return servers.map(({ name }) => toPrintable(name)).join(', ')
 }
 
 function nextSteps(
@@ -65,7 +67,7 @@ function nextSteps(
   if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
   const missing = lacking.flatMap(({ name, servers }) => {
     const on = behind.filter((server) => servers.includes(server.name)).map((server) => toPrintable(server.name))
-    return on.length === 0 ? [] : [`Set ${name} on ${once(on).join(' and ')}`]
+    return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
   })
   const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
@@ -74,9 +76,4 @@ function nextSteps(
   const kept = command.replaceAll(' ', hardBlank)
   const text = wrap(`${first}; or: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
   return [`  ${text.replace(command, paint('cyan', command, stream))}`]
-}
-
-/** Several processes of one host have its name, and mostly the same to say. */
-function once(words: readonly string[]): readonly string[] {
-  return [...new Set(words)]
 }

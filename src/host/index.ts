@@ -17,6 +17,7 @@ export { errors as hostErrors } from './errors.ts'
 export {
   listServers,
   listServersWithout,
+  nameServer,
   nameServers,
   type LiveServer,
   type ServerReport,

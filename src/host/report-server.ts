@@ -28,6 +28,8 @@ export interface ServerReport {
 }
 
 export interface ReportOptions {
+  /** Other than that of any other server; the host's by default. */
+  readonly name?: string
   readonly everyMs?: number
   /** Reads what is set now: a variable may be set since, and counts from the next release on. */
   readonly readVariables?: (() => Variables) | undefined
@@ -36,7 +38,7 @@ export interface ReportOptions {
 export async function reportServer(
   { system, variables }: Host,
   { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
-  { everyMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
+  { name = hostname(), everyMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
   let known: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
@@ -55,7 +57,7 @@ export async function reportServer(
   const insert = () => {
     const times = { started_at: system.now(), heartbeat_at: system.now(), state_at: system.now() }
     const has = { variables: names, secret_ids: secrets.keyIds.join(' ') }
-    const row = { id, name: hostname(), version, issuer, ...has, ...known, ...times }
+    const row = { id, name, version, issuer, ...has, ...known, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
   // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
@@ -95,17 +97,21 @@ export async function listServers({ system }: Host): Promise<readonly LiveServer
   return listLiveServers(system)
 }
 
-/** Names of servers in a sentence: "a, b and 2 on c". */
+/** What a server is called: by its host and port, and by its process where several share the port. */
+export function nameServer({ port, reusePort }: { readonly port: number; readonly reusePort: boolean }): string {
+  return `${hostname()}:${port}${reusePort ? `/${process.pid}` : ''}`
+}
+
+/** Names of servers in a sentence: "a, b and c". */
 export function nameServers(servers: readonly Pick<LiveServer, 'name'>[]): string {
-  const counts = Map.groupBy(servers, ({ name }) => name)
-  const names = [...counts].map(([name, { length }]) => (length === 1 ? name : `${length} on ${name}`))
+  const names = servers.map(({ name }) => name)
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-/** Names of the living servers whose newest secret is another one; each name once. */
+/** Names of the living servers whose newest secret is another one. */
 export async function listServersWithout(system: System, keyId: string): Promise<readonly string[]> {
   const rows = await selectLivingServers(system).select(['name', 'secret_ids']).execute()
-  return [...new Set(rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map((row) => row.name))]
+  return rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map(({ name }) => name)
 }
 
 /** What is set here, less what no project can name: by it a deployment knows what its release would lack. Names only. */

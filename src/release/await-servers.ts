@@ -15,7 +15,7 @@ export interface AwaitServersOptions {
 
 /** What came of a release on one server. */
 export interface ServerOutcome {
-  /** Of its machine: there may be several of one name. */
+  /** By host and port. */
   readonly name: string
   /** `late` when it has neither served the release nor said why not. */
   readonly state: 'serving' | 'failed' | 'late'

@@ -7,7 +7,7 @@ const silentMs = 20_000
 export interface LiveServer {
   /** Of this start of it. */
   readonly id: string
-  /** Of its machine: there may be several of one name. */
+  /** By host and port. */
   readonly name: string
   /** Its Waypost. */
   readonly version: string
@@ -46,13 +46,8 @@ export async function findLackingVariables(
     variables === null ? [] : [{ name, has: new Set(variables.split(' ')) }],
   )
   return names
-    .map((name) => ({ name, servers: namesOf(servers.filter(({ has }) => !has.has(name))) }))
+    .map((name) => ({ name, servers: servers.filter(({ has }) => !has.has(name)).map((server) => server.name) }))
     .filter(({ servers: lacking }) => lacking.length > 0)
-}
-
-/** Each once: several processes of one host have its name. */
-function namesOf(servers: readonly { readonly name: string }[]): readonly string[] {
-  return [...new Set(servers.map(({ name }) => name))]
 }
 
 /** Whether somebody who was heard of then is taken for alive. */

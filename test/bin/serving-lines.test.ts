@@ -36,14 +36,18 @@ test('one that fails is named with its cause, what it still serves, and what to 
   ])
 })
 
-test('processes of one host, which have its name, say the same once', () => {
-  const lacking = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
-  assert.deepEqual(format([serving('app-1'), serving('app-1'), failed, { ...failed, ms: 500 }], { lacking }), [
-    '  Serving    app-1 0.3 s   app-1 0.3 s',
-    '             app-3 failed: The variable ORDERS_URL is not set, which the release\n             9b07d3c5 needs',
-    '  2 of 4 servers serve 9b07d3c5; app-3 still serves 4f1c9a2e.',
-    '  Set ORDERS_URL on app-3, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
-  ])
+test('servers that fail for the same reason are named together', () => {
+  const [one, other] = ['app-3:3000', 'app-3:3001']
+  const lacking = [{ name: 'ORDERS_URL', servers: [one, other] }]
+  assert.deepEqual(
+    format([serving('app-1'), { ...failed, name: one }, { ...failed, name: other, ms: 500 }], { lacking }),
+    [
+      '  Serving    app-1 0.3 s',
+      '             app-3:3000, app-3:3001 failed: The variable ORDERS_URL is not set,\n             which the release 9b07d3c5 needs',
+      '  1 of 3 servers serves 9b07d3c5; app-3:3000, app-3:3001 still serve 4f1c9a2e.',
+      '  Set ORDERS_URL on app-3:3000 and app-3:3001, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
+    ],
+  )
 })
 
 test('the way back names the target again, on a line that can be copied', () => {

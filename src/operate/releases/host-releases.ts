@@ -20,7 +20,7 @@ import { type Host, loadTerms } from '../../host/index.ts'
 
 /** A server's row in System, alive or not: those of servers that crashed stay for a day. */
 export interface ListedServer {
-  /** Of its machine: there may be several of one name. */
+  /** By host and port. */
   readonly name: string
   /** Its Waypost. */
   readonly version: string

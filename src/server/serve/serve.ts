@@ -12,6 +12,7 @@ import { storeFact } from '../../store/index.ts'
 import {
   makeLogger,
   openHost,
+  nameServer,
   openIdentity,
   type Identity,
   readOpsAddress,
@@ -138,7 +139,8 @@ async function startServices({ options, server, identity, logger, defer }: Runni
   const { host } = server
   const letGo = server.hold(true) // or a route would be 404 until the release has come up
   await storeFact(host.system, 'origin', 'production')
-  const report = await reportServer(host, identity, { readVariables: options.readVariables })
+  const name = nameServer({ port: server.port, reusePort: options.reusePort ?? false })
+  const report = await reportServer(host, identity, { name, readVariables: options.readVariables })
   defer(() => report.stop())
   const { refresh, retryMs = 1000 } = options
   const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
-import { platform } from 'node:os'
+import { hostname, platform } from 'node:os'
 import { test } from 'node:test'
+import { listServers, nameServer } from '../../../src/host/index.ts'
 import { send } from '../../support/send.ts'
 import { openServeSite, versionFiles } from './site.ts'
 
@@ -71,3 +72,11 @@ test(
     await ask()
   },
 )
+
+test('two servers on one host have different names', async () => {
+  await using site = await openServeSite()
+  const ports = [(await site.start()).port, (await site.start()).port]
+  const names = (await listServers(site.host)).map(({ name }) => name)
+  assert.deepEqual(names.toSorted(), ports.map((port) => `${hostname()}:${port}`).toSorted())
+  assert.equal(nameServer({ port: 3000, reusePort: true }), `${hostname()}:3000/${process.pid}`)
+})
