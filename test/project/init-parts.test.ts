@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { parse } from 'yaml'
 import Init from '../../commands/init.ts'
 import { initProject, listParts } from '../../src/project/index.ts'
 
@@ -47,6 +48,49 @@ test('every part is added to a project that is there, and nothing that stands in
   assert.deepEqual(again.left.toSorted(), [...report.added, 'compose.yml'].toSorted())
 })
 
+test('files for Docker and Kubernetes name the variables of the project, and run its cronjobs', async () => {
+  const folder = path.join(home, 'variables')
+  await mkdir(path.join(folder, 'src'), { recursive: true })
+  const yml = `
+env:
+  STOCK_URL: { description: "Where the\\n  stock is" }
+  STOCK_TOKEN: { secret: true }
+  STOCK_PAGE: { type: integer, default: 50 }
+connection: { Orders: { class: postgresql, config: { url: "\${env.ORDERS_URL}" } } }
+cronjob: { tidy: { schedule: 0 3 * * *, action: src/tidy.ts } }
+`
+  await writeFile(path.join(folder, 'waypost.yml'), yml)
+  await writeFile(path.join(folder, 'src/tidy.ts'), '')
+  await initProject({ ...options, folder, parts: ['docker', 'kubernetes'] })
+  const text = (name: string) => readFile(path.join(folder, name), 'utf8')
+  const compose = await text('compose.yml')
+  const { environment } = parse(compose)['x-waypost']
+  const needed = (name: string) => `\${${name}:?write it into .env}`
+  const { ORDERS_URL, STOCK_PAGE, STOCK_TOKEN, STOCK_URL } = environment
+  assert.deepEqual(
+    [ORDERS_URL, STOCK_PAGE, STOCK_TOKEN, STOCK_URL],
+    [needed('ORDERS_URL'), '${STOCK_PAGE:-}', needed('STOCK_TOKEN'), needed('STOCK_URL')],
+  )
+  assert.match(compose, /^#   STOCK_URL           Where the stock is$/m)
+  assert.deepEqual(parse(compose).services.server.command, ['serve', '--cron'])
+  const kubernetes = 'deploy/kubernetes/'
+  assert.ok(parse(await text(`${kubernetes}kustomization.yml`)).resources.includes('cron.yml'))
+  assert.match(await text(`${kubernetes}config.yml`), /^  # STOCK_URL: '' # Where the stock is$/m)
+  for (const file of ['compose.yml', `${kubernetes}config.yml`, `${kubernetes}kustomization.yml`])
+    assert.doesNotMatch(await text(file), /variables>|With cronjobs/, file)
+})
+
+test('without variables and cronjobs they say where such would be', async () => {
+  const folder = path.join(home, 'plain')
+  await initProject({ ...options, folder, parts: ['docker', 'kubernetes'] })
+  const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
+  assert.deepEqual(parse(compose).services.server.command, ['serve'])
+  assert.match(compose, /^    # With cronjobs: command: \[serve, --cron\]$/m)
+  assert.doesNotMatch(compose, /variables>|ORDERS_URL/)
+  const list = await readFile(path.join(folder, 'deploy/kubernetes/kustomization.yml'), 'utf8')
+  assert.deepEqual(parse(list).resources, ['config.yml', 'server.yml', 'events.yml'])
+})
+
 test('the folder of a server holds Waypost and no project, and takes parts too', async () => {
   const folder = path.join(home, 'server')
   const made = await initProject({ ...options, folder, template: 'host' })
@@ -56,6 +100,8 @@ test('the folder of a server holds Waypost and no project, and takes parts too',
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
   assert.doesNotMatch(compose, /project>|deploy/, 'there is nothing to deploy')
   assert.match(compose, /^ {2}server:$/m)
+  assert.match(compose, /# ORDERS_URL: .* the variables that the release names$/m)
+  assert.doesNotMatch(compose, /variables>/)
   assert.ok(added.includes('deploy/systemd/waypost@.service'))
 })
 
