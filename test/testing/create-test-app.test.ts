@@ -151,7 +151,10 @@ test('what is dispatched to certain users is among the events, once each, and re
   await Promise.all(bodies.map((body) => bob.inject('POST /told', { body })))
   await app.inject('GET /now')
   const made = app.events.delivered('made') as { n: number }[]
-  assert.deepEqual(made.map(({ n }) => n).toSorted((a, b) => a - b), [1, 2, 3, 4, 5, 6, 7])
+  assert.deepEqual(
+    made.map(({ n }) => n).toSorted((a, b) => a - b),
+    [1, 2, 3, 4, 5, 6, 7],
+  )
   assert.deepEqual(posts, [{ n: 1 }, { n: 3 }])
   receiver.closeAllConnections()
   receiver.close()
