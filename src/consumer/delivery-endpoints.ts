@@ -3,11 +3,14 @@ import { Type, type Static } from 'typebox'
 import { deliveryStates, type OwnSubscription, type Subscriptions } from '../events/index.ts'
 import { parseSince, type Since } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import { pageFields, parsePage, writePage } from './pages.ts'
+import { idCursor, pageFields, parsePage, writePage } from './pages.ts'
 
 const strict = { additionalProperties: false }
 const DeliveryQuery = Type.Object(
-  { ...pageFields('dlv'), status: Type.Optional(Type.Union(deliveryStates.map((state) => Type.Literal(state)))) },
+  {
+    ...pageFields(idCursor('dlv')),
+    status: Type.Optional(Type.Union(deliveryStates.map((state) => Type.Literal(state)))),
+  },
   strict,
 )
 const ReplayBody = Type.Object({ since: Type.String({ minLength: 1, maxLength: 64 }) }, strict)

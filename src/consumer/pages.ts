@@ -1,14 +1,19 @@
 import { Type } from 'typebox'
 
-const usualLimit = 50
+const defaultLimit = 50
 
-/** The query of a list whose cursor is the id that the page before ended with. @param prefix of those ids */
-export function pageFields(prefix: string) {
+/** The query of a list in pages. @param cursor the pattern of its cursors */
+export function pageFields(cursor: string) {
   return {
     // A query is text: a number in it is not coerced.
     limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
-    cursor: Type.Optional(Type.String({ pattern: `^${prefix}_\\w{1,64}$` })),
+    cursor: Type.Optional(Type.String({ pattern: cursor })),
   }
+}
+
+/** The pattern of a cursor that is the id of the last entry. @param prefix of those ids */
+export function idCursor(prefix: string): string {
+  return `^${prefix}_\\w{1,64}$`
 }
 
 export interface PageQuery {
@@ -18,17 +23,21 @@ export interface PageQuery {
 
 export interface Page {
   readonly limit: number
-  /** What to load: one more than is shown, by which it is known whether there is another page. */
+  /** What to load: one more than the page shows, which tells whether there is another page. */
   readonly wanted: { readonly limit: number; readonly after: string | undefined }
 }
 
 export function parsePage({ limit: text, cursor }: PageQuery): Page {
-  const limit = Number(text ?? usualLimit)
+  const limit = Number(text ?? defaultLimit)
   return { limit, wanted: { limit: limit + 1, after: cursor } }
 }
 
-/** The answer: `next` is the cursor of the page behind, where there is one. */
-export function writePage<Row extends { readonly id: string }>(rows: readonly Row[], { limit }: Page) {
+/** The response: `next` is the cursor of the next page, if there is one. @param cursorOf the id by default */
+export function writePage<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  { limit }: Page,
+  cursorOf: (last: Row) => string = ({ id }) => id,
+) {
   const entry = rows.slice(0, limit)
-  return { entry, ...(rows.length > limit ? { next: entry.at(-1)!.id } : {}) }
+  return { entry, ...(rows.length > limit ? { next: cursorOf(entry.at(-1)!) } : {}) }
 }

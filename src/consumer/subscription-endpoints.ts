@@ -4,7 +4,7 @@ import type { Guard } from '../auth/index.ts'
 import type { Subscriber, Subscriptions } from '../events/index.ts'
 import { admitCallers, storeNothing } from './callers.ts'
 import { mountDeliveries } from './delivery-endpoints.ts'
-import { pageFields, parsePage, writePage } from './pages.ts'
+import { idCursor, pageFields, parsePage, writePage } from './pages.ts'
 
 const endpoint = Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' })
 const strict = { additionalProperties: false }
@@ -21,7 +21,7 @@ const SecretBody = Type.Union([
   Type.Object({ overlap: Type.Optional(Type.String({ maxLength: 64 })) }, strict),
   Type.Null(),
 ])
-const ListQuery = Type.Object(pageFields('sub'), strict)
+const ListQuery = Type.Object(pageFields(idCursor('sub')), strict)
 
 type ById = FastifyRequest<{ Params: { id: string } }>
 

@@ -10,16 +10,9 @@ import {
 } from '../auth/index.ts'
 import { admitCallers, storeNothing, writeTime } from './callers.ts'
 import { errors } from './errors.ts'
+import { pageFields, parsePage, writePage } from './pages.ts'
 
-// A query is text: a number in it is not coerced.
-const TokenQuery = Type.Object(
-  {
-    limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
-    cursor: Type.Optional(Type.String({ maxLength: 100 })),
-  },
-  { additionalProperties: false },
-)
-const usualLimit = 50
+const TokenQuery = Type.Object(pageFields('^[\\w-]{1,100}$'), { additionalProperties: false })
 
 /** `/consumer/token`: the tokens by which somebody acts as the caller, with those of his own clients. */
 export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
@@ -31,12 +24,15 @@ export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssu
       { schema: { querystring: TokenQuery } },
       async (request) => {
         const { id: userId, jti } = callerOf(request)
-        const { cursor } = request.query
-        const limit = Number(request.query.limit ?? usualLimit)
-        const after = cursor === undefined ? undefined : parseCursor(cursor)
-        const tokens = await listOwnTokens(issuer.system, { userId, now: issuer.clock.now(), limit: limit + 1, after })
-        const entry = tokens.slice(0, limit)
-        const next = tokens.length > limit ? { next: writeCursor(entry.at(-1)!) } : {}
+        const page = parsePage(request.query)
+        const { limit, after } = page.wanted
+        const wanted = {
+          userId,
+          now: issuer.clock.now(),
+          limit,
+          after: after === undefined ? undefined : parseCursor(after),
+        }
+        const { entry, ...next } = writePage(await listOwnTokens(issuer.system, wanted), page, writeCursor)
         return { entry: entry.map((token) => ({ ...view(token), current: token.jti === jti })), ...next }
       },
     )

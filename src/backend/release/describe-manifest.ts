@@ -1,3 +1,4 @@
+import { bodylessStatuses } from '../../kit/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../../release/index.ts'
 
 /** A manifest in the language of `waypost.yml`, so that it is checked as that is. */
@@ -39,7 +40,7 @@ const methodKeys = {
   request: (value) => ({ request: value }),
   responses: (value) => ({
     responses: Object.fromEntries(
-      Object.entries(value).map(([status, schema]) => [status, isBodyless(status) ? null : schema]),
+      Object.entries(value).map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]),
     ),
   }),
   action: (value) => ({ action: describeAction(value) }),
@@ -56,10 +57,6 @@ function describeMethod(method: ManifestMethod): Record<string, unknown> {
     value === undefined || write[key] === undefined ? [] : [write[key](value as never)],
   )
   return Object.assign({}, ...parts) as Record<string, unknown>
-}
-
-export function isBodyless(status: string): boolean {
-  return status === '204' || status === '205' || status === '304'
 }
 
 function describeAction(action: ManifestAction): unknown {

@@ -89,7 +89,9 @@ function refuse({ server, access }: ReleaseClientOptions, path: string, answer: 
   if (problem.code === 'WP_RUNTIME_NOT_FOUND') return errors.WP_PROJECT_REMOTE_OLD({ server })
   if (status === 401 && access.isGiven) return errors.WP_PROJECT_REMOTE_TOKEN({ server, reason })
   if (problem.code === 'WP_AUTH_SCOPE' || problem.code === 'WP_AUTH_USER_SCOPE') {
-    const scopes = reason.includes('backend.read or') ? 'backend.read' : 'backend.read,backend.deploy'
+    // RFC 6750 §3.1: what the endpoint takes, each of them alone.
+    const accepted = /scope="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1]?.split(' ') ?? []
+    const scopes = accepted.includes('backend.read') ? 'backend.read' : 'backend.read,backend.deploy'
     return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason, scopes })
   }
   return new WaypostError(problem.code, { kind: 'user', status, message: reason, hint: problem.hint })
