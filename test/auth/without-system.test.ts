@@ -29,6 +29,8 @@ test('without System the endpoints of OAuth2 say "later", and go on when it is b
       assert.ok(Number(answer.headers.get('retry-after')) > 0)
       assert.equal(answer.headers.get('cache-control'), 'no-store')
     }
+    const page = await world.send(`GET /authorization/authorize?client_id=${world.app.id}`)
+    assert.equal(page.status, 503)
     const keys = await world.send('GET /.well-known/jwks.json')
     assert.equal(keys.status, 503)
     assert.equal(keys.headers.get('cache-control'), 'no-store')
@@ -40,7 +42,12 @@ test('without System the endpoints of OAuth2 say "later", and go on when it is b
     assert.equal(again.status, 200)
 
     const log = world.log.join('\n')
-    assert.match(log, /an authorization request failed/)
+    const failures = world.log.filter((line) => line.includes('an authorization request failed'))
+    assert.equal(failures.length, refusals.length, log)
+    assert.deepEqual(
+      world.log.filter((line) => JSON.parse(line).level > 40),
+      [],
+    )
     const secrets = [world.app.secret, headers.authorization.slice(6), body.access_token, body.refresh_token]
     for (const secret of secrets) assert.ok(!log.includes(secret), 'a secret in the log')
   } finally {

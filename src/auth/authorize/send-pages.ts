@@ -84,7 +84,8 @@ export function answerAsPages(app: FastifyInstance): void {
   })
   app.setErrorHandler((error: unknown, request, reply) => {
     const told = toPageError(error)
-    if (told.status >= 500) request.log.error({ err: error }, 'a page could not be shown')
+    if (told.status >= 500)
+      request.log[told.status === 503 ? 'warn' : 'error']({ err: error }, 'a page could not be shown')
     const hint = told.status < 500 ? told.hint : `It is logged as request ${request.id}.`
     if (told.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
     const { title, message: detail, status } = told

@@ -12,7 +12,7 @@ export function answerAsOAuth(app: FastifyInstance): void {
     const status = statusOf(error)
     if (status === 429) return send(reply, unavailable(error, (error as Error).message))
     if (status < 500) return send(reply, new OAuthError('invalid_request', describe(error, status), { cause: error }))
-    request.log.error({ err: error }, 'an authorization request failed')
+    request.log[status === 503 ? 'warn' : 'error']({ err: error }, 'an authorization request failed')
     const description = `The server could not answer; request ${request.id}`
     if (status !== 503) return send(reply, new OAuthError('server_error', description, { status: 500 }))
     return send(reply, unavailable(error, description))

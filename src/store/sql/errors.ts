@@ -31,6 +31,12 @@ export const errors = defineErrors({
     message: 'PostgreSQL ended a transaction in "{database}" because this process did not continue it in time',
     hint: 'Try again. If it happens often, the process is suspended or short of processor time.',
   },
+  WP_STORE_FULL: {
+    kind: 'external',
+    status: 503,
+    message: 'The disk of the database "{database}" is full',
+    hint: 'Free space on the disk, or enlarge it. Nothing of the failed statement was stored.',
+  },
   WP_STORE_CLOSED: {
     kind: 'bug',
     status: 500,

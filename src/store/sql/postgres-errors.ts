@@ -9,6 +9,7 @@ export interface PostgresTarget {
 const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
 const lostMessages = /^Connection terminated|is not queryable$/
 const idleInTransaction = '25P03'
+const diskFull = '53100'
 /** What pg says when a statement was not answered in time: the line may be half open. */
 export const queryTimedOut = 'Query read timeout'
 const poolExhausted = 'timeout exceeded when trying to connect'
@@ -20,6 +21,7 @@ export function explainQueryError(error: unknown, target: PostgresTarget): unkno
   if (code === idleInTransaction) {
     return errors.WP_STORE_IDLE({ database: target.database }, { cause: error, retryAfterSeconds: 1 })
   }
+  if (code === diskFull) return errors.WP_STORE_FULL({ database: target.database }, { cause: error })
   const isLost = lostCodes.test(code ?? '') || lostMessages.test(message ?? '') || message === queryTimedOut
   return isLost ? unreachable(error, target) : error
 }

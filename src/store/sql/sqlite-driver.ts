@@ -22,7 +22,7 @@ class SqliteConnection implements DatabaseConnection {
       await this.#handles.whileBusy(() => lease.handle.command(isReading ? 'begin' : 'begin immediate'))
     } catch (error) {
       lease.release()
-      throw error
+      throw this.#handles.explain(error)
     }
     this.#transaction = lease
   }
@@ -31,6 +31,8 @@ class SqliteConnection implements DatabaseConnection {
   commit(): void {
     try {
       inTransaction(this.#transaction).command('commit')
+    } catch (error) {
+      throw this.#handles.explain(error)
     } finally {
       this.rollback()
     }
@@ -54,7 +56,7 @@ class SqliteConnection implements DatabaseConnection {
     } catch (error) {
       await linked()
       if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
-      throw addStatement(error, query.sql)
+      throw this.#handles.explain(addStatement(error, query.sql))
     }
   }
 

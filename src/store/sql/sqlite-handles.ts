@@ -27,6 +27,7 @@ const freeMs = 3
 
 const busy = 5
 const readOnly = 8
+const full = 13
 const resultCode = (error: unknown) => ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff
 
 /** Whether SQLite refused because the handle may not write. */
@@ -97,6 +98,12 @@ export class SqliteHandles {
   whileBusy<Value>(attempt: () => Value, deadline = this.#deadline()): Promise<Awaited<Value>> {
     const isNotYet = (error: unknown) => resultCode(error) === busy
     return untilDone({ attempt, isNotYet, deadline, tooLate: (cause) => this.#busyError(cause) })
+  }
+
+  /** The error of a statement as callers see it. */
+  explain(error: unknown): unknown {
+    if (resultCode(error) !== full) return error
+    return errors.WP_STORE_FULL({ database: this.#options.file }, { cause: error })
   }
 
   /** Refuses new work, lets what runs come to its end within the limit, and closes every handle. */
