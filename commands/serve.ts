@@ -39,6 +39,7 @@ again by itself. SIGTERM ends it in order; a second one, or Ctrl-C, ends it soon
       reusePort: flags['reuse-port'],
       opsPort: flags['ops-port'],
       cron: flags.cron,
+      signal: stop,
       readVariables: () => readEnvironment(folder),
       refresh: () => void refreshEnvironment(variables, folder),
     })

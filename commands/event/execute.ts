@@ -1,6 +1,7 @@
 import { Flags, ProgressLine, WaypostCommand, formatClock, formatFailedAttempt } from '../../bin/cli/index.ts'
 import { messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
 import type { AttemptReport } from '../../src/operate/index.ts'
+import type { Host } from '../../src/host/index.ts'
 import type { Execution } from '../../src/jobs/index.ts'
 
 const shownFailures = 20
@@ -35,9 +36,7 @@ export default class EventExecute extends WaypostCommand {
     const signal =
       limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(Math.min(limitMs, longestTimerMs))])
     const { executeHostEvents } = await import('../../src/jobs/index.ts')
-    const { openHost } = await import('../../src/host/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
+    const host = await this.#open({ isPatient: flags.watch, signal })
     const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
     const progress = new ProgressLine(process.stderr, () => `  ${describeCounts(counts)}   ${secondsSince(began)}`)
     try {
@@ -63,6 +62,15 @@ export default class EventExecute extends WaypostCommand {
       progress.end()
       await host.close()
     }
+  }
+
+  /** A worker that is to run on waits for a database that starts at the same time. */
+  async #open({ isPatient, signal }: { isPatient: boolean; signal: AbortSignal }): Promise<Host> {
+    const { awaitHost, openHost } = await import('../../src/host/index.ts')
+    const folder = process.cwd()
+    const options = { folder, variables: readEnvironment(folder) }
+    if (!isPatient) return openHost(options)
+    return awaitHost({ ...options, signal, onAway: (error) => this.note(`${error.message}. Retrying for 60 s.`) })
   }
 
   /** One line, as it comes: for cron dead deliveries only, so that it sends a mail for nothing else. */

@@ -1,6 +1,6 @@
 // host: what every process on a host opens: System, identity, secrets, variables, plugins, connections, migrations, tracing.
 // May import every room up to runtime. Loads neither Fastify nor the code of a release.
-export { openHost, type OpenHostOptions } from './open-host.ts'
+export { awaitHost, openHost, type OpenHostOptions } from './open-host.ts'
 export { openIdentity, readBaseUrl, type Identity, checkIdentity } from './open-identity.ts'
 export { nameTarget, type Host } from './host.ts'
 export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock, variable, type Clock, type Variables } from '../kit/index.ts'
 import type { ImportLimits } from '../release/index.ts'
-import { assertSystemMigrated, openSystem, type OpenSystemOptions } from '../store/index.ts'
+import { assertSystemMigrated, isAway, openSystem, type OpenSystemOptions } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 
@@ -60,6 +61,37 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
     imports: options.imports,
     isEmbedded: named === undefined,
     close: () => system.close(),
+  }
+}
+
+/** How a process that is to run for long waits for PostgreSQL when it starts. */
+export interface AwaitHostOptions extends OpenHostOptions {
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined
+  /** How often it tries; 1,000 ms by default. */
+  readonly retryMs?: number
+  /** Told once, when PostgreSQL cannot be reached. */
+  onAway(error: Error): void
+}
+
+const longestAwayMs = 60_000
+
+/**
+ * Opens System like `openHost`, but tries again for 60 s while PostgreSQL cannot be reached: after a power cut, or in a
+ * cluster, everything starts at once.
+ */
+export async function awaitHost({ signal, retryMs = 1000, onAway, ...options }: AwaitHostOptions): Promise<Host> {
+  const { clock = systemClock } = options
+  const deadline = clock.monotonic() + longestAwayMs
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openHost(options)
+    } catch (error) {
+      if (!isAway(error) || clock.monotonic() >= deadline || signal?.aborted) throw error
+      if (attempt === 1) onAway(error as Error)
+      await pause(retryMs, undefined, { signal }).catch(() => undefined)
+      if (signal?.aborted) throw error
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // PostgreSQL that crashes and comes back in the middle of a batch, under workers of the built command line.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { openLine } from '../support/line.ts'
 import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
 import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
 import { until } from '../support/until.ts'
@@ -65,6 +66,30 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     await site.passTime(leaseMs)
     await site.execute()
     await assertOnce(site)
+  })
+
+  test('is awaited by a worker that watches and starts before it, and not by one that cron starts', async () => {
+    await using site = await openSite()
+    const url = site.host.variables['WAYPOST_SYSTEM_URL']!
+    const line = await openLine(url)
+    const env = { WAYPOST_SYSTEM_URL: line.through(url) }
+    await line.cut()
+    const once = await site.startWorker([], env).ended
+    assert.equal(once.code, 1)
+    assert.match(once.stderr, /cannot be reached/)
+    const worker = site.startWorker(['--watch'], env)
+    await worker.waitFor(/cannot be reached: .*\. Retrying for 60 s\./)
+    await line.mend()
+    await until(
+      'all is delivered',
+      async () => (await site.deliveries()).filter(({ status }) => status === 'delivered').length === all,
+    )
+    assert.equal((await worker.stop()).code, 0)
+    await line.cut()
+    const stopped = site.startWorker(['--watch'], env)
+    await stopped.waitFor(/Retrying/)
+    assert.equal((await stopped.stop()).code, 1)
+    await line.close()
   })
 })
 

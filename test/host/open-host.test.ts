@@ -3,9 +3,19 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isWaypostError, type Variables } from '../../src/kit/index.ts'
-import { checkIdentity, nameTarget, openHost, openIdentity, readBaseUrl, type Host } from '../../src/host/index.ts'
+import {
+  awaitHost,
+  checkIdentity,
+  nameTarget,
+  openHost,
+  openIdentity,
+  readBaseUrl,
+  type Host,
+} from '../../src/host/index.ts'
 import { loadFacts, migrateSystem, storeFact } from '../../src/store/index.ts'
+import { openLine } from '../support/line.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { systemKinds } from '../support/server.ts'
 
@@ -275,3 +285,64 @@ async function openEmbedded(folder: string, variables: Variables = {}): Promise<
 function disposable(host: Host) {
   return { host, [Symbol.asyncDispose]: () => host.close() }
 }
+
+describe('a host that waits for PostgreSQL', () => {
+  let postgres: TestPostgres
+  let url: string
+  before(async () => {
+    postgres = await startPostgres()
+    url = await postgres.createSystem()
+  })
+  after(() => postgres.stop())
+
+  /** Opens a host behind a line that is cut. @returns how often it was told that PostgreSQL is away */
+  async function open(target: string, options: Partial<Parameters<typeof awaitHost>[0]> = {}) {
+    let told = 0
+    const host = await awaitHost({
+      folder: await makeFolder(),
+      variables: { WAYPOST_SYSTEM_URL: target },
+      retryMs: 10,
+      ...options,
+      onAway(error) {
+        told += 1
+        options.onAway?.(error)
+      },
+    }).catch((error: unknown) => error)
+    return { told, host }
+  }
+
+  test('opens it when it is there, and says once that it is not', async () => {
+    const line = await openLine(url)
+    await line.cut()
+    const mended = pause(200).then(() => line.mend())
+    const { told, host } = await open(line.through(url))
+    assert.equal(told, 1)
+    await mended
+    await (host as Host).close()
+    await line.close()
+  })
+
+  test('gives up after 60 s, and at once when it is told to stop', async () => {
+    const line = await openLine(url)
+    await line.cut()
+    let now = 0
+    const clock = { now: () => Date.now(), monotonic: () => (now += 7000) }
+    assert.ok(tellsUser('WP_STORE_UNREACHABLE')((await open(line.through(url), { clock })).host))
+    assert.equal(now, 70_000)
+    const stop = new AbortController()
+    const options = { retryMs: 3_600_000, signal: stop.signal, onAway: () => stop.abort() }
+    assert.ok(tellsUser('WP_STORE_UNREACHABLE')((await open(line.through(url), options)).host))
+  })
+
+  test('does not wait where waiting does not help', async () => {
+    for (const [part, value] of [
+      ['password', 'wrong'],
+      ['username', 'nobody'],
+      ['pathname', '/missing'],
+    ] as const) {
+      const { told, host } = await open(Object.assign(new URL(url), { [part]: value }).href)
+      assert.ok(tellsUser('WP_STORE_UNREACHABLE')(host), part)
+      assert.equal(told, 0, part)
+    }
+  })
+})

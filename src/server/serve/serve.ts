@@ -11,7 +11,7 @@ import {
 import { storeFact } from '../../store/index.ts'
 import {
   makeLogger,
-  openHost,
+  awaitHost,
   nameServer,
   openIdentity,
   type Identity,
@@ -45,6 +45,8 @@ export interface ServeOptions {
   readonly retryMs?: number
   /** How often it looks for deliveries that nobody delivers; 60,000 ms by default. */
   readonly warnMs?: number
+  /** Ends the wait for a database that cannot be reached when it starts. */
+  readonly signal?: AbortSignal
   /** Where it logs; stdout by default. */
   readonly logger?: Logger
   /** Reads the variables as they are now, so that a plan knows what is set by then. */
@@ -84,7 +86,12 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   await using opened = new AsyncDisposableStack()
   const defer = deferWithDeadline(opened, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
   defer(async () => tracing?.close())
-  const host = await openHost({ ...options, logSecrets, onStatement: tracing?.statement })
+  const host = await awaitHost({
+    ...options,
+    logSecrets,
+    onStatement: tracing?.statement,
+    onAway: (error) => logger.warn({ reason: error.message }, 'System cannot be reached; retrying for 60 s'),
+  })
   defer(() => host.close())
   const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
   defer(stopAfterStrays(logger))

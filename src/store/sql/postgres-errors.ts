@@ -1,3 +1,4 @@
+import { isWaypostError } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 
 export interface PostgresTarget {
@@ -35,10 +36,20 @@ export function explainConnectError(error: unknown, target: PostgresTarget, limi
   return errors.WP_STORE_BUSY(parameters, { cause: error, retryAfterSeconds: 1 })
 }
 
+/** Whether PostgreSQL did not answer at all, or not yet: a wrong password or certificate stays wrong. */
+export function isAway(error: unknown): boolean {
+  if (!isWaypostError(error) || error.code !== 'WP_STORE_UNREACHABLE') return false
+  const { code } = firstOf(error.cause) as { code?: string }
+  return code === undefined || (lostCodes.test(code) && !code.startsWith('ERR_'))
+}
+
+/** Node tries every address of a name and puts what it got into one error without a message. */
+function firstOf(error: unknown): unknown {
+  return error instanceof AggregateError ? error.errors[0] : error
+}
+
 function unreachable(error: unknown, target: PostgresTarget): Error {
-  // Node tries every address of a name and puts what it got into one error without a message.
-  const first = error instanceof AggregateError ? error.errors[0] : error
-  const { message, code } = first as { message?: string; code?: string }
+  const { message, code } = firstOf(error) as { message?: string; code?: string }
   const reason = message || code || 'unknown'
   return errors.WP_STORE_UNREACHABLE({ ...target, reason }, { cause: error, retryAfterSeconds: 1 })
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pino from 'pino'
 import { issueHostToken } from '../../../src/operate/index.ts'
 import { ensureTestUser } from '../../../src/server/index.ts'
 import { actionFile } from '../../support/project-server.ts'
+import { openLine } from '../../support/line.ts'
 import { startOwnPostgres, type OwnPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'
 import { until } from '../../support/until.ts'
@@ -72,4 +74,24 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
   await until('the next release', () => say() === 2)
   const lines = server.logs.filter(({ level, msg }) => level >= 40 && /feed/.test(msg))
   assert.ok(lines.length <= 3, 'one line for each break of the feed')
+})
+
+test('a server that starts while PostgreSQL is away serves when it is back', async () => {
+  const url = await postgres.createSystem()
+  await using site = await openServeSite(url)
+  await site.deploy(files)
+  const line = await openLine(url)
+  await line.cut()
+  const warned = Promise.withResolvers<string>()
+  const logger = pino({}, { write: (text) => warned.resolve(text) })
+  const starting = site.start({ logger }, { WAYPOST_SYSTEM_URL: line.through(url) })
+  assert.partialDeepStrictEqual(JSON.parse(await warned.promise), {
+    level: 40,
+    msg: 'System cannot be reached; retrying for 60 s',
+  })
+  await line.mend()
+  const server = await starting
+  assert.equal((await send(server.port, { path: '/now' })).status, 200)
+  await server.close(true)
+  await line.close()
 })
