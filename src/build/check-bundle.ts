@@ -5,6 +5,7 @@ import type { Entries } from './find-entries.ts'
 import { makeAllowed } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+import { findNativePackages } from './native-packages.ts'
 import { outputNameOf, type Bundle } from './open-bundler.ts'
 import { isOwnInput, projectPath } from './project-path.ts'
 
@@ -48,15 +49,19 @@ async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<D
   return diagnostics
 }
 
+/** Native code: add-ons that are imported, and packages that find theirs when they are loaded. */
 async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
-  const diagnostics: Diagnostic[] = []
-  for (const addon of Object.keys(inputs).filter((file) => file.endsWith('.node'))) {
-    const { importer, original } = findOwnImport(inputs, addon)
-    const place = await loadImportPlace(root, importer, original)
-    const parameters = { name: original, addon: projectPath(root, path.join(root, addon)) }
-    diagnostics.push(makeDiagnostic('WP_BUILD_NATIVE', place, { parameters }))
-  }
-  return diagnostics
+  const packages = findNativePackages(root, inputs)
+  const addons = Object.keys(inputs)
+    .filter((file) => file.endsWith('.node') && !packages.some(({ folder }) => file.startsWith(`${folder}/`)))
+    .map((file) => ({ file, reason: `${projectPath(root, path.join(root, file))} is native code` }))
+  return Promise.all(
+    [...packages, ...addons].map(async ({ file, reason }) => {
+      const { importer, original } = findOwnImport(inputs, file)
+      const place = await loadImportPlace(root, importer, original)
+      return makeDiagnostic('WP_BUILD_NATIVE', place, { parameters: { name: original, reason } })
+    }),
+  )
 }
 
 /** The project's own import through which a file came into the bundle: the nearest, by breadth. */

@@ -2,6 +2,7 @@ import type { Message } from 'esbuild'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, type Diagnostic } from '../kit/index.ts'
+import type { NotCarried } from './carry-files.ts'
 import type { ReadsEnvironment } from './find-process-env.ts'
 import type { Refused } from './guard-sources.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
@@ -12,7 +13,8 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
   return Promise.all(
     messages.map(async (message) => {
       const place = placeOf(root, message)
-      const detail = (message.detail ?? {}) as Partial<Refused>
+      const detail = (message.detail ?? {}) as Partial<Refused & NotCarried>
+      if (detail.isOutside !== undefined) return describeNotCarried(message, place, detail.isOutside)
       if (detail.file !== undefined) return describeRefused(message, place, detail.file)
       const name = /^Could not resolve "(.+)"$/s.exec(message.text)?.[1]
       const other = /^No loader is configured for .* files: (.+)$/s.exec(message.text)?.[1]
@@ -23,6 +25,13 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
       return makeDiagnostic('WP_BUILD_IMPORT_MISSING', place, { parameters: { name }, hint })
     }),
   )
+}
+
+function describeNotCarried({ text: reason }: Message, place: Place, isOutside: boolean): Diagnostic {
+  const name = markedIn(place)!
+  if (isOutside) return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name } })
+  const hint = 'A release carries the regular files of the project that are named by new URL, up to 10 MB each'
+  return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason }, hint })
 }
 
 function describeRefused({ text: reason, location }: Message, place: Place, file: string): Diagnostic {

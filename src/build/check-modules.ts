@@ -106,7 +106,7 @@ function describe(file: string, problem: Problem): Diagnostic {
 }
 
 const withoutFiles =
-  'A release is code alone, with no files beside it: import what it needs from a .ts, .json or .txt file, and use packages that read none of their own'
+  "Name a file of the project in place: new URL('./NAME', import.meta.url). A package cannot read files of its own: a release does not contain them"
 
 /** Code that asks where it lies, to read what lies there. */
 function looksForFiles(reason: string): boolean {

@@ -32,10 +32,15 @@ export const errors = defineErrors({
     ...user,
     message: '"{name}" cannot be read: {reason}',
   },
+  WP_BUILD_FILES_SIZE: {
+    ...user,
+    message: 'The files that the code names by new URL have {size} MB together; a release carries at most {limit} MB',
+    hint: 'Keep large files in a folder of the server or in a storage service, and name that by a variable under env:',
+  },
   WP_BUILD_NATIVE: {
     ...user,
-    message: '"{name}" needs the native add-on "{addon}", which cannot be part of a release',
-    hint: 'Use a package without native code',
+    message: '"{name}" cannot be part of a release: {reason}',
+    hint: 'Servers install nothing. Use a package without native code, or call a service that does this work',
   },
   WP_BUILD_FILE_KIND: {
     ...user,

@@ -18,6 +18,11 @@ const loaders: Readonly<Record<string, Loader>> = {
   '.jsx': 'jsx',
 }
 
+/** How esbuild reads a source file; undefined for a file that is not code. */
+export function sourceLoader(file: string): Loader | undefined {
+  return loaders[path.extname(file)]
+}
+
 const marker = '__waypost_process_env__'
 // `define` leaves an imported or destructured `process` alone. Comments are gone by then, only strings could match.
 const others = [
@@ -32,7 +37,7 @@ export async function findProcessEnv(
   file: string,
   source: string,
 ): Promise<PartialMessage[]> {
-  const loader = loaders[path.extname(file)]
+  const loader = sourceLoader(file)
   if (loader === undefined || !/\bprocess\b/.test(source) || !/\benv\b/.test(source)) return []
   const result = await transform(source, {
     loader,

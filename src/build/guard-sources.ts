@@ -2,6 +2,7 @@ import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { openFolder, readBytesInside, type Folder } from '../definition/index.ts'
+import { rewriteFileUrls, type CarriedSink } from './carry-files.ts'
 import { findProcessEnv } from './find-process-env.ts'
 
 /** Larger than any source that somebody wrote. */
@@ -15,8 +16,9 @@ export interface Refused {
 /**
  * Lets only regular files come into a bundle: those of the project, opened first and looked at then, and those of
  * packages, wherever they are installed or linked from. esbuild itself would read a pipe, or a password file.
+ * @param carried what the sources name by `new URL` is added to it
  */
-export function guardSources(root: string): Plugin {
+export function guardSources(root: string, carried: CarriedSink): Plugin {
   const folder = openFolder(root)
   const isAllowed = makeAllowed(root)
   return {
@@ -26,7 +28,7 @@ export function guardSources(root: string): Plugin {
         // Not read; `checkBundle` tells at each import that it leads outside.
         if (!isAllowed(file)) return { contents: 'module.exports = {}', loader: 'js' }
         if (folder !== undefined && isBelow(root, file) && !isInstalled(file))
-          return loadOwn(folder, file, build.esbuild)
+          return loadOwn({ folder, file, carried }, build.esbuild)
         return isRegular(file) ? undefined : refuse(file, 'it is no regular file')
       })
     },
@@ -43,14 +45,23 @@ export function makeAllowed(root: string): (file: string) => boolean {
   }
 }
 
-async function loadOwn(folder: Folder, file: string, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
+interface OwnSource {
+  readonly folder: Folder
+  readonly file: string
+  readonly carried: CarriedSink
+}
+
+async function loadOwn({ folder, file, carried }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
   const name = path.relative(folder.realRoot, file).split(path.sep).join('/')
   const read = readBytesInside(folder, name, maxBytes)
   if ('bytes' in read) {
     // A migration has no context that could hold the variable.
     const isAction = !name.startsWith('migrations/')
-    const warnings = isAction ? await findProcessEnv(esbuild, name, Buffer.from(read.bytes).toString('utf8')) : []
-    return { contents: read.bytes, loader: 'default', warnings }
+    const text = Buffer.from(read.bytes).toString('utf8')
+    const warnings = isAction ? await findProcessEnv(esbuild, name, text) : []
+    const rewritten = await rewriteFileUrls(esbuild, { folder, name, text }, carried)
+    const contents = rewritten.text === text ? read.bytes : rewritten.text
+    return { contents, loader: 'default', warnings, errors: [...rewritten.errors] }
   }
   return refuse(name, read.problem === 'refused' ? read.reason : 'it is gone')
 }

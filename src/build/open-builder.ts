@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import type { Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../release/index.ts'
+import { checkCarried, nothingCarried, pickCarried } from './carry-files.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
@@ -29,6 +30,8 @@ export interface BuilderOptions {
 export interface BuildResult {
   /** Absent when a diagnostic is an error. */
   readonly release?: BuiltRelease
+  /** Files beside the code that the release carries, relative to the root; also those that are missing. */
+  readonly carried: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -83,17 +86,21 @@ class Building {
     const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
     const diagnostics = [...entries.diagnostics]
     let bundle: Bundle | undefined
+    let carried = nothingCarried
     if (files.length === 0) await this.close()
     else {
       const result = await (await this.#bundlerFor(root, files)).bundle(changed)
-      bundle = result.bundle
+      ;({ bundle, carried } = result)
       diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
       if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
     }
-    if (hasErrors(diagnostics)) return { diagnostics: sortDiagnostics(diagnostics) }
+    const beside = bundle === undefined ? [] : pickCarried(bundle.metafile, carried)
+    diagnostics.push(...checkCarried(beside))
+    if (hasErrors(diagnostics)) return { carried: carried.names, diagnostics: sortDiagnostics(diagnostics) }
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
     return {
-      release: makeRelease(this.#options, definition, { entries, bundle, artifacts }),
+      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, beside }),
+      carried: carried.names,
       diagnostics: sortDiagnostics(diagnostics),
     }
   }
@@ -132,11 +139,13 @@ interface Built {
   readonly bundle: Bundle | undefined
   /** By output name. */
   readonly artifacts: ReadonlyMap<string, Artifact>
+  /** The files beside the code. */
+  readonly beside: readonly Artifact[]
 }
 
 function makeRelease(options: BuilderOptions, definition: Definition, built: Built): BuiltRelease {
   const { entries, bundle } = built
-  const byHash = new Map([...built.artifacts.values()].map((artifact) => [artifact.hash, artifact]))
+  const byHash = new Map([...built.artifacts.values(), ...built.beside].map((artifact) => [artifact.hash, artifact]))
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
     name: options.name,

@@ -1,6 +1,7 @@
 import type { BuildContext, BuildFailure, BuildOptions, Message, Metafile, OutputFile } from 'esbuild'
 import path from 'node:path'
 import { sha256 } from '../kit/index.ts'
+import type { Carried, CarriedSink } from './carry-files.ts'
 import { guardSources } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
 
@@ -15,6 +16,7 @@ export interface Bundle {
 
 export interface BundleResult {
   readonly bundle?: Bundle
+  readonly carried: Carried
   readonly errors: readonly Message[]
   readonly warnings: readonly Message[]
 }
@@ -54,18 +56,24 @@ export async function openBundler(
   beside?: string,
 ): Promise<Bundler> {
   const { context } = await import('esbuild')
+  const carried: CarriedSink = { names: new Set(), artifacts: new Map() }
   const building: BuildContext = await context({
     ...makeOptions(root, entries),
+    plugins: [guardSources(root, carried)],
     ...(beside === undefined ? {} : { stdin: { contents: beside, resolveDir: root } }),
   })
   return {
     async bundle() {
+      carried.names.clear()
+      carried.artifacts.clear()
+      const found = (): Carried => ({ names: new Set(carried.names), artifacts: new Map(carried.artifacts) })
       try {
         const { outputFiles = [], metafile, warnings } = await building.rebuild()
-        return { bundle: { outputs: pairOutputs(outputFiles), entries, metafile: metafile! }, errors: [], warnings }
+        const bundle = { outputs: pairOutputs(outputFiles), entries, metafile: metafile! }
+        return { bundle, carried: found(), errors: [], warnings }
       } catch (error) {
         if (!isBuildFailure(error)) throw error
-        return { errors: error.errors, warnings: error.warnings }
+        return { carried: found(), errors: error.errors, warnings: error.warnings }
       }
     },
     close: () => building.dispose(),
@@ -99,9 +107,8 @@ function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildO
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: ['waypost', 'waypost/*'],
+    external: ['waypost', 'waypost/*', `${artifactScheme}*`],
     nodePaths: [],
-    plugins: [guardSources(root)],
     // A native add-on is found in the metafile; without a loader it would be an error that names no import.
     loader: { '.node': 'empty' },
     // Ours alone: a tsconfig.json of the project or above it changes no artifact.

@@ -22,7 +22,7 @@ export async function openPartialBundler(root: string, names: ReadonlyMap<string
     if (last !== undefined && part?.length === 0) return last
     if (last === undefined || part === undefined) return whole.bundle()
     const result = await (await parts.of(part)).bundle()
-    if (result.bundle === undefined) return { errors: result.errors, warnings: result.warnings }
+    if (result.bundle === undefined) return result
     return merge(last, { ...result, bundle: result.bundle }) ?? whole.bundle()
   }
   return {
@@ -102,6 +102,10 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
   const rest = [...last.bundle.entries].filter(([file]) => !part.bundle.entries.has(file))
   const kept = reachOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
   return {
+    carried: {
+      names: new Set([...last.carried.names, ...part.carried.names]),
+      artifacts: new Map([...last.carried.artifacts, ...part.carried.artifacts]),
+    },
     errors: [],
     warnings: [
       ...last.warnings.filter(({ location }) => location !== null && !replaced.has(groupOf(location.file))),

@@ -24,6 +24,8 @@ export type TakenOver = Served | Refused
 
 /** The files have no error, and what they say is served. */
 export interface Served {
+  /** Files beside the code that the release carries, also those that are missing. */
+  readonly carried: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
   /** Every scope that the project names. */
@@ -34,6 +36,7 @@ export interface Served {
 }
 
 export interface Refused {
+  readonly carried: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly refused: true
   readonly error?: unknown
@@ -57,7 +60,7 @@ export function makeTakeOver(options: TakeOverOptions): (look?: Look) => Promise
     try {
       return await taking.takeOver(look)
     } catch (error) {
-      return { diagnostics: [], refused: true, error, state: messageOf(error) }
+      return { carried: taking.carried, diagnostics: [], refused: true, error, state: messageOf(error) }
     }
   }
 }
@@ -74,6 +77,8 @@ class Taking {
   /** Something beside the files is new, and not served yet. */
   #isAllNew = false
   #served: string | undefined
+  /** Of the last build. */
+  carried: ReadonlySet<string> = new Set()
   #migrated: string | undefined
 
   constructor(options: TakeOverOptions) {
@@ -87,14 +92,16 @@ class Taking {
     const before = this.#loaded
     const loaded = await this.#load()
     const { definition, plugins } = loaded
-    if (definition === undefined) return refuse(loaded.diagnostics)
+    if (definition === undefined) return refuse(loaded.diagnostics, this.carried)
     const built = await this.#options.builder.build(definition, this.#unbuilt)
     this.#unbuilt = new Set()
+    const { carried } = built
+    this.carried = carried
     const diagnostics = [...loaded.diagnostics, ...built.diagnostics]
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
       await writeProjectTypes(loaded, definition)
-      return refuse(diagnostics)
+      return refuse(diagnostics, carried)
     }
     const migration = await this.#migrate(release, plugins)
     const id = await this.#serve(release)
@@ -102,6 +109,7 @@ class Taking {
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
     return {
+      carried,
       diagnostics,
       migration,
       scopes: Object.keys(release.manifest.scopes),
@@ -167,6 +175,6 @@ function isCode(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-function refuse(diagnostics: readonly Diagnostic[]): Refused {
-  return { diagnostics, refused: true, state: JSON.stringify(diagnostics) }
+function refuse(diagnostics: readonly Diagnostic[], carried: ReadonlySet<string>): Refused {
+  return { carried, diagnostics, refused: true, state: JSON.stringify(diagnostics) }
 }

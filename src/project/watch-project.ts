@@ -18,6 +18,8 @@ export interface Change {
 }
 
 export interface WatchOptions {
+  /** Whether a file matters that is neither code nor definition. */
+  isUsed?(file: string): boolean
   /**
    * Called with what changed; never twice at once. What it throws goes to `onError`.
    * @param letGo calls the ends that `onBegin` gave earlier than when this is over
@@ -44,7 +46,7 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
   watcher.on('all', (event, file) => {
     const name = nameOf(file)
-    if (!event.endsWith('Dir') && !isOfProject(name)) return
+    if (!event.endsWith('Dir') && !isOfProject(name) && options.isUsed?.(name) !== true) return
     if (!changed.has(name)) onEnd.push(options.onBegin(name))
     changed.add(name)
     isMove ||= event !== 'change'

@@ -67,6 +67,12 @@ export const errors = defineErrors({
     message: 'There is no artifact "{hash}"',
     hint: 'The release is not complete: deploy again.',
   },
+  WP_RELEASE_FILE: {
+    kind: 'external',
+    status: 503,
+    message: 'The file "{name}" of the release cannot be written below {folder}: {reason}',
+    hint: 'Let the server write to that folder, or set TMPDIR to another one.',
+  },
   WP_RUNTIME_IMPORT_WAITS: {
     kind: 'user',
     status: 500,

@@ -52,4 +52,4 @@ export type {
   ManifestVariable,
 } from './manifest.ts'
 export { type ImportLimits, importInTime } from './import-in-time.ts'
-export { registerArtifacts, resolveStack, artifactLoader, importArtifact } from './load-artifacts.ts'
+export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

@@ -1,6 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { isBuiltin, registerHooks, setSourceMapsSupport, type LoadHookSync, type ResolveHookSync } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sha256, urlOfModule } from '../kit/index.ts'
+import { messageOf, sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
 
@@ -12,9 +15,15 @@ const aliasLine = /^\/\*waypost-alias:([0-9a-f]{64})\*\//
 // against it: a stack names `waypost:///src/todo/insert.ts`.
 const urlStart = 'waypost:///'
 
+/** Begins an artifact that is a file: its name, and behind it a module whose default export is the content in base64. */
+const fileLine = /^\/\*waypost-file:([\w.-]+)\*\/export default "/
+
 // Node has one module registry for a process and never frees what it loaded, so what feeds it is one for a process too.
 const contents = new Map<string, string>()
 const aliases = new Map<string, string>()
+/** Where the artifacts that are files were written, by hash. */
+const files = new Map<string, string>()
+let filesFolder: string | undefined
 let isHooked = false
 
 /** The URL of this module, for a child process that loads artifacts and nothing else of the server. */
@@ -31,6 +40,7 @@ export function registerArtifacts(artifacts: Iterable<Artifact>): void {
     registerHooks({ resolve, load })
   }
   for (const { hash, content } of artifacts) {
+    if (files.has(hash)) continue
     contents.set(hash, content)
     const alias = aliasLine.exec(content)?.[1]
     if (alias !== undefined && sha256(content) === hash) aliases.set(alias, hash)
@@ -67,12 +77,56 @@ const load: LoadHookSync = (url, context, next) => {
   const source = contents.get(hash)
   if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
-  return { format: 'module', source, shortCircuit: true }
+  return { format: 'module', source: fileLine.test(source) ? writeFile(hash, source) : source, shortCircuit: true }
+}
+
+/** Makes the artifact of a file that code names by `new URL('./NAME', import.meta.url)`. */
+export function makeFileArtifact(name: string, bytes: Uint8Array): Artifact {
+  const plain = name.replaceAll(/[^\w.-]/g, '_').slice(-100)
+  const content = `/*waypost-file:${plain}*/export default "${Buffer.from(bytes).toString('base64')}"\n`
+  return { hash: sha256(content), content }
+}
+
+const keptFreshMs = 12 * 3_600_000
+
+/** Writes a file where code can read it as long as this process runs. @returns a module that exports its URL */
+function writeFile(hash: string, content: string): string {
+  const [start, name] = fileLine.exec(content)!
+  const file = path.join((filesFolder ??= makeFilesFolder()), hash, name!)
+  try {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, Buffer.from(content.slice(start.length, content.lastIndexOf('"')), 'base64'))
+  } catch (error) {
+    throw errors.WP_RELEASE_FILE({ name: name!, folder: tmpdir(), reason: messageOf(error) }, { cause: error })
+  }
+  files.set(hash, file)
+  contents.delete(hash)
+  return `export default ${JSON.stringify(pathToFileURL(file).href)}`
+}
+
+/** A folder of this process alone, which is removed at its end. */
+function makeFilesFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waypost-files-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // Systems remove what nobody touched for days from there.
+  setInterval(() => touchFiles(), keptFreshMs).unref()
+  return folder
+}
+
+function touchFiles(): void {
+  const now = new Date()
+  for (const file of files.values()) {
+    try {
+      utimesSync(file, now, now)
+    } catch {
+      // Removed by somebody: the code that reads it says so.
+    }
+  }
 }
 
 function urlOf(name: string): string {
   const hash = aliases.get(name) ?? name
-  if (!contents.has(hash)) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
+  if (!contents.has(hash) && !files.has(hash)) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   return urlStart + hash
 }
 

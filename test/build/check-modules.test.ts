@@ -104,7 +104,7 @@ test('a package that reads files beside it is told of at its import, with what t
   })
   const [problem] = await checkModules(release!, { loader: loader.artifactLoader })
   assert.match(problem!.message, /src\/a\.ts does not load: .*__dirname/)
-  assert.match(problem!.hint!, /no files beside it/)
+  assert.match(problem!.hint!, /new URL\('.\/NAME', import.meta.url\)/)
 })
 
 test('a module that waits for ever or ends the process is named', async () => {

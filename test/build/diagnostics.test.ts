@@ -199,8 +199,64 @@ test('a native add-on is named with the import of the project that brought it in
     'node_modules/fast-hash/build/hash.node': '\u007fELF',
   })
   assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(show), [
-    `src/run.ts:1:18 <'fast-hash'> | "fast-hash" needs the native add-on "node_modules/fast-hash/build/hash.node", which cannot be part of a release | Use a package without native code | WP_BUILD_NATIVE`,
+    `src/run.ts:1:18 <'fast-hash'> | "fast-hash" cannot be part of a release: node_modules/fast-hash/build/hash.node is native code | ${withoutNative} | WP_BUILD_NATIVE`,
   ])
+})
+
+const withoutNative =
+  'Servers install nothing. Use a package without native code, or call a service that does this work'
+
+test('a package that looks for its native code when it is loaded is named with the import that brought it in', async () => {
+  const looking = 'module.exports = (name) => require(__dirname + name)\n'
+  const packageOf = (name: string, about: object) => ({
+    [`node_modules/${name}/package.json`]: JSON.stringify({ name, ...about }),
+    [`node_modules/${name}/lib/index.js`]: looking,
+    [`node_modules/${name}/index.js`]: 'module.exports = require("./lib/index.js")\n',
+  })
+  await using project = await makeProject({
+    'src/a.ts': actionReturning(
+      '[a, b, c, d, e, f]',
+      `import a from '@img/photo'\nimport b from 'hash'\nimport c from 'store'\nimport d from 'album'\nimport e from 'socket'\nimport f from 'built'`,
+    ),
+    ...packageOf('@img/photo', {
+      optionalDependencies: { '@img/photo-linux-x64': '1', '@img/photo-win32-arm64': '1' },
+    }),
+    ...packageOf('hash', {}),
+    'node_modules/hash/binding.gyp': '{}',
+    ...packageOf('store', {}),
+    'node_modules/store/prebuilds/linux-x64/store.node': 'x',
+    // Needs a package with native code.
+    ...packageOf('album', { dependencies: { deep: '1' } }),
+    'node_modules/album/index.js': 'module.exports = require("deep")\n',
+    ...packageOf('deep', { gypfile: true }),
+    // Can do without.
+    ...packageOf('socket', {
+      optionalDependencies: { fast: '1' },
+      peerDependencies: { mask: '1' },
+      peerDependenciesMeta: { mask: { optional: true } },
+    }),
+    'node_modules/socket/index.js': 'try { require("fast"); require("mask") } catch {}\n',
+    ...packageOf('fast', {}),
+    'node_modules/fast/binding.gyp': '{}',
+    ...packageOf('mask', {}),
+    'node_modules/mask/binding.gyp': '{}',
+    // A platform in a name alone means nothing, nor does a folder "build".
+    ...packageOf('built', { dependencies: { 'linux-x64-names': '1' } }),
+    'node_modules/built/build/out.js': '',
+  })
+  const refused = [
+    ['1:15', '@img/photo', '@img/photo', 'platform package @img/photo-linux-x64'],
+    ['2:15', 'hash', 'hash', 'binding.gyp'],
+    ['3:15', 'store', 'store', 'prebuilds'],
+    ['4:15', 'album', 'deep', '"gypfile" in its package.json'],
+  ]
+  assert.deepEqual(
+    (await diagnose(project.root, defineActions('src/a.ts'))).map(show),
+    refused.map(
+      ([at, name, native, what]) =>
+        `src/a.ts:${at} <'${name}'> | "${name}" cannot be part of a release: the package "${native}" has native code (${what}) | ${withoutNative} | WP_BUILD_NATIVE`,
+    ),
+  )
 })
 
 test('a file that is no code is named with its import', async () => {

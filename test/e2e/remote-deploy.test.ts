@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { addClient, addUser } from '../../src/auth/index.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -90,6 +93,31 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
     assert.equal(by, 'ci (pipeline)')
     const shown = JSON.parse(await system.folder.ok(`release:show ${release} --json`))
     assert.equal(shown.activations[0].client_id, deployer['WAYPOST_CLIENT_ID'])
+  })
+
+  it('carries the files that actions name by new URL', async () => {
+    const bytes = randomBytes(2_000_000)
+    await writeFile(path.join(project.folder, 'src/todo/report.pdf'), bytes)
+    await project.write(
+      'src/todo/report.ts',
+      `import { createReadStream } from 'node:fs'
+import type { Action, Context, Request } from 'waypost'
+
+export default class Report implements Action<'GET /report'> {
+  handle(_request: Request<'GET /report'>, context: Context) {
+    const file = createReadStream(new URL('./report.pdf', import.meta.url))
+    return context.respond(200, file, { 'content-type': 'application/pdf' })
+  }
+}
+`,
+    )
+    const route = '  /report: { methods: { GET: { public: true, action: src/todo/report.ts } } }\n'
+    await project.edit('waypost.yml', 'routes:\n', `routes:\n${route}`)
+    const { code, stdout, stderr } = await deploy(deployer)
+    assert.equal(code, 0, stdout + stderr)
+    const answer = await fetch(`http://127.0.0.1:${serving.port}/report`)
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/pdf'])
+    assert.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes))
   })
 
   it('shows a plan to who may read, and changes nothing', async () => {

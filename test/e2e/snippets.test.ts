@@ -47,6 +47,7 @@ describe('the snippets of the guides', () => {
   it('type-check in the to-do project, and its definition takes theirs', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
     assert.equal(code.length, 5)
+    await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
     const sections = readSnippets('docs/actions.md', 'yaml')
     assert.equal(sections.length, 2)

@@ -18,6 +18,7 @@ routes:
   /value: !include value.yml
   /count: { methods: { GET: { public: true, response: Value, action: src/count.ts } } }
   /step: { methods: { GET: { public: true, response: Value, action: src/step.ts } } }
+  /page: { methods: { GET: { public: true, response: { type: object, additionalProperties: { type: string } }, action: src/page.ts } } }
   /slow: { methods: { GET: { public: true, response: Value, action: src/slow.ts } } }
 `,
   'schema.yml': 'Value:\n  type: object\n  properties: { value: { type: integer } }\n',
@@ -36,6 +37,14 @@ export default class Slow {
   }
 }
 `,
+  'src/page.ts': `import { readFile } from 'node:fs/promises'
+export default class Page {
+  async handle() {
+    return { text: await readFile(new URL('../pages/page.html', import.meta.url), 'utf8') }
+  }
+}
+`,
+  'pages/page.html': 'one',
   '.env': 'DOCS=public\n',
 }
 
@@ -131,6 +140,20 @@ describe('dev', () => {
     assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [404, 200])
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [200, 404])
+    await hear()
+  })
+
+  test('a save of a file that an action names by new URL shows in the next request, wherever it is', async () => {
+    const read = async () => ((await ask('/page')).body as { text?: string }).text
+    assert.equal(await read(), 'one')
+    await save(() => write('pages/page.html', 'two'))
+    assert.equal(await read(), 'two')
+    assert.deepEqual(await hear(), ['reloaded pages/page.html'])
+    await save(() => rm(path.join(root, 'pages/page.html')))
+    assert.deepEqual(await hear(), ['refused pages/page.html WP_BUILD_FILE_REFUSED'])
+    assert.equal(await read(), 'two')
+    await save(() => write('pages/page.html', 'three'))
+    assert.equal(await read(), 'three')
     await hear()
   })
 
