@@ -58,7 +58,7 @@ describe('every variable', () => {
 
 describe('a file of variables', () => {
   const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
-  const page = /^### A file of variables\n.*?^```sh\n(.*?)^```/ms.exec(read('docs/operations.md'))?.[1] ?? ''
+  const page = /^### Variables in a file\n.*?^```sh\n(.*?)^```/ms.exec(read('docs/operations.md'))?.[1] ?? ''
   const files: readonly (readonly [name: string, text: string])[] = [
     ['docs/operations.md', page],
     ...globSync('templates/*/.env.example', { cwd: root }).map((file) => [file, read(file)] as const),
