@@ -65,7 +65,7 @@ cronjob: { tidy: { schedule: 0 3 * * *, action: src/tidy.ts } }
   const text = (name: string) => readFile(path.join(folder, name), 'utf8')
   const compose = await text('compose.yml')
   const { environment } = parse(compose)['x-waypost']
-  const needed = (name: string) => `\${${name}:?write it into .env}`
+  const needed = (name: string) => `\${${name}:?set it in .env}`
   const { ORDERS_URL, STOCK_PAGE, STOCK_TOKEN, STOCK_URL } = environment
   assert.deepEqual(
     [ORDERS_URL, STOCK_PAGE, STOCK_TOKEN, STOCK_URL],

@@ -62,7 +62,7 @@ function listVariables({ variables }: Definition, { target, indent }: { target: 
   const lines = Object.entries(variables).map(([name, { optional, declared }]) => {
     const about = declared?.description?.replaceAll(/\s+/g, ' ') ?? (optional ? 'has a default' : '')
     if (indent === '') return `#   ${name.padEnd(18)}  ${about}`.trimEnd()
-    if (target === 'compose.yml') return `${indent}${name}: \${${name}:${optional ? '-' : '?write it into .env'}}`
+    if (target === 'compose.yml') return `${indent}${name}: \${${name}:${optional ? '-' : '?set it in .env'}}`
     if (declared?.secret === true) return `${indent}# ${name} is a secret`
     return `${indent}# ${name}: ''${about === '' ? '' : ` # ${about}`}`
   })

@@ -14,13 +14,13 @@ test('a created to-do is listed, and its event is delivered', async () => {
   assert.equal(app.events.delivered('todo_created')[0]?.title, 'Buy milk')
 })
 
-test('nobody creates a to-do without a token that carries the scope todo', async () => {
+test('creating a to-do requires a token with the scope todo', async () => {
   await using app = await createTestApp()
   assert.equal((await app.inject('POST /todo', { body: milk })).status, 401)
   assert.equal((await app.as('ann', ['consumer']).inject('POST /todo', { body: milk })).status, 403)
 })
 
-test('a to-do that is not there is a 404, a title that is missing a 400', async () => {
+test('an unknown to-do returns 404, a missing title 400', async () => {
   await using app = await createTestApp()
   assert.equal((await app.inject('GET /todo/:todo_id', { params: { todo_id: 7 } })).status, 404)
   const bad = await app.as('ann', ['todo']).inject('POST /todo', { body: { content: 'x' } as never })

@@ -10,7 +10,7 @@ export default {
       .addColumn('content', 'text', (column) => column.notNull())
       .addColumn('insert_date', type.timestamp, (column) => column.notNull())
       .execute()
-    // For the list: the open to-dos, newest first.
+    // For the list of open to-dos, newest first.
     await db.schema.createIndex('app_todo_list').on('app_todo').columns(['status', 'insert_date', 'id']).execute()
   },
   async down(db) {
