@@ -56,7 +56,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
   it('passes its own tests as they are', async () => {
     const { code, output } = await run('npm', ['test'], folder())
     assert.equal(code, 0, output)
-    assert.match(output, /pass 3\b/)
+    assert.match(output, /pass 4\b/)
     assert.match(output, /fail 0\b/)
   })
 })
@@ -109,7 +109,7 @@ test('init --force writes only the files that are missing', async () => {
   await writeFile(path.join(folder, 'notes.txt'), 'mine')
   const { code, stdout } = await init('forced --template todo --force --no-install --yes')
   assert.equal(code, 0)
-  assert.match(stdout, /Created {4}forced\/ from the template "todo", 16 files/)
+  assert.match(stdout, /Created {4}forced\/ from the template "todo", 17 files/)
   assert.match(stdout, /Installed {2}nothing, as asked\n/)
   assert.equal(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), 'routes: {}\n')
   assert.equal(await readFile(path.join(folder, 'notes.txt'), 'utf8'), 'mine')
