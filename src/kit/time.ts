@@ -28,12 +28,15 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
-/** A duration for people, rounded up: `40 s`, `15 minutes`, `2 hours`, `3 days`. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.ceil(ms / 1000)
+/**
+ * A duration for people: `40 s`, `15 minutes`, `2 hours`, `3 days`.
+ * @param round up by default, for times to wait
+ */
+export function formatDuration(ms: number, round: (value: number) => number = Math.ceil): string {
+  const seconds = round(ms / 1000)
   if (seconds < 120) return `${seconds} s`
-  if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`
-  return seconds < 172_800 ? `${Math.ceil(seconds / 3600)} hours` : `${Math.ceil(seconds / 86_400)} days`
+  if (seconds < 7200) return `${round(seconds / 60)} minutes`
+  return seconds < 172_800 ? `${round(seconds / 3600)} hours` : `${round(seconds / 86_400)} days`
 }
 
 /** A moment of the past: so long ago, or a time in milliseconds since 1970. */

@@ -94,7 +94,7 @@ test('doctor fails where a slot was taken by nobody, by how late it is and not b
   assert.equal(state, 'fail')
   assert.match(
     message,
-    /^Nothing runs cronjobs: tidy is late by \d h$|^Nothing runs cronjobs: tidy is late by \d{3} min$/,
+    /^Nothing runs cronjobs: tidy is late by \d hours$|^Nothing runs cronjobs: tidy is late by \d{3} minutes$/,
   )
   assert.match(command!, / cron:execute$/)
   await executeHostCronjobs(host, {})

@@ -316,9 +316,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     const clocks: readonly (readonly [seconds: number, state: Check['state'], says: RegExp])[] = [
       [20, 'ok', /^Clock (19|20)\.\d s from the database's$/],
       [-40, 'warn', /^This machine's clock is 40 s behind the database's$/],
-      [290, 'warn', /5 min ahead of/],
-      [310, 'fail', /5 min ahead of/],
-      [-90_000, 'fail', /25 h behind/],
+      [290, 'warn', /5 minutes ahead of/],
+      [310, 'fail', /5 minutes ahead of/],
+      [-90_000, 'fail', /25 hours behind/],
     ]
     for (const [seconds, state, says] of clocks) {
       test(`a clock that is ${seconds} s off: ${state}`, async () => {
@@ -343,7 +343,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         `* * * * * cd ${folder} && ${process.execPath} ${launcher} event:execute --watch --time-limit 55s`,
       )
       await replaceFact(host.system, 'last_execute', String(Date.now() - 600_000))
-      assert.match(find(await run(), 'events').message, /^event:execute last ran 10 min ago, 14 deliveries wait$/)
+      assert.match(find(await run(), 'events').message, /^event:execute last ran 10 minutes ago, 14 deliveries wait$/)
       await replaceFact(host.system, 'last_execute', String(Date.now() - 20_000))
       const lately = find(await run(), 'events')
       assert.equal(lately.state, 'ok')

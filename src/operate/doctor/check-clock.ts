@@ -19,7 +19,7 @@ export async function checkClock(system: System, clock: Clock): Promise<Finding>
   return {
     check: 'clock',
     state: off > failMs ? 'fail' : 'warn',
-    message: `This machine's clock is ${formatDuration(off)} ${way} the database's`,
+    message: `This machine's clock is ${formatDuration(off, Math.round)} ${way} the database's`,
     next: 'Let both follow a time server, for example by chrony or systemd-timesyncd.',
   }
 }

@@ -33,7 +33,7 @@ export async function checkCronjobs(
 function findIdle(plan: readonly PlannedCronjob[], ledger: Ledger): Pick<Finding, 'state' | 'message'> | undefined {
   const late = plan.flatMap((job) => {
     const lateBy = findDelay(job, ledger)
-    return lateBy > lateMs ? [`${job.name} is late by ${formatDuration(lateBy)}`] : []
+    return lateBy > lateMs ? [`${job.name} is late by ${formatDuration(lateBy, Math.round)}`] : []
   })
   if (late.length > 0) return { state: 'fail', message: `Nothing runs cronjobs: ${late.join(', ')}` }
   const fresh = plan.filter(({ name }) => !ledger.rows.has(name)).map(({ name }) => name)

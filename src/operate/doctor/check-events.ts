@@ -22,7 +22,7 @@ export async function checkEvents(
   const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
   const waiting = deliveries.due
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
-  const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs)} ago`
+  const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs, Math.round)} ago`
   const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
   if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
   if (origin === 'development') return checkDevelopment(waiting)
