@@ -100,7 +100,7 @@ test('the folder of a server holds Waypost and no project, and takes parts too',
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
   assert.doesNotMatch(compose, /project>|deploy/, 'there is nothing to deploy')
   assert.match(compose, /^ {2}server:$/m)
-  assert.match(compose, /# ORDERS_URL: .* the variables that the release names$/m)
+  assert.match(compose, /# ORDERS_URL: .* the variables of the release$/m)
   assert.doesNotMatch(compose, /variables>/)
   assert.ok(added.includes('deploy/systemd/waypost@.service'))
 })
