@@ -7,7 +7,7 @@ export { errors as authErrors, OAuthError } from './errors.ts'
 export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'
 export { makeLogin, type Login } from './access/login.ts'
-export { backendScopes, checkScopes, consumerScope, isBackendScope } from './account/scopes.ts'
+export { backendScopes, checkScopes, consumerScope, isBackendScope, splitScopes } from './account/scopes.ts'
 export { isOnDevice } from './account/redirect-uris.ts'
 export { mountPages } from './authorize/mount-pages.ts'
 export { mountAuthorization } from './endpoint/mount-authorization.ts'
@@ -36,11 +36,9 @@ export {
   type EndedAccess,
   type PasswordEnds,
 } from './access/end-access.ts'
-export { listClients, listUsers, type ListedClient, type ListedUser } from './account/list-accounts.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { setPassword } from './access/administer.ts'
 export { setClientStatus, setUserStatus } from './access/administer.ts'
-export { listTokens, type ListedToken } from './token/list-tokens.ts'
 export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
   addUser,

@@ -4,12 +4,10 @@ import {
   chooseClient,
   chooseUser,
   isBackendScope,
-  listClients,
   loadUserScopes,
   renewClientSecret,
   setClientStatus,
   type EndedAccess,
-  type ListedClient,
   type NewClient,
 } from '../auth/index.ts'
 import type { Host } from '../host/index.ts'
@@ -53,15 +51,6 @@ export async function addHostClient(
 /** Users come back to a redirect URI; whoever has none speaks for its owner, which takes a secret. */
 function chooseGrants({ redirectUris, public: isPublic }: Pick<NewClient, 'redirectUris' | 'public'>) {
   return [isPublic || redirectUris.length > 0 ? 'authorization_code' : 'client_credentials', 'refresh_token']
-}
-
-/** Clients by name, of all users or of one. */
-export async function listHostClients(
-  { system }: Host,
-  { user, limit }: { user?: string | undefined; limit: number },
-): Promise<readonly ListedClient[]> {
-  const userId = user === undefined ? undefined : (await chooseUser(system, user)).id
-  return listClients(system, { userId, limit })
 }
 
 /** Gives a client, by its id or name, another secret. @returns it, this once */

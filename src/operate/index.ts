@@ -7,10 +7,9 @@ import type { Finding } from './doctor/finding.ts'
 import type { Listening, ListenRequest } from './events/listen.ts'
 
 export { replayDelivery, type AttemptReport } from '../events/index.ts'
-export type { ListedClient, ListedToken, ListedUser } from '../auth/index.ts'
 export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } from '../release/index.ts'
 export { loadDatabaseTime } from '../store/index.ts'
-export { addHostClient, changeHostClientStatus, listHostClients, renewHostClientSecret } from './clients.ts'
+export { addHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type FoundDelivery, findHostDelivery } from './events/deliveries.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
@@ -25,6 +24,14 @@ export {
   listHostSubscriptions,
 } from './events/subscriptions.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'
+export {
+  listHostClients,
+  listHostTokens,
+  listHostUsers,
+  type ListedClient,
+  type ListedToken,
+  type ListedUser,
+} from './lists.ts'
 export { rotateHostKey } from './keys.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
@@ -32,12 +39,11 @@ export { pruneHostReleases } from './releases/host-releases.ts'
 export { type ShownRelease, showHostRelease } from './releases/host-releases.ts'
 export { type ListedScope, listHostScopes, findIdleScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
-export { issueHostToken, listHostTokens, revokeHostTokens } from './tokens.ts'
+export { issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
   countHostStanding,
   changeHostUserStatus,
-  listHostUsers,
   changeHostUserPassword,
   changeHostUserScopes,
 } from './users.ts'

@@ -5,7 +5,6 @@ import {
   chooseUser,
   endAccess,
   issueTokens,
-  listTokens,
   loadUserScopes,
   loginClientId,
   nothingEnded,
@@ -15,7 +14,6 @@ import {
   revokeTokens,
   type AccessOf,
   type EndedAccess,
-  type ListedToken,
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
@@ -91,14 +89,4 @@ async function findAccess(system: System, { user, client }: RevokeRequest): Prom
   if (user !== undefined) return { userId: (await chooseUser(system, user)).id }
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
   return { clientId: (await chooseClient(system, client)).id }
-}
-
-/** Access tokens that count, of everybody or of one user or client; the newest first. */
-export async function listHostTokens(
-  { system, clock }: Host,
-  { user, client, limit }: { user?: string | undefined; client?: string | undefined; limit: number },
-): Promise<readonly ListedToken[]> {
-  const userId = user === undefined ? undefined : (await chooseUser(system, user)).id
-  const clientId = client === undefined ? undefined : (await chooseClient(system, client)).id
-  return listTokens(system, { userId, clientId, now: clock.now(), limit })
 }

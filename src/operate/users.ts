@@ -6,13 +6,11 @@ import {
   chooseUser,
   countStanding,
   isBackendScope,
-  listUsers,
   loadUserScopes,
   removeUserScopes,
   setPassword,
   setUserStatus,
   type EndedAccess,
-  type ListedUser,
   type PasswordEnds,
 } from '../auth/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
@@ -42,14 +40,6 @@ export async function addHostUser(
     ...(request.password === undefined ? {} : { password: request.password }),
   })
   return { id: user.id, name: user.name, scopes }
-}
-
-/** Users by name. */
-export function listHostUsers(
-  { system }: Host,
-  filter: { scope?: string | undefined; limit: number },
-): Promise<readonly ListedUser[]> {
-  return listUsers(system, filter)
 }
 
 /** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */

@@ -27,8 +27,9 @@ const classes = [
 /**
  * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.
  * What it throws of ours it wraps: the code stays, the name does not.
+ * @param migrationTable only for migrations
  */
-export async function openOrm(system: System, migrationTable: string): Promise<SqlOrm | PostgresOrm> {
+export async function openOrm(system: System, migrationTable?: string): Promise<SqlOrm | PostgresOrm> {
   const { database } = system
   const options = {
     entities,
@@ -41,7 +42,7 @@ export async function openOrm(system: System, migrationTable: string): Promise<S
     // The tables of the application are none of its business. PostgreSQL's names carry their schema.
     schemaGenerator: { skipTables: [/^(?!([^.]+\.)?waypost_)/] },
     migrations: {
-      tableName: migrationTable,
+      ...(migrationTable === undefined ? {} : { tableName: migrationTable }),
       migrationsList: classes.map((migration, index) => ({ name: systemMigrations[index]!, class: migration })),
       snapshot: false,
       silent: true,

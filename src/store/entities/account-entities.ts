@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { time } from './time.ts'
 
-const User = defineEntity({
+export const User = defineEntity({
   name: 'User',
   tableName: 'waypost_user',
   properties: {
@@ -14,13 +14,13 @@ const User = defineEntity({
   },
 })
 
-const UserScope = defineEntity({
+export const UserScope = defineEntity({
   name: 'UserScope',
   tableName: 'waypost_user_scope',
   properties: { user_id: p.text().primary(), scope: p.text().primary() },
 })
 
-const Client = defineEntity({
+export const Client = defineEntity({
   name: 'Client',
   tableName: 'waypost_client',
   properties: {
@@ -41,7 +41,7 @@ const Client = defineEntity({
   },
 })
 
-const ClientScope = defineEntity({
+export const ClientScope = defineEntity({
   name: 'ClientScope',
   tableName: 'waypost_client_scope',
   properties: { client_id: p.text().primary(), scope: p.text().primary() },

@@ -14,7 +14,7 @@ const SigningKey = defineEntity({
   },
 })
 
-const AccessToken = defineEntity({
+export const AccessToken = defineEntity({
   name: 'AccessToken',
   tableName: 'waypost_token',
   indexes: [{ properties: ['user_id', 'created_at'] }],

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Host } from '../../src/host/index.ts'
+import {
+  addHostClient,
+  addHostUser,
+  changeHostUserStatus,
+  issueHostToken,
+  listHostClients,
+  listHostTokens,
+  listHostUsers,
+  revokeHostTokens,
+} from '../../src/operate/index.ts'
+import { listRows } from '../../src/store/index.ts'
+import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+
+for (const kind of systemKinds) {
+  describe(`lists of administration on ${kind}`, () => {
+    let server: TestServer
+    let host: Host
+    before(async () => {
+      server = await startTestServer({ kind })
+      host = server.host
+      for (const name of ['bob', 'ann', 'cem']) {
+        await addHostUser(host, { name, scopes: name === 'cem' ? [] : ['todo', name], admin: false })
+      }
+    })
+    after(() => server.close())
+
+    test('users are sorted by name, with their scopes', async () => {
+      const users = await listHostUsers(host, { limit: 100 })
+      const listed = users.filter(({ name }) => ['ann', 'bob', 'cem'].includes(name))
+      assert.deepEqual(
+        listed.map(({ name, email, status, scopes }) => ({ name, email, status, todo: scopes.includes('todo') })),
+        [
+          { name: 'ann', email: null, status: 'active', todo: true },
+          { name: 'bob', email: null, status: 'active', todo: true },
+          { name: 'cem', email: null, status: 'active', todo: false },
+        ],
+      )
+      assert.deepEqual(listed[0]!.scopes, listed[0]!.scopes.toSorted())
+      assert.ok(listed.every(({ createdAt }) => Number.isInteger(createdAt)))
+    })
+
+    test('users can be limited, and filtered by a scope', async () => {
+      const names = async (filter: { scope?: string; limit: number }) =>
+        (await listHostUsers(host, filter)).map(({ name }) => name)
+      assert.deepEqual(await names({ scope: 'bob', limit: 10 }), ['bob'])
+      assert.deepEqual(await names({ scope: 'todo', limit: 1 }), ['ann'])
+      assert.deepEqual(await names({ scope: "o'none", limit: 10 }), [])
+      assert.equal((await listHostUsers(host, { limit: 2 })).length, 2)
+    })
+
+    test('clients come with their owner and scopes, all of them or those of one user', async () => {
+      const request = { scopes: ['todo'], grants: undefined, redirectUris: [], public: false }
+      const { client_id: id } = await addHostClient(host, { ...request, name: 'report', user: 'ann' })
+      await addHostClient(host, { ...request, name: 'other', user: 'bob' })
+      const [own, ...rest] = await listHostClients(host, { user: 'ann', limit: 10 })
+      assert.deepEqual(rest, [])
+      assert.deepEqual(
+        { ...own, createdAt: 0 },
+        {
+          id,
+          name: 'report',
+          user: 'ann',
+          isPublic: false,
+          status: 'active',
+          grants: ['client_credentials', 'refresh_token'],
+          scopes: ['todo'],
+          redirectUris: [],
+          createdAt: 0,
+        },
+      )
+      const all = await listHostClients(host, { limit: 100 })
+      assert.deepEqual(all.map(({ name }) => name).toSorted(), ['API reference', 'login', 'other', 'report'])
+      assert.deepEqual(all.find(({ name }) => name === 'login')?.user, null)
+      await assert.rejects(listHostClients(host, { user: 'nope', limit: 1 }), { code: 'WP_AUTH_USER_UNKNOWN' })
+    })
+
+    test('tokens are listed while they are valid', async () => {
+      const issue = (user: string) => issueHostToken(host, { user, scopes: ['todo'], expires: undefined })
+      await issue('ann')
+      await issue('bob')
+      await issue('bob')
+      const users = async (filter: { user?: string; client?: string } = {}) =>
+        (await listHostTokens(host, { ...filter, limit: 10 })).map(({ user }) => user).toSorted()
+      assert.deepEqual(await users(), ['ann', 'bob', 'bob'])
+      assert.deepEqual(await users({ user: 'ann' }), ['ann'])
+      assert.deepEqual(await users({ client: 'report' }), [])
+      await changeHostUserStatus(host, { name: 'ann', status: 'disabled' })
+      assert.deepEqual(await users(), ['bob', 'bob'])
+      const [first] = await listHostTokens(host, { limit: 1 })
+      assert.deepEqual([first?.client.name, first?.scopes, first?.usedAt], ['login', ['todo'], null])
+      await revokeHostTokens(host, { user: 'bob' })
+      assert.deepEqual(await users(), [])
+    })
+
+    test('rows can be skipped', async () => {
+      const all = await listRows(host.system, 'User', { orderBy: { name: 'desc' } })
+      const page = await listRows(host.system, 'User', { orderBy: { name: 'desc' }, limit: 1, offset: 1 })
+      assert.deepEqual(
+        page.map(({ name }) => name),
+        [all[1]!.name],
+      )
+    })
+  })
+}
