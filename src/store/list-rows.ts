@@ -40,7 +40,7 @@ export async function listRows<Name extends keyof ListedTables>(
     return { [key]: { $in: query.where(condition as never).getNativeQuery() } }
   })
   const conditions = [...(where === undefined ? [] : [where]), ...within]
-  const rows = await manager.getRepository<object>(entities[table]).find({ $and: conditions } as never, page as never)
+  const rows = await manager.getRepository<object>(entities[table]).find({ $and: conditions }, page)
   return rows as unknown as readonly ListedTables[Name][]
 }
 
