@@ -11,7 +11,7 @@ export {
 } from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './worker/execute.ts'
-export { latencyBounds } from './attempt/attempt-totals.ts'
+export { latencyBounds } from './attempt/outcome.ts'
 export { loadAttemptTotals, measureEvents, type MeasureTerms } from './measure.ts'
 export type { ExecuteOptions } from './worker/options.ts'
 export type { AttemptReport } from './worker/options.ts'

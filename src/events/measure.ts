@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import type { AttemptTotal } from './attempt/attempt-totals.ts'
+import type { AttemptTotal } from './attempt/outcome.ts'
 import { type EventCatalog, scopesOf } from './message/catalog.ts'
 import { isOpen } from './queue/candidates.ts'
 import { isMakerActive, isPassedOn, nowOnce } from './expressions.ts'
@@ -70,8 +70,11 @@ export async function measureEvents(system: System, terms: MeasureTerms): Promis
 const nothing = { due: 0, held: 0, oldestAt: null }
 
 /** Attempts since there are any, by outcome and latency. */
-export function loadAttemptTotals({ db }: System): Promise<readonly AttemptTotal[]> {
-  return db.selectFrom('waypost_attempt_total').selectAll().execute()
+export async function loadAttemptTotals({ db }: System): Promise<readonly AttemptTotal[]> {
+  const { rows } = await sql<AttemptTotal>`
+    select outcome, bucket, cast(sum(count) as bigint) as count, cast(sum(sum_ms) as bigint) as sum_ms
+    from waypost_attempt_total group by outcome, bucket`.execute(db)
+  return rows
 }
 
 /** The deliveries that messages will be once they are fanned out. */

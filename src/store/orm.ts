@@ -10,6 +10,7 @@ import { Releases } from './migrations/0005-releases.ts'
 import { FailingSince } from './migrations/0006-failing-since.ts'
 import { SubscriptionClients } from './migrations/0007-subscription-clients.ts'
 import { OneSource } from './migrations/0008-one-source.ts'
+import { AttemptShards } from './migrations/0009-attempt-shards.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -22,6 +23,7 @@ const classes = [
   FailingSince,
   SubscriptionClients,
   OneSource,
+  AttemptShards,
 ]
 
 /**

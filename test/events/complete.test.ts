@@ -15,7 +15,7 @@ onEachDatabase('a batch of attempts', (world) => {
       completion(retried!, 500, { outcome: 'retrying', delayMs: 5000 }),
       completion(dead!, 500, { outcome: 'dead', delayMs: 0 }),
     ]
-    assert.deepEqual(await recordCompletions(world().system, completions), completions)
+    assert.deepEqual(await recordCompletions(world().system, { completions, shard: 0 }), completions)
     const rows = new Map((await allDeliveries(world())).map((row) => [row.id, row]))
     assert.partialDeepStrictEqual(rows.get(delivered!.id), { status: 'delivered', failures: 0, claim_id: null })
     assert.partialDeepStrictEqual(rows.get(dead!.id), { status: 'dead', failures: 1, claim_id: null })
@@ -34,8 +34,14 @@ onEachDatabase('a batch of attempts', (world) => {
     assert.equal(current!.id, stale!.id)
     const failed = completion(stale!, 500, { outcome: 'retrying', delayMs: 1 })
     const succeeded = completion(current!, 200, { outcome: 'delivered', delayMs: 0 })
-    assert.deepEqual(await recordCompletions(world().system, [failed, succeeded]), [succeeded])
-    assert.deepEqual(await recordCompletions(world().system, [failed, succeeded]), [], 'it is over')
+    assert.deepEqual(await recordCompletions(world().system, { completions: [failed, succeeded], shard: 0 }), [
+      succeeded,
+    ])
+    assert.deepEqual(
+      await recordCompletions(world().system, { completions: [failed, succeeded], shard: 0 }),
+      [],
+      'it is over',
+    )
     assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', failures: 0 }])
     assert.equal((await world().attemptRows()).length, 1)
   })
@@ -44,11 +50,11 @@ onEachDatabase('a batch of attempts', (world) => {
     const [delivery] = await claimEach(world(), 1)
     const one = completion(delivery!, 200, { outcome: 'dead', delayMs: 0 })
     const strange = { ...one, result: { latencyMs: 1, failure: 'a\0b \ud800', answer: 'c\0d \udc00 "é"' } }
-    assert.equal((await recordCompletions(world().system, [strange])).length, 1)
+    assert.equal((await recordCompletions(world().system, { completions: [strange], shard: 0 })).length, 1)
     assert.partialDeepStrictEqual(await world().attemptRows(), [{ outcome: 'ab �', answer: 'cd � "é"' }])
   })
 
-  test('takes a statement or two, however many they are', async () => {
+  test('takes one statement on PostgreSQL and three on SQLite, however many they are', async () => {
     const deliveries = await claimEach(world(), 40)
     const completions = deliveries.map((one) => completion(one, 200, { outcome: 'delivered', delayMs: 0 }))
     const statements: string[] = []
@@ -58,8 +64,8 @@ onEachDatabase('a batch of attempts', (world) => {
       transformResult: async ({ result }) => result,
     })
     const transaction: typeof system.transaction = (work) => db.transaction().execute(work)
-    assert.equal((await recordCompletions({ ...system, db, transaction }, completions)).length, 40)
-    assert.equal(statements.length, world().kind === 'sqlite' ? 2 : 1)
+    assert.equal((await recordCompletions({ ...system, db, transaction }, { completions, shard: 0 })).length, 40)
+    assert.equal(statements.length, world().kind === 'sqlite' ? 3 : 1)
   })
 })
 

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { loadAttemptTotals } from '../../src/events/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
@@ -31,6 +32,13 @@ describe('a worker that is killed', { concurrency: systemKinds.length }, () => {
       t.diagnostic(`it died at ${deaths.length} points, and ${again} POSTs were made again`)
       assert.ok(deaths.length >= 8 && deaths.length < limit - 1, `it died at ${deaths.length} points`)
       assert.ok(again > 0, 'once behind a POST, before its completion')
+      const attempts = await site.system.db.selectFrom('waypost_attempt').select('outcome').execute()
+      const counted = await loadAttemptTotals(site.system)
+      assert.equal(
+        counted.reduce((sum, { count }) => sum + count, 0),
+        attempts.length,
+        'every attempt that was recorded is counted',
+      )
     })
 
     test(`after the claim, before anything is posted: it is posted once, on ${kind}`, async () => {

@@ -100,9 +100,10 @@ for (const kind of systemKinds) {
     test('counts attempts by outcome and by how long they took', async () => {
       const { db } = server.host.system
       const totals = [
-        { outcome: 'delivered', bucket: 0, count: 7, sum_ms: 35 },
-        { outcome: 'retrying', bucket: 2, count: 2, sum_ms: 70 },
-        { outcome: 'dead', bucket: latencyBounds.length, count: 1, sum_ms: 40_000 },
+        { outcome: 'delivered', bucket: 0, shard: 0, count: 3, sum_ms: 15 },
+        { outcome: 'delivered', bucket: 0, shard: 9, count: 4, sum_ms: 20 },
+        { outcome: 'retrying', bucket: 2, shard: 0, count: 2, sum_ms: 70 },
+        { outcome: 'dead', bucket: latencyBounds.length, shard: 5, count: 1, sum_ms: 40_000 },
       ] as const
       await db
         .insertInto('waypost_attempt_total')

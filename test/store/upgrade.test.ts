@@ -28,9 +28,17 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       )
       await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
         values ('sub_1', 'ann', 'note', 'https://example.com/', 'active', 1, 'sealed', 1)`.execute(system.db)
+      await sql`insert into waypost_attempt_total (outcome, bucket, count, sum_ms) values ('dead', 3, 7, 80)`.execute(
+        system.db,
+      )
       const before = await loadAll()
       await migrateSystem(system)
       assert.deepEqual(await loadAll(), before)
+      const totals = await system.db.selectFrom('waypost_attempt_total').selectAll().execute()
+      assert.deepEqual(
+        totals.map((row) => ({ ...row })),
+        [{ outcome: 'dead', bucket: 3, shard: 0, count: 7, sum_ms: 80 }],
+      )
       const subscriptions = await system.db.selectFrom('waypost_subscription').selectAll().execute()
       assert.partialDeepStrictEqual(subscriptions, [{ id: 'sub_1', user_id: 'ann', client_id: null, scope: null }])
       assert.equal(before.length, 4)

@@ -2,21 +2,19 @@ import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import { cancelDeliveries } from '../queue/cancel-deliveries.ts'
 import type { Completion, Verdict } from './outcome.ts'
-import { writeAttempts } from './write-attempts.ts'
+import { type Batch, writeAttempts } from './write-attempts.ts'
 
 /**
  * Records attempts, all or none. One whose claim was taken over meanwhile changes nothing.
  * @returns those that were recorded, with what they came to: 410 is the end where it disabled the subscription
  */
-export async function recordCompletions(
-  system: System,
-  completions: readonly Completion[],
-): Promise<readonly Completion[]> {
-  if (!completions.some(({ result }) => result.status === 410)) return writeAttempts(system, system.db, completions)
+export async function recordCompletions(system: System, { completions, shard }: Batch): Promise<readonly Completion[]> {
+  const hasGone = completions.some(({ result }) => result.status === 410)
+  if (!hasGone) return writeAttempts(system, system.db, { completions, shard })
   const { recorded, disabled } = await system.transaction(async (trx) => {
     const disabled = await disableGone(system, trx, completions)
     const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: ended } : one))
-    return { disabled, recorded: await writeAttempts(system, trx, judged) }
+    return { disabled, recorded: await writeAttempts(system, trx, { completions: judged, shard }) }
   })
   // After the commit, so that nobody waits for these rows who holds what this transaction waits for; if this does not
   // come about, whoever claims them sees that the subscription is disabled.

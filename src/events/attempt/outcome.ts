@@ -32,3 +32,15 @@ export interface Completion {
   readonly startedAt: number
   readonly verdict: Verdict
 }
+
+/** Upper bounds of the latencies that are counted together, in milliseconds; what took longer comes behind them. */
+export const latencyBounds = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
+
+/** Attempts of one outcome and about one latency, counted over all workers since there are any. */
+export interface AttemptTotal {
+  readonly outcome: Outcome
+  /** Which of the bounds, from 0. */
+  readonly bucket: number
+  readonly count: number
+  readonly sum_ms: number
+}

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError, type Clock, type Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
@@ -23,6 +24,9 @@ interface Entry {
 const batchSize = 100
 const longestPauseMs = 2000
 
+/** So many that two workers seldom count in the same rows. */
+const shards = 64
+
 export interface RecorderOptions {
   readonly system: System
   readonly clock: Clock
@@ -37,6 +41,7 @@ const gatherMs = 20
  * than a POST.
  */
 export function makeRecorder({ system, clock, settings }: RecorderOptions): Recorder {
+  const shard = randomInt(shards)
   const waiting: Entry[] = []
   let isWriting = false
   let onFull = () => {}
@@ -61,10 +66,8 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
 
   async function writeBatch(batch: readonly Entry[]): Promise<void> {
     try {
-      const recorded = await recordCompletions(
-        system,
-        batch.map((entry) => entry.completion),
-      )
+      const completions = batch.map((entry) => entry.completion)
+      const recorded = await recordCompletions(system, { completions, shard })
       // Before anybody claims what comes next. What cannot be noted is not worth the attempts: the next failure counts.
       await noteOutcomes(system, { completions: recorded, settings: settings() }).catch(() => undefined)
       const byClaim = new Map(recorded.map((completion) => [claimOf(completion), completion]))

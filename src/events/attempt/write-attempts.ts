@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeSortedId, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import type { Completion } from './outcome.ts'
+import { latencyBounds, type Completion, type Outcome } from './outcome.ts'
 import { nowOnce } from '../expressions.ts'
 
 /** An attempt and what it means for its delivery, as the statements read it. */
@@ -10,29 +10,45 @@ interface Entry {
   readonly id: string
   readonly delivery_id: string
   readonly claim_id: string
+  readonly verdict: Outcome
   readonly next: 'pending' | 'delivered' | 'dead'
   readonly failed: 0 | 1
   readonly delay_ms: number
   readonly started_at: number
   readonly latency_ms: number
+  /** Of the latency. */
+  readonly bucket: number
   readonly status: number | null
   readonly outcome: string
   readonly answer: string | null
   readonly hidden: 0 | 1
 }
 
+/** Attempts that are recorded together. */
+export interface Batch {
+  readonly completions: readonly Completion[]
+  /** Which rows of the totals to count them in. */
+  readonly shard: number
+}
+
+interface Rows {
+  /** Entries. */
+  readonly json: string
+  readonly shard: number
+}
+
 /**
- * Writes attempts and finishes, or puts off, their deliveries, of those whose claim still holds. The statements have one
- * text for any number of rows, and none is asked for by itself.
+ * Writes attempts, counts them, and finishes or puts off their deliveries, of those whose claim still holds. The
+ * statements have one text for any number of rows.
  */
 export async function writeAttempts(
   system: System,
   db: Kysely<SystemTables>,
-  completions: readonly Completion[],
+  { completions, shard }: Batch,
 ): Promise<readonly Completion[]> {
   const entries = completions.map(entryOf)
-  const json = JSON.stringify(entries)
-  const written = system.kind === 'postgresql' ? await writeAtOnce(system, db, json) : await writeBoth(system, db, json)
+  const rows = { json: JSON.stringify(entries), shard }
+  const written = system.kind === 'postgresql' ? await writeAtOnce(system, db, rows) : await writeBoth(system, db, rows)
   return completions.filter((_, index) => written.has(entries[index]!.id))
 }
 
@@ -42,11 +58,13 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
     id: makeSortedId('att_', startedAt),
     delivery_id: delivery.id,
     claim_id: delivery.claimId,
+    verdict: outcome,
     next: outcome === 'retrying' ? 'pending' : outcome,
     failed: outcome === 'delivered' ? 0 : 1,
     delay_ms: delayMs,
     started_at: startedAt,
     latency_ms: result.latencyMs,
+    bucket: bucketOf(result.latencyMs),
     status: result.status ?? null,
     outcome: outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
     answer: result.answer === undefined ? null : toStorable(result.answer),
@@ -54,42 +72,67 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
   }
 }
 
+function bucketOf(latencyMs: number): number {
+  const found = latencyBounds.findIndex((bound) => latencyMs <= bound)
+  return found < 0 ? latencyBounds.length : found
+}
+
 /** One statement, which is a transaction by itself: which rows it changed says which attempts count. */
-async function writeAtOnce(system: System, db: Kysely<SystemTables>, json: string): Promise<ReadonlySet<string>> {
+async function writeAtOnce(
+  system: System,
+  db: Kysely<SystemTables>,
+  { json, shard }: Rows,
+): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
     with entry as materialized (
-      select * from json_to_recordset(cast(${json} as json)) as entry (id text, delivery_id text, claim_id text, next text,
-        failed int, delay_ms bigint, started_at bigint, latency_ms int, status int, outcome text, answer text, hidden int)
+      select * from json_to_recordset(cast(${json} as json)) as entry (id text, delivery_id text, claim_id text, verdict text,
+        next text, failed int, delay_ms bigint, started_at bigint, latency_ms int, bucket int, status int, outcome text,
+        answer text, hidden int)
     ), finished as (
       update waypost_delivery set ${changes(system)}
       from entry where waypost_delivery.id = entry.delivery_id and ${isHeld}
         and waypost_delivery.id = any(array(select delivery_id from entry)) -- each is looked up, whatever else there is
       returning entry.id
-    )
+    ), counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)})
     insert into waypost_attempt (${attemptColumns})
     select ${attemptColumns} from entry where id in (select id from finished) returning id`.execute(db)
   return idsOf(rows)
 }
 
 /** SQLite has no such statement; a transaction that writes is alone there, so that both see the same claims. */
-async function writeBoth(system: System, db: Kysely<SystemTables>, json: string): Promise<ReadonlySet<string>> {
+async function writeBoth(
+  system: System,
+  db: Kysely<SystemTables>,
+  { json, shard }: Rows,
+): Promise<ReadonlySet<string>> {
   const entry = sql`(select value ->> 'id' as id, value ->> 'delivery_id' as delivery_id, value ->> 'claim_id' as claim_id,
-    value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
-    value ->> 'started_at' as started_at, value ->> 'latency_ms' as latency_ms, value ->> 'status' as status,
-    value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'hidden' as hidden
+    value ->> 'verdict' as verdict, value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
+    value ->> 'started_at' as started_at, value ->> 'latency_ms' as latency_ms, value ->> 'bucket' as bucket,
+    value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'hidden' as hidden
     from json_each(${json})) as entry`
+  const held = sql`${entry}
+    where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isHeld})`
   const write = async (trx: Kysely<SystemTables>) => {
     const { rows } = await sql<{ id: string }>`
       insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from ${entry}
-      where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isHeld})
-      returning id`.execute(trx)
+      select ${attemptColumns} from ${held} returning id`.execute(trx)
+    await addTotals(held, shard).execute(trx)
     await sql`
       update waypost_delivery set ${changes(system)}
       from ${entry} where waypost_delivery.id = entry.delivery_id and ${isHeld}`.execute(trx)
     return idsOf(rows)
   }
   return db.isTransaction ? write(db) : system.transaction(write)
+}
+
+/** Ordered, so that two statements that count in the same rows do not wait for each other. */
+function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unknown> {
+  return sql`
+    insert into waypost_attempt_total (outcome, bucket, shard, count, sum_ms)
+    select verdict, bucket, cast(${shard} as int), count(*), sum(latency_ms) from ${entries}
+    group by verdict, bucket order by verdict, bucket
+    on conflict (outcome, bucket, shard) do update set
+      count = waypost_attempt_total.count + excluded.count, sum_ms = waypost_attempt_total.sum_ms + excluded.sum_ms`
 }
 
 const attemptColumns = sql`id, delivery_id, started_at, latency_ms, status, outcome, answer, hidden`

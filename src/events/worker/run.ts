@@ -1,4 +1,3 @@
-import { makeAttemptCounter } from '../attempt/attempt-totals.ts'
 import { releaseDelivery, type ClaimedDelivery } from '../queue/claim.ts'
 import type { ClaimedRow } from '../queue/claimed.ts'
 import { deliver, type Delivered } from '../attempt/deliver.ts'
@@ -37,7 +36,6 @@ export class Run {
   readonly #ring: () => void
   readonly #recorder: ReturnType<typeof makeRecorder>
   readonly #timeCorrector: ReturnType<typeof makeTimeCorrector>
-  readonly #counter: ReturnType<typeof makeAttemptCounter>
   readonly #attempts = new Set<Promise<void>>()
   readonly #beginNoMore = () => this.underWay.close()
   #nextMessages = -Infinity
@@ -50,7 +48,6 @@ export class Run {
     this.lone = new LastChanceSchedule(options.clock)
     this.#recorder = makeRecorder(options)
     this.#timeCorrector = makeTimeCorrector(options.system, options.clock)
-    this.#counter = makeAttemptCounter(options.system)
     // At once, whatever a look at the database is waiting for.
     options.signal?.addEventListener('abort', this.#beginNoMore, { once: true })
   }
@@ -84,7 +81,6 @@ export class Run {
   async keep(): Promise<void> {
     this.underWay.dropSlow()
     await this.#timeCorrector.touch()
-    await this.#counter.touch()
   }
 
   start(delivery: ClaimedDelivery): void {
@@ -109,7 +105,6 @@ export class Run {
     this.#options.signal?.removeEventListener('abort', this.#beginNoMore)
     this.#beginNoMore()
     await Promise.all(this.#attempts)
-    await this.#counter.close()
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
@@ -122,7 +117,6 @@ export class Run {
     const { outcome } = recorded.verdict
     this.summary.attempted++
     this.summary[outcome]++
-    this.#counter.count(outcome, recorded.result.latencyMs)
     onAttempt?.(reportOf(recorded))
     const wentAlone = delivery.subscriptionFailures >= failuresToOpen
     if (wentAlone && outcome !== 'delivered') await this.#endOverdue(delivery)

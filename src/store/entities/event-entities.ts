@@ -129,6 +129,8 @@ const AttemptTotal = defineEntity({
     outcome: p.text().$type<'delivered' | 'retrying' | 'dead'>().primary(),
     /** Which bucket of latencies. */
     bucket: p.integer().primary(),
+    /** Of the worker that counted: else all workers would wait for the same rows. */
+    shard: p.integer().primary(),
     count: p.bigint('number'),
     sum_ms: p.bigint('number'),
   },

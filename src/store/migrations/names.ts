@@ -8,4 +8,5 @@ export const systemMigrations: readonly string[] = [
   '0006-failing-since',
   '0007-subscription-clients',
   '0008-one-source',
+  '0009-attempt-shards',
 ]
