@@ -3,6 +3,7 @@ import { measureDeliveryMemory } from './delivery-memory.ts'
 import { measureDispatch } from './dispatch.ts'
 import { measureFanOut } from './fan-out.ts'
 import type { Figure } from './goal.ts'
+import { measureHung } from './hung.ts'
 
 /** What events cost, on a PostgreSQL that keeps what it commits. */
 export async function measureEvents(): Promise<Figure[]> {
@@ -11,6 +12,7 @@ export async function measureEvents(): Promise<Figure[]> {
     ...(await measureDeliveryMemory()),
     ...(await measureDispatch()),
     ...(await measureFanOut()),
+    ...(await measureHung()),
   ]
 }
 

@@ -1,12 +1,16 @@
 // Measures what Waypost promises and prints each figure beside its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all of them, which takes about three minutes. With --assert it exits 1 when a goal is not met.
+import { measureAuth } from './auth.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
+import { measureLargeFiles } from './large-files.ts'
+import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
 import { measureServe } from './serve.ts'
+import { measureStart } from './start.ts'
 import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
 import { measureValidate } from './validate.ts'
@@ -15,11 +19,15 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   reload: measureReload,
   load: measureUnderLoad,
   leaks: measureLeaks,
+  start: measureStart,
   validate: measureValidate,
+  files: measureLargeFiles,
   deploy: measureDeploy,
   routes: measureRoutes,
   tokens: measureTokens,
+  auth: measureAuth,
   logins: measureLogins,
+  locked: measureLocked,
   events: measureEvents,
   serve: measureServe,
 }

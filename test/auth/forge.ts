@@ -47,7 +47,7 @@ export const forgeries: readonly Forgery[] = [
   { name: 'without a client', claims: { client_id: undefined } },
   { name: 'without an id', claims: { jti: undefined } },
   { name: 'that has expired', claims: { exp: now() - 1 } },
-  { name: 'that is not valid yet', claims: { nbf: now() + 60 } },
+  { name: 'that is not valid yet', claims: { nbf: now() + 86_400 } },
   { name: 'that was never stored', claims: { jti: makeUuid() } },
   { name: 'with an id that no database can hold', claims: { jti: '\0' } },
   { name: 'with an id that is no text', claims: { jti: { a: 1 } } },

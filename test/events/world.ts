@@ -90,9 +90,10 @@ async function empty(world: World): Promise<void> {
   world.settings = defaultSettings
 }
 
-async function openWorld(
+/** @param receivers where those are noted that have to be closed */
+export async function openWorld(
   kind: System['kind'],
-  receivers: Receiver[],
+  receivers: Receiver[] = [],
 ): Promise<{ world: World; close(): Promise<void> }> {
   const place = await (kind === 'sqlite' ? makeFile() : makeDatabase())
   const clock = makeTestClock()

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
+import { patienceMs } from '../support/until.ts'
 import { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
 
 interface Tables {
@@ -42,9 +43,20 @@ function count(db: Kysely<Tables>): Promise<number> {
     .then((row) => row.count)
 }
 
-function startWriter(file: string, task: 'write' | 'hold', amount: number): ChildProcess {
+function startWriter(file: string, task: 'write' | 'hold', amount = 0): ChildProcess {
   const program = path.join(import.meta.dirname, 'sqlite-writer.ts')
-  return spawn(process.execPath, [program, file, task, String(amount)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(process.execPath, [program, file, task, String(amount)], { stdio: ['pipe', 'pipe', 'inherit'] })
+}
+
+/** Holds the write lock in another process. @returns what releases it */
+async function holdWriteLock(file: string): Promise<() => Promise<void>> {
+  const holder = startWriter(file, 'hold')
+  const ended = once(holder, 'exit')
+  await once(holder.stdout!, 'data')
+  return async () => {
+    holder.stdin!.end()
+    await ended
+  }
 }
 
 test('200 transactions in each of two processes at once all succeed', async () => {
@@ -57,17 +69,31 @@ test('200 transactions in each of two processes at once all succeed', async () =
 
 test('a write that does not get its turn within the limit is WP_STORE_BUSY', async () => {
   const { file, db } = await open({ busyLimitMs: 300 })
-  const writer = startWriter(file, 'hold', 1500)
-  const exit = once(writer, 'exit')
-  await once(writer.stdout!, 'data')
+  const release = await holdWriteLock(file)
   const busy = { code: 'WP_STORE_BUSY', status: 503, kind: 'external', retryAfterSeconds: 1 }
   await assert.rejects(db.insertInto('counter').values({ value: 1 }).execute(), busy)
   await assert.rejects(
     db.transaction().execute(async () => {}),
     busy,
   )
-  await exit
+  await release()
   await db.insertInto('counter').values({ value: 1 }).execute()
+})
+
+test('while another process holds the write lock, reads are answered, and a write succeeds afterwards', async () => {
+  const { file, db } = await open({ busyLimitMs: patienceMs })
+  const release = await holdWriteLock(file)
+  let isWritten = false
+  const write = db
+    .insertInto('counter')
+    .values({ value: 1 })
+    .execute()
+    .then(() => (isWritten = true))
+  for (let reads = 0; reads < 50; reads++) assert.equal(await count(db), 1)
+  assert.equal(isWritten, false)
+  await release()
+  await write
+  assert.equal(await count(db), 2)
 })
 
 test('a transaction that never ends makes other writers of the process fail, and not the readers', async () => {

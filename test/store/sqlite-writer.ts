@@ -1,7 +1,7 @@
 // A process of its own for the tests of SQLite: `FILE write COUNT` adds one in each of COUNT transactions, four at a time;
-// `FILE hold MS` holds the write lock.
+// `FILE hold` holds the write lock until its standard input ends.
+import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { openSqlite } from '../../src/store/sql/sqlite-dialect.ts'
 
@@ -29,7 +29,7 @@ async function hold(): Promise<void> {
   const handle = new DatabaseSync(file)
   handle.exec('begin immediate; insert into counter values (1000000)')
   process.stdout.write('held\n')
-  await delay(Number(count))
+  await once(process.stdin.resume(), 'end')
   handle.exec('rollback')
   handle.close()
 }

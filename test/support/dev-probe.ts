@@ -2,10 +2,10 @@
 // It tells what the process holds, and marks each answer with the newest edit that the watcher had reported when the
 // request came in. Production code knows nothing of it.
 import { channel } from 'node:diagnostics_channel'
+import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { FSWatcher } from 'chokidar'
 import { editHeader } from './dev-edits.ts'
 import type { Held } from './held.ts'
 
@@ -21,11 +21,13 @@ channel('http.server.request.start').subscribe((message) => {
   response.setHeader(editHeader, seen)
 })
 
-// chokidar's own event is the moment: what the watcher has not reported nobody can have noticed.
-const emit = FSWatcher.prototype.emit
-FSWatcher.prototype.emit = function (this: FSWatcher, ...all: Parameters<typeof emit>) {
-  const [event, , file] = all as unknown as readonly string[]
-  if (event === 'all' && file !== undefined) seen = Math.max(seen, readEdit(file))
+// chokidar's own event is the moment: what the watcher has not reported nobody can have noticed. The built `dev` carries
+// its own copy of chokidar, whose watcher is known by its name.
+const { emit } = EventEmitter.prototype
+EventEmitter.prototype.emit = function (this: EventEmitter, ...all: Parameters<typeof emit>) {
+  const [event, , file] = all as readonly unknown[]
+  if (event === 'all' && typeof file === 'string' && this.constructor.name === 'FSWatcher')
+    seen = Math.max(seen, readEdit(file))
   return emit.apply(this, all)
 }
 

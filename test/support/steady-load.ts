@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
+import { patienceMs } from './until.ts'
 
 export interface LoadOptions {
   readonly port: number
@@ -62,13 +63,16 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
 /** @returns what went wrong */
 function send({ port, path, judge }: LoadOptions, agent: Agent | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, agent: agent ?? false, timeout: 20_000 }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => (text += part))
-      response.on('end', () => resolve(judge({ status: response.statusCode ?? 0, headers: response.headers, text })))
-      response.on('error', (error) => resolve(error.message))
-    })
-    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 20 s')))
+    const outgoing = request(
+      { host: '127.0.0.1', port, path, agent: agent ?? false, timeout: patienceMs },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => (text += part))
+        response.on('end', () => resolve(judge({ status: response.statusCode ?? 0, headers: response.headers, text })))
+        response.on('error', (error) => resolve(error.message))
+      },
+    )
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${patienceMs / 1000} s`)))
     outgoing.on('error', (error) => resolve(error.message))
     outgoing.end()
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { createTestApp } from '../../src/testing/index.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
 
 const milk = { title: 'Buy milk', content: 'Two bottles' }
 const yml = `
@@ -51,14 +52,15 @@ const files = {
 
 let folder: string
 let todo: string
+let temporary: Awaited<ReturnType<typeof useTemporaryFolder>>
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waypost-testing-'))
-  process.env['TMPDIR'] = folder // so that what is left behind is not that of other tests
+  temporary = await useTemporaryFolder()
+  folder = temporary.folder
   await writeFiles(folder, files)
   todo = path.join(folder, 'todo')
   await cp(path.resolve('templates/todo'), todo, { recursive: true })
 })
-after(() => rm(folder, { recursive: true }))
+after(() => temporary.remove())
 
 const systems = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('waypost-test-'))
 

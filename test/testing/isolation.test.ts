@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { Client } from 'pg'
 import { createTestApp, type TestAppOptions } from '../../src/testing/index.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
 
 const migration = `export default {
   up: async (db: any, type: any) => { await db.schema.createTable('item').addColumn('id', type.id, (c: any) => c.primaryKey()).addColumn('name', 'text').execute() },
@@ -67,15 +67,16 @@ event: { read: { description: Read, scopes: [mine] } }
 
 let folder: string
 let postgres: TestPostgres
+let temporary: Awaited<ReturnType<typeof useTemporaryFolder>>
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'waypost-isolation-'))
-  process.env['TMPDIR'] = folder // so that what is left behind is not that of other tests
+  temporary = await useTemporaryFolder()
+  folder = temporary.folder
   await writeFiles(folder, files)
   postgres = await startPostgres()
 })
 after(async () => {
   await postgres.stop()
-  await rm(folder, { recursive: true })
+  await temporary.remove()
 })
 
 const set: string[] = []

@@ -1,21 +1,14 @@
-// What is large or deep is answered within two seconds, whatever it is made of.
-import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
-import { loadDefinition } from '../../src/definition/index.ts'
-import { formatDiagnostics } from '../../src/kit/index.ts'
-import { makeProject } from './project.ts'
-
 const megabyte = 1024 ** 2
-const fill = (text: string, length = megabyte): string => text.repeat(Math.floor(length / text.length))
-const lines = (count: number, line: (index: number) => string): string =>
+export const fill = (text: string, length = megabyte): string => text.repeat(Math.floor(length / text.length))
+export const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
 const items = (count: number, item: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => item(index)).join(', ')
 const routesWith = (count: number, method: (index: number) => string): string =>
   `routes:\n${lines(count, (index) => ` /r${index}: { methods: { GET: { public: true, ${method(index)} } } }`)}\n`
 
-/** The code of the first problem; none where the file is only large. */
-const cases: Readonly<Record<string, readonly [text: string, code?: string]>> = {
+/** Files that are large or deep, each with the code of its problem; none where the file is only large. */
+export const largeFiles: Readonly<Record<string, readonly [text: string, code?: string]>> = {
   'open brackets': [fill('['), 'FILE_REFUSED'],
   'open brackets, fewer': [fill('[', 200_000), 'TOO_DEEP'],
   'maps in maps': [fill('{a: ', 300_000), 'TOO_DEEP'],
@@ -64,60 +57,9 @@ const cases: Readonly<Record<string, readonly [text: string, code?: string]>> = 
   'marks above nothing': [`a: ${fill('\u0301', 300_000)}`, 'KEY_UNKNOWN'],
 }
 
-async function check(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  using project = makeProject({ 'a.ts': '', ...files })
-  const began = process.cpuUsage()
-  const { diagnostics } = await loadDefinition(project.root)
-  const text = formatDiagnostics(diagnostics, { colour: true, width: 80 })
-  const { user, system } = process.cpuUsage(began)
-  assert.ok((user + system) / 1000 < 2000, `took ${(user + system) / 1000} ms`)
-  assert.ok(diagnostics.length <= 2001)
-  const longest = text.split('\n').reduce((one, other) => (other.length > one.length ? other : one))
-  assert.ok(longest.length < 1000, `${longest.slice(0, 300)} … ${longest.length}`)
-  return diagnostics.map(({ code }) => code)
+/** A definition that includes so many files. */
+export function manyFiles(count: number): Record<string, string> {
+  const files = Array.from({ length: count }, (_, index) => [`s/f${index}.yml`, `type: string\n`])
+  const text = `schema:\n${lines(count, (index) => ` k${index}: !include s/f${index}.yml`)}\n`
+  return { ...Object.fromEntries(files), 'waypost.yml': text }
 }
-
-suite('a file of', () => {
-  for (const [name, [text, code]] of Object.entries(cases)) {
-    test(name, async () => {
-      const codes = await check({ 'waypost.yml': text })
-      if (code !== undefined)
-        assert.match(
-          codes.find((one) => one !== 'WP_DEFINITION_EVENT_OPEN') ?? '',
-          new RegExp(`^WP_(DEFINITION_)?${code}$`),
-        )
-    })
-  }
-})
-
-test('ten thousand included files, each looked at once', async () => {
-  const files = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`s/f${index}.yml`, `type: string\n`]))
-  using project = makeProject({
-    ...files,
-    'waypost.yml': `schema:\n${lines(10_000, (index) => ` k${index}: !include s/f${index}.yml`)}\n`,
-  })
-  const began = process.cpuUsage()
-  const { diagnostics, definition } = await loadDefinition(project.root)
-  const { user, system } = process.cpuUsage(began)
-  assert.deepEqual(diagnostics, [])
-  assert.equal(Object.keys(definition!.schemas).length, 10_000)
-  assert.ok((user + system) / 1000 < 4000, `took ${(user + system) / 1000} ms`)
-})
-
-test('many files of a megabyte are refused together', async () => {
-  const large = `A: { description: ${fill('x', 1_000_000)} }\n`
-  const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}.yml`, large]))
-  const codes = await check({
-    ...files,
-    'waypost.yml': `schema:\n${lines(20, (index) => ` k${index}: !include f${index}.yml`)}\n`,
-  })
-  assert.ok(codes.includes('WP_DEFINITION_FILE_REFUSED'))
-})
-
-test('of more problems than anybody reads two thousand are kept, and that there are more is one', async () => {
-  using project = makeProject({ 'waypost.yml': lines(3000, (index) => `k${index}: 1`) })
-  const { diagnostics, definition } = await loadDefinition(project.root)
-  assert.equal(diagnostics.length, 2001)
-  assert.equal(diagnostics.at(-1)!.code, 'WP_DEFINITION_TOO_MANY')
-  assert.equal(definition, undefined)
-})
