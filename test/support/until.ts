@@ -6,7 +6,7 @@ export const patienceMs = 60_000
 
 /**
  * Waits until something holds, and fails when it does not within a minute. It says nothing about how fast the event
- * came: only files named `*.alone.test.ts` measure time.
+ * came: `npm run bench` measures time.
  * @param what the event, for the message of a failure
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
