@@ -7,6 +7,8 @@ const require = createRequire(import.meta.url)
 /** A compiled pattern whose time to test a text is linear in the text, whatever the text is. */
 export interface LinearPattern {
   test(text: string): boolean
+  /** The pattern: Ajv takes two patterns of one schema with the same text for the same. */
+  toString(): string
 }
 
 /**
@@ -18,7 +20,7 @@ export function compilePattern(pattern: string): LinearPattern {
   const { RE2JS } = require('re2js') as { RE2JS: typeof Engine }
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
-    return { test: (text) => compiled.test(text) }
+    return { test: (text) => compiled.test(text), toString: () => pattern }
   } catch (error) {
     const message = (error as Error).message.replace(/^error parsing regexp: /, '').replaceAll('`', '"')
     throw new SyntaxError(message, { cause: error })

@@ -289,6 +289,26 @@ describe('a schema', () => {
     assert.throws(() => write({ name: 'a', children: [{}] }), /"name" is required/)
   })
 
+  test('with several patterns is checked by each of them', () => {
+    const text = (pattern: string) => ({ type: 'string', pattern }) as const
+    const properties = { a: text('^a$'), b: text('^b$') }
+    const check = cache.validator({ type: 'object', properties }, {}, 'body')
+    assert.equal(check({ a: 'a', b: 'b' }), undefined)
+    assert.deepEqual(check({ a: 'a', b: 'a' }), [{ path: 'body/b', message: 'must match pattern "^b$"' }])
+    const patternProperties = { '^a': { type: 'string' }, '^b': { type: 'number' } } as const
+    const checkKeys = cache.validator(
+      { type: 'object', patternProperties, propertyNames: { pattern: '^..$' } },
+      {},
+      'body',
+    )
+    assert.equal(checkKeys({ a1: 'x', b1: 1 }), undefined)
+    assert.deepEqual(checkKeys({ b1: 'x' }), [{ path: 'body/b1', message: 'must be number' }])
+    assert.ok(checkKeys({ a: 'x' }))
+    const write = cache.serializer({ anyOf: [text('^a$'), { ...text('^b$'), format: 'date' }, { type: 'number' }] }, {})
+    assert.equal(write('a'), '"a"')
+    assert.throws(() => write('c'))
+  })
+
   test('whose pattern would take for ever elsewhere is checked all the same', () => {
     const check = cache.validator({ type: 'string', pattern: '^(a+)+$' }, {}, 'body')
     assert.ok(check(`${'a'.repeat(50_000)}!`))
