@@ -20,23 +20,38 @@ export async function recordChanges(
   changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return
-  const { position } = await transaction
-    .updateTable('waypost_feed_head')
-    .set((column) => ({ position: sql<number>`${column.ref('position')} + ${changes.length}` }))
-    .where('id', '=', 1)
-    .returning('position')
-    .executeTakeFirstOrThrow()
-  await transaction
-    .insertInto('waypost_feed')
-    .values(
-      changes.map((change, index) => ({
-        position: position - changes.length + 1 + index,
-        kind: change.kind,
-        subject: change.subject,
-        created_at: system.now(),
-      })),
-    )
-    .execute()
-  if (system.kind === 'postgresql')
-    await sql`select pg_notify('waypost_feed', ${String(position)})`.execute(transaction)
+  const json = JSON.stringify(changes.map(({ kind, subject }) => ({ kind, subject })))
+  if (system.kind === 'sqlite') await recordOnSqlite(system, transaction, { json, count: changes.length })
+  else await recordOnPostgres(system, transaction, { json, count: changes.length })
+}
+
+interface Recorded {
+  readonly json: string
+  readonly count: number
+}
+
+/** One statement: whoever freezes between two would keep every other change waiting for it. */
+async function recordOnPostgres(
+  system: System,
+  transaction: Transaction<SystemTables>,
+  { json, count }: Recorded,
+): Promise<void> {
+  await sql`with head as (
+      update waypost_feed_head set position = position + ${count} where id = 1 returning position),
+    recorded as (
+      insert into waypost_feed (position, kind, subject, created_at)
+      select head.position - ${count} + change.place, change.value ->> 'kind', change.value ->> 'subject', ${system.now()}
+      from head, json_array_elements(cast(${json} as json)) with ordinality as change(value, place))
+    select pg_notify('waypost_feed', cast(position as text)) from head`.execute(transaction)
+}
+
+async function recordOnSqlite(
+  system: System,
+  transaction: Transaction<SystemTables>,
+  { json, count }: Recorded,
+): Promise<void> {
+  await sql`update waypost_feed_head set position = position + ${count} where id = 1`.execute(transaction)
+  await sql`insert into waypost_feed (position, kind, subject, created_at)
+    select head.position - ${count} + 1 + change.key, change.value ->> 'kind', change.value ->> 'subject', ${system.now()}
+    from waypost_feed_head as head, json_each(${json}) as change where head.id = 1`.execute(transaction)
 }

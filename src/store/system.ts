@@ -56,6 +56,11 @@ export type TraceStatement = (statement: {
 }) => void
 
 const guardTimeoutMs = 3000
+/**
+ * The part of the pool for transactions of Waypost's own. They may wait for a lock that a process holds which is frozen,
+ * and what needs no such lock has to be answered meanwhile.
+ */
+const ownShare = 0.6
 /** How long PostgreSQL lets a transaction of Waypost's own wait for its process. */
 export const idleLimitMs = 5000
 
@@ -102,7 +107,10 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   })
   const log = logTo(options, 'postgresql')
   const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...log })
-  const ownDb = new Kysely<SystemTables>({ dialect: database.dialect({ idleLimitMs }), ...log })
+  const ownDb = new Kysely<SystemTables>({
+    dialect: database.dialect({ idleLimitMs, share: Math.ceil(poolSize * ownShare) }),
+    ...log,
+  })
   const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect(), ...log })
   const close = async () => {
     await Promise.all([db.destroy(), ownDb.destroy(), guardDb.destroy()])

@@ -188,3 +188,43 @@ async function freePort(): Promise<number> {
   await once(probe, 'close')
   return port
 }
+
+test('PostgreSQL is told to notice soon that this machine is gone', async () => {
+  const { database, db } = open()
+  const text = `select name, setting from pg_settings where name like 'tcp_keepalives%' order by name`
+  const expected = [
+    { name: 'tcp_keepalives_count', setting: '3' },
+    { name: 'tcp_keepalives_idle', setting: '10' },
+    { name: 'tcp_keepalives_interval', setting: '5' },
+  ]
+  assert.deepEqual((await sql.raw(text).execute(db)).rows, expected)
+  const client = await database.openClient()
+  assert.deepEqual((await client.query(text)).rows, expected)
+  await client.end()
+})
+
+test('limited transactions take their share of the pool and leave the rest; one that waits too long says so', async (t) => {
+  const { database, db } = open({ max: 3 })
+  const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 60_000, share: 2 }) })
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = held.map(({ promise }) => limited.transaction().execute(() => promise))
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const late = limited.transaction().execute(async () => 'never')
+  t.mock.timers.tick(65_000)
+  await assert.rejects(late, { code: 'WP_STORE_BUSY', status: 503 })
+  t.mock.timers.reset()
+
+  const order: string[] = []
+  const next = ['first', 'second'].map((name) => limited.transaction().execute(async () => void order.push(name)))
+  assert.deepEqual((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }])
+  assert.deepEqual(order, [])
+  held[0]!.resolve()
+  await Promise.all(next)
+  assert.deepEqual(order, ['first', 'second'])
+  held[1]!.resolve()
+  await Promise.all(holding)
+
+  await assert.rejects(limited.transaction().execute((trx) => sql`select 1 / 0`.execute(trx)))
+  const all = Array.from({ length: 5 }, () => limited.transaction().execute((trx) => sql`select 1`.execute(trx)))
+  assert.equal((await Promise.all(all)).length, 5)
+})

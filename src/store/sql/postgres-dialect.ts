@@ -1,5 +1,6 @@
 import {
   CompiledQuery,
+  type AbortableOperationOptions,
   PostgresDialect,
   PostgresDriver,
   type DatabaseConnection,
@@ -11,7 +12,7 @@ import { withDeadline } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import { LineWatch } from './line-watch.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
-import { explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
+import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
 import { postgresTypes } from './postgres-values.ts'
 
@@ -31,6 +32,13 @@ export interface OpenPostgresOptions {
   readonly lateMs?: number
 }
 
+export interface TransactionLimits {
+  /** How long a transaction may wait for this process before PostgreSQL ends it (WP_STORE_IDLE). */
+  readonly idleLimitMs: number
+  /** Connections of the pool at most, so that transactions that wait for a lock leave some for everything else. */
+  readonly share: number
+}
+
 /** A pool of connections to one PostgreSQL database. */
 export interface PostgresDatabase {
   readonly kind: 'postgresql'
@@ -40,10 +48,9 @@ export interface PostgresDatabase {
   /**
    * A Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number may share it.
    * Queries throw WP_STORE_UNREACHABLE and, when no connection of the pool came free in time, WP_STORE_BUSY.
-   * @param idleLimitMs How long a transaction may wait for this process before PostgreSQL ends it (WP_STORE_IDLE); no
-   * limit by default.
+   * @param limits of transactions that others may have to wait for; none by default
    */
-  dialect(options?: { readonly idleLimitMs?: number }): Dialect
+  dialect(limits?: TransactionLimits): Dialect
   /** A connected client outside the pool, to be ended by the caller. @throws WP_STORE_UNREACHABLE */
   openClient(): Promise<Client>
   /** Waits for 5 s at most: over a line that is half open nobody answers a goodbye. */
@@ -86,9 +93,9 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     kind: 'postgresql',
     target,
     pool,
-    dialect: ({ idleLimitMs } = {}) => {
+    dialect: (limits) => {
       const config = { pool: borrow({ pool, target, lines, lost }), cursor: BoundCursor }
-      return idleLimitMs === undefined ? new PostgresDialect(config) : new LimitedDialect(config, idleLimitMs)
+      return limits === undefined ? new PostgresDialect(config) : new LimitedDialect(config, { ...limits, target })
     },
     openClient: () => openClient(directConfig, direct),
     close: async () => {
@@ -118,34 +125,82 @@ async function openClient(config: ClientConfig, target: PostgresTarget): Promise
 }
 
 type DialectConfig = ConstructorParameters<typeof PostgresDialect>[0]
+type Limits = TransactionLimits & { readonly target: PostgresTarget }
 
-/** Begins transactions that PostgreSQL ends when this process says nothing for too long, and holds locks meanwhile. */
+/** Begins transactions that others may have to wait for. */
 class LimitedDialect extends PostgresDialect {
   readonly #config: DialectConfig
-  readonly #idleLimitMs: number
+  readonly #limits: Limits
 
-  constructor(config: DialectConfig, idleLimitMs: number) {
+  constructor(config: DialectConfig, limits: Limits) {
     super(config)
     this.#config = config
-    this.#idleLimitMs = idleLimitMs
+    this.#limits = limits
   }
 
   override createDriver(): PostgresDriver {
-    return new LimitedDriver(this.#config, this.#idleLimitMs)
+    return new LimitedDriver(this.#config, this.#limits)
   }
 }
 
+type Connection = Parameters<PostgresDriver['releaseConnection']>[0]
+
 class LimitedDriver extends PostgresDriver {
   readonly #begin: CompiledQuery
+  readonly #target: PostgresTarget
+  /** PostgreSQL ends what all of them may be waiting for after the first part. */
+  readonly #waitLimitMs: number
+  readonly #waiting = new Set<() => void>()
+  #free: number
 
-  constructor(config: DialectConfig, idleLimitMs: number) {
+  constructor(config: DialectConfig, { idleLimitMs, share, target }: Limits) {
     super(config)
+    this.#target = target
+    this.#waitLimitMs = idleLimitMs + connectLimitMs
+    this.#free = share
     // One message to the server. Local to the transaction: others use the connection after it, also through a pooler.
     this.#begin = CompiledQuery.raw(`begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`)
   }
 
+  override async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
+    await this.#enter()
+    try {
+      return await super.acquireConnection(options)
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
+  }
+
+  override async releaseConnection(connection: Connection): Promise<void> {
+    await super.releaseConnection(connection)
+    this.#leave()
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(this.#begin)
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1
+      return
+    }
+    const turn = Promise.withResolvers<void>()
+    this.#waiting.add(turn.resolve)
+    await withDeadline(turn.promise, this.#waitLimitMs, () => {
+      this.#waiting.delete(turn.resolve)
+      throw explainBusy(this.#target, this.#waitLimitMs)
+    })
+  }
+
+  #leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) this.#free += 1
+    else {
+      this.#waiting.delete(next)
+      next()
+    }
   }
 }
 
@@ -173,10 +228,19 @@ function borrow({ pool, target, lines, lost }: Lender): PostgresPool {
   }
 }
 
-/** Texts without a zone mean UTC, as on SQLite. A statement, since poolers refuse it as a start-up option. */
+const settings = {
+  timezone: `'UTC'`, // texts without a zone, as on SQLite
+  datestyle: `'ISO, YMD'`,
+  // PostgreSQL notices after 25 s that this machine is gone, and releases its locks; by default after two hours.
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+}
+
+/** By a statement, since poolers refuse start-up options. */
 async function setUp(client: ClientBase): Promise<void> {
-  const text = `set time zone 'UTC'; set datestyle to 'ISO, YMD'`
-  await client.query({ text, query_timeout: connectLimitMs } as QueryConfig) // which pg knows and its types do not
+  const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`)
+  await client.query({ text: text.join('; '), query_timeout: connectLimitMs } as QueryConfig) // which pg knows and its types do not
 }
 
 function ignore(): void {}

@@ -32,8 +32,12 @@ export function explainConnectError(error: unknown, target: PostgresTarget, limi
   const { message } = error as { message?: string }
   if (message === poolEnded) return errors.WP_STORE_CLOSED({ database: target.database })
   if (message !== poolExhausted) return unreachable(error, target)
-  const parameters = { database: target.database, seconds: limitMs / 1000 }
-  return errors.WP_STORE_BUSY(parameters, { cause: error, retryAfterSeconds: 1 })
+  return explainBusy(target, limitMs, error)
+}
+
+/** No connection came free in time. */
+export function explainBusy({ database }: PostgresTarget, limitMs: number, cause?: unknown): Error {
+  return errors.WP_STORE_BUSY({ database, seconds: limitMs / 1000 }, { cause, retryAfterSeconds: 1 })
 }
 
 /** Whether PostgreSQL did not answer at all, or not yet: a wrong password or certificate stays wrong. */
