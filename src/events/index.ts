@@ -1,4 +1,4 @@
-// events: dispatch, subscriptions, fan-out, claim, signed deliveries and their resends. At least once, unordered.
+// events: dispatch, subscriptions, fan-out, claims, signed deliveries and retries. At least once, unordered.
 // May import kit, store and outbound.
 export { scopesOf, type EventCatalog } from './message/catalog.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
@@ -12,7 +12,7 @@ export {
 export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './worker/execute.ts'
 export { latencyBounds } from './attempt/outcome.ts'
-export { loadAttemptTotals, measureEvents, type MeasureTerms } from './measure.ts'
+export { loadAttemptTotals, measureEvents, type MeasureOptions } from './measure.ts'
 export type { ExecuteOptions } from './worker/options.ts'
 export type { AttemptReport } from './worker/options.ts'
 export type { Summary } from './worker/run.ts'
@@ -20,5 +20,5 @@ export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed }
 export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
-export { pruneUnnamed } from './message/prune-unnamed.ts'
+export { pruneUndeclaredEvents } from './message/prune-undeclared-events.ts'
 export { testEvent } from './subscription/test-event.ts'

@@ -3,35 +3,35 @@ import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { AttemptTotal } from './attempt/outcome.ts'
 import { type EventCatalog, scopesOf } from './message/catalog.ts'
-import { isOpen } from './queue/candidates.ts'
-import { isMakerActive, isPassedOn, nowOnce } from './expressions.ts'
+import { isClaimable } from './queue/candidates.ts'
+import { isCreatorActive, isScopeEffective, nowOnce } from './expressions.ts'
 import { isPostable } from './queue/breaker.ts'
 
-/** Events in numbers: of System as a whole, whoever asks. */
+/** Event metrics of the whole System. */
 export interface EventMeasures {
-  /** Messages of which a part, or all, is to be fanned out. */
+  /** Messages whose fan-out has not finished. */
   readonly messages: number
-  /** Those that messages will become when they are fanned out count as well. */
+  /** Includes the deliveries that messages will become when they are fanned out. */
   readonly deliveries: {
     readonly due: number
-    /** Due later: they were put off. */
+    /** Scheduled for later. */
     readonly later: number
-    /** Behind an open breaker, for a paused subscription, or of an event that the release does not name. */
+    /** Behind an open breaker, for a paused subscription, or for an event that the release does not declare. */
     readonly held: number
     readonly dead: number
   }
-  /** For how long the oldest delivery is due that nothing holds; 0 without one. */
+  /** How long the oldest delivery that could be started has been due; 0 if there is none. */
   readonly oldestDueMs: number
 }
 
-/** What the active release says of events. */
-export interface MeasureTerms {
+/** The parts of the active release that the metrics depend on. */
+export interface MeasureOptions {
   readonly catalog: EventCatalog
   readonly settings: Settings
 }
 
-/** Measures the queue. Deliveries are counted by subscription first, which an index can tell. */
-export async function measureEvents(system: System, terms: MeasureTerms): Promise<EventMeasures> {
+/** Measures the queue. Groups deliveries by subscription first, which an index can answer. */
+export async function measureEvents(system: System, options: MeasureOptions): Promise<EventMeasures> {
   const { rows } = await sql<{
     now: number
     messages: number
@@ -46,7 +46,7 @@ export async function measureEvents(system: System, terms: MeasureTerms): Promis
       select subscription_id, count(*) as size, sum(case when due_at <= now then 1 else 0 end) as due, min(due_at) as oldest
       from waypost_delivery cross join clock where status = 'pending' group by subscription_id
     ), sorted as (
-      select queue.size, queue.due, queue.oldest, case when ${isOpen(system, terms)} then 0 else 1 end as is_held
+      select queue.size, queue.due, queue.oldest, case when ${isClaimable(system, options)} then 0 else 1 end as is_held
       from queue left join waypost_subscription s on s.id = queue.subscription_id
     )
     select (select now from clock) as now,
@@ -58,18 +58,18 @@ export async function measureEvents(system: System, terms: MeasureTerms): Promis
       min(case when is_held = 0 then oldest end) as oldest
     from sorted`.execute(system.db)
   const { now, messages, oldest, dead, later, ...deliveries } = rows[0]!
-  const unfanned = messages === 0 ? nothing : await measureUnfanned(system, terms)
-  const oldestAt = Math.min(oldest ?? now, unfanned.oldestAt ?? now)
+  const pendingFanOut = messages === 0 ? noDeliveries : await measurePendingFanOut(system, options)
+  const oldestAt = Math.min(oldest ?? now, pendingFanOut.oldestAt ?? now)
   return {
     messages,
-    deliveries: { due: deliveries.due + unfanned.due, later, held: deliveries.held + unfanned.held, dead },
+    deliveries: { due: deliveries.due + pendingFanOut.due, later, held: deliveries.held + pendingFanOut.held, dead },
     oldestDueMs: Math.max(0, now - oldestAt),
   }
 }
 
-const nothing = { due: 0, held: 0, oldestAt: null }
+const noDeliveries = { due: 0, held: 0, oldestAt: null }
 
-/** Attempts since there are any, by outcome and latency. */
+/** Returns all attempts so far by outcome and latency bucket. */
 export async function loadAttemptTotals({ db }: System): Promise<readonly AttemptTotal[]> {
   const { rows } = await sql<AttemptTotal>`
     select outcome, bucket, cast(sum(count) as bigint) as count, cast(sum(sum_ms) as bigint) as sum_ms
@@ -77,28 +77,28 @@ export async function loadAttemptTotals({ db }: System): Promise<readonly Attemp
   return rows
 }
 
-/** The deliveries that messages will be once they are fanned out. */
-export interface Unfanned {
+/** The deliveries that messages will become when they are fanned out. */
+export interface PendingFanOut {
   readonly due: number
   /** Behind an open breaker, or for a paused subscription. */
   readonly held: number
-  /** When the oldest message was dispatched of which a delivery would be due. */
+  /** When the oldest message was dispatched that has a due delivery. */
   readonly oldestAt: number | null
 }
 
 /**
- * Counts the deliveries that waiting messages of the catalog's events will be: one for each subscription that may receive
- * them, as fan-out would choose it now. It reads each waiting message once, however many subscriptions there are.
+ * Counts the deliveries that waiting messages of the catalog's events will become: one for each subscription that
+ * fan-out would choose now. Reads each waiting message once, regardless of the number of subscriptions.
  */
-export async function measureUnfanned(
+export async function measurePendingFanOut(
   system: System,
   { catalog, settings }: { catalog: EventCatalog; settings: Settings },
-): Promise<Unfanned> {
+): Promise<PendingFanOut> {
   const { rows } = await sql<{ due: number; held: number; oldest: number | null }>`
-    with ${subscribers(system, { catalog, settings })}, message as materialized (
+    with ${subscribersSql(system, { catalog, settings })}, message as materialized (
       select id, event, users, fan_cursor, created_at as at from waypost_message
       where fanned_out_at is null and event in (select event from subscriber)
-    ), ${freshMessages(system)}, ${begunMessages}, counted as (
+    ), ${freshMessagesSql(system)}, ${begunMessagesSql}, counted as (
       select * from fresh where messages > 0 union all select * from begun where messages > 0
     )
     select cast(coalesce(sum(messages * opened), 0) as bigint) as due,
@@ -109,12 +109,14 @@ export async function measureUnfanned(
   return { ...counts, oldestAt: oldest }
 }
 
-/** `subscriber`: subscriptions that may receive messages of the catalog's events, as `loadSubscribers` chooses them. */
-function subscribers(
+/**
+ * `subscriber`: subscriptions that may receive messages of the catalog's events, selected as `loadSubscribers` does.
+ */
+function subscribersSql(
   system: System,
   { catalog, settings }: { catalog: EventCatalog; settings: Settings },
 ): RawBuilder<unknown> {
-  const terms = JSON.stringify(
+  const eventScopes = JSON.stringify(
     Object.entries(catalog).flatMap(([event, term]) => {
       const scopes = scopesOf(term)
       return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
@@ -124,26 +126,26 @@ function subscribers(
   return sql`
     term as materialized (
       select value ->> 0 as event, value ->> 1 as scope
-      from ${system.kind === 'postgresql' ? sql`json_array_elements(cast(${terms} as json)) as entry(value)` : sql`json_each(${terms}) as entry`}
+      from ${system.kind === 'postgresql' ? sql`json_array_elements(cast(${eventScopes} as json)) as entry(value)` : sql`json_each(${eventScopes}) as entry`}
     ), subscriber as materialized (
       select s.id, s.event, s.user_id, s.paused_at,
         case when s.created_at > ${now} then 0 else s.created_at end as created_at,
         case when s.status = 'active' and ${isPostable(system, settings)} then 1 else 0 end as is_open
       from waypost_subscription s join waypost_user u on u.id = s.user_id
-        left join waypost_client maker on maker.id = s.client_id
-      where u.status = 'active' and ${isMakerActive} and (s.status = 'active' or (s.status = 'paused' and s.paused_at is not null))
+        left join waypost_client creator on creator.id = s.client_id
+      where u.status = 'active' and ${isCreatorActive} and (s.status = 'active' or (s.status = 'paused' and s.paused_at is not null))
         and exists (
           select 1 from term where term.event = s.event and (term.scope is null or exists (
             select 1 from waypost_user_scope granted where granted.user_id = u.id and granted.scope = term.scope
-              and ${isPassedOn(system)})))
+              and ${isScopeEffective(system)})))
     )`
 }
 
 /**
- * `fresh`: messages that nobody has begun. In order of time, each is for the subscriptions of its audience that come before
- * it, and not for those that were paused before. An audience is everybody, or one user whom messages name.
+ * `fresh`: messages whose fan-out has not begun. By time, each message goes to the subscriptions of its audience that
+ * were created before it and not paused before it. An audience is all users, or one user that messages name.
  */
-function freshMessages({ kind }: System): RawBuilder<unknown> {
+function freshMessagesSql({ kind }: System): RawBuilder<unknown> {
   const eachUser =
     kind === 'postgresql'
       ? sql`json_array_elements_text(cast(m.users as json)) as chosen(value)`
@@ -170,10 +172,10 @@ function freshMessages({ kind }: System): RawBuilder<unknown> {
 }
 
 /**
- * `begun`: messages of which a part is fanned out. In order of ids, each is for the subscriptions that come behind it. When
- * those were made or paused is left out, which is close enough for what is being fanned out.
+ * `begun`: messages whose fan-out is partly done. By id, each message goes to the subscriptions after its cursor.
+ * Ignores when these were created or paused, which is accurate enough for a running fan-out.
  */
-const begunMessages = sql`
+const begunMessagesSql = sql`
     part as (
       select event, fan_cursor as id, 0 as place, 0 as opened, 0 as held, count(*) as messages, min(at) as at
       from message where users is null and fan_cursor is not null group by event, fan_cursor

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { findLone } from '../../src/events/queue/candidates.ts'
+import { findLastChance } from '../../src/events/queue/candidates.ts'
 import { claimDeliveries } from '../../src/events/queue/claim.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { findWork, makeLooks } from '../../src/events/queue/work.ts'
+import { findWork, makeScanState } from '../../src/events/queue/find-work.ts'
 import { openSystem } from '../../src/store/index.ts'
 import type { Answer } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
@@ -273,9 +273,9 @@ async function prepare(world: World, answer: Answer) {
 
 /** A worker that ends before it posts anything. */
 async function claim({ system, catalog, settings, clock }: World) {
-  const capacity = { catalog, settings, free: 10, underWay: new Map<string, number>() }
-  const { due } = await findWork(system, capacity, makeLooks())
-  const lone = await findLone(system, capacity)
+  const capacity = { catalog, settings, free: 10, inFlight: new Map<string, number>() }
+  const { due } = await findWork(system, capacity, makeScanState())
+  const lone = await findLastChance(system, capacity)
   return claimDeliveries(system, { due: lone === undefined ? due : [...due, lone], capacity, clock })
 }
 

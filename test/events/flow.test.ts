@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findNext } from '../../src/events/queue/candidates.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { findWork, makeLooks } from '../../src/events/queue/work.ts'
+import { findWork, makeScanState } from '../../src/events/queue/find-work.ts'
 import { onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
@@ -69,12 +69,12 @@ onEachDatabase('a look for work', (world) => {
     await world().dispatch('other_note', 1)
     await fanOut(world())
 
-    const underWay = new Map([['http://127.0.0.1:9/busy', world().settings.delivery_concurrency_per_endpoint]])
+    const inFlight = new Map([['http://127.0.0.1:9/busy', world().settings.delivery_concurrency_per_endpoint]])
     const { catalog, settings } = world()
     const found = new Set<string>()
-    const round = makeLooks()
+    const round = makeScanState()
     for (let looks = 0; looks < 6; looks++) {
-      const capacity = { catalog, settings, free: 10, underWay }
+      const capacity = { catalog, settings, free: 10, inFlight }
       for (const id of (await findWork(world().system, capacity, round)).due) found.add(id)
     }
     const rows = (await world().deliveries()).filter((row) => found.has(row.id))
@@ -92,7 +92,7 @@ onEachDatabase('a look for work', (world) => {
     for (let n = 0; n < 3; n++) await world().dispatch('other_note', n)
     await fanOut(world())
     const { catalog, settings, system } = world()
-    const { found } = await findNext(system, { catalog, settings, free: 64, underWay: new Map() }, makeLooks())
+    const { found } = await findNext(system, { catalog, settings, free: 64, inFlight: new Map() }, makeScanState())
     const ids = new Set(found.map((one) => one.id))
     const rows = (await world().deliveries()).filter((row) => ids.has(row.id))
     assert.equal(rows.filter((row) => row.subscription_id === first).length, 8)
@@ -109,7 +109,7 @@ onEachDatabase('a look for work', (world) => {
     const { catalog, settings, system } = world()
     for (const after of ['', ids.toSorted()[120]!, ids.toSorted().at(-1)!, 'sub_zzz']) {
       const round = { after }
-      const next = await findNext(system, { catalog, settings, free: 64, underWay: new Map() }, round)
+      const next = await findNext(system, { catalog, settings, free: 64, inFlight: new Map() }, round)
       assert.deepEqual(next, { found: [], isPartial: false }, after)
     }
   })
@@ -152,9 +152,9 @@ onEachDatabase('a worker that finds nothing to start, though much is due', (worl
       },
     })
     const watched: World['system'] = { ...system, db }
-    const looks = makeLooks()
+    const looks = makeScanState()
     const look = async () =>
-      (await findWork(watched, { catalog, settings, free: 10, underWay: new Map() }, looks)).due.length
+      (await findWork(watched, { catalog, settings, free: 10, inFlight: new Map() }, looks)).due.length
     for (let count = 0; count < 40; count++) assert.equal(await look(), 0)
     assert.ok(searches >= 2 && searches <= 10, `${searches} of 40 looks`)
 

@@ -1,11 +1,11 @@
 import { messageOf, type Clock, type Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
 import type { ClaimedDelivery } from '../queue/claim.ts'
-import { type Opener, openSigningSecrets } from '../signing/signing-secrets.ts'
+import { type SecretOpener, openSigningSecrets } from '../signing/signing-secrets.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 
 export interface DeliverOptions {
-  readonly secrets: Opener
+  readonly secrets: SecretOpener
   readonly outbound: Outbound
   readonly clock: Clock
   /** `waypost/<version>@<build_hash>` */
@@ -13,8 +13,8 @@ export interface DeliverOptions {
   settings(): Settings
 }
 
-/** What a POST came to, and when it began by the database's clock. */
-export interface Delivered {
+/** The result of a POST, and its start by the database's clock. */
+export interface DeliverResult {
   readonly result: PostResult
   readonly startedAt: number
 }
@@ -22,11 +22,11 @@ export interface Delivered {
 const reserveMs = 5000
 
 /**
- * One signed POST of exactly the dispatched data; undefined, and nothing is posted, when too little of the lease is left
- * to end it 5 s before somebody else may begin.
+ * Sends one signed POST with exactly the dispatched data. Returns undefined without posting when the lease is too short
+ * for the POST to finish 5 s before it expires.
  */
-export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery): Promise<Delivered | undefined> {
-  const timeoutMs = timeoutWithin(options, delivery)
+export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery): Promise<DeliverResult | undefined> {
+  const timeoutMs = computeTimeout(options, delivery)
   if (timeoutMs === undefined) return undefined
   const startedAt = Math.round(delivery.claimedAt + options.clock.monotonic() - delivery.claimedMonotonic)
   const secrets = unseal(options, delivery, startedAt)
@@ -48,7 +48,7 @@ export async function deliver(options: DeliverOptions, delivery: ClaimedDelivery
   return { startedAt, result }
 }
 
-function timeoutWithin({ clock, settings }: DeliverOptions, delivery: ClaimedDelivery): number | undefined {
+function computeTimeout({ clock, settings }: DeliverOptions, delivery: ClaimedDelivery): number | undefined {
   const { delivery_timeout: timeout } = settings()
   const leftMs = delivery.claimedMonotonic + delivery.leaseMs - clock.monotonic() - reserveMs
   const wantedMs = Math.min(timeout, delivery.leaseMs - reserveMs)

@@ -2,15 +2,16 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError, type Clock, type Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
-import { recordCompletions } from './complete.ts'
+import { recordCompletions } from './record-completions.ts'
 import type { Completion } from './outcome.ts'
-import { noteOutcomes } from './note-outcomes.ts'
+import { updateBreakers } from './update-breakers.ts'
 
-/** Writes what became of deliveries. */
+/** Records the outcomes of deliveries. */
 export interface Recorder {
   /**
-   * Resolves when it is written: with what was recorded, or undefined if the claim was taken over meanwhile.
-   * @throws what the database says until the lease is over; the delivery is posted again then
+   * Resolves when the outcome is written: with the recorded completion, or undefined if another worker took over the
+   * claim.
+   * @throws the database error once the lease has expired; the delivery is then posted again
    */
   record(completion: Completion): Promise<Completion | undefined>
 }
@@ -22,9 +23,9 @@ interface Entry {
 }
 
 const batchSize = 100
-const longestPauseMs = 2000
+const maxPauseMs = 2000
 
-/** So many that two workers seldom count in the same rows. */
+/** Enough shards that two workers rarely count in the same rows. */
 const shards = 64
 
 export interface RecorderOptions {
@@ -33,12 +34,12 @@ export interface RecorderOptions {
   settings(): Settings
 }
 
-/** How long a batch waits for more, unless it is as large as one may be. */
-const gatherMs = 20
+/** How long a batch that is not full waits for more entries. */
+const batchWaitMs = 20
 
 /**
- * What comes within a moment, or while a batch is being written, is one batch: a transaction for each would cost more
- * than a POST.
+ * Batches the completions that arrive within a moment or while a batch is being written. One transaction for each would
+ * cost more than the POST.
  */
 export function makeRecorder({ system, clock, settings }: RecorderOptions): Recorder {
   const shard = randomInt(shards)
@@ -50,15 +51,15 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
     if (isWriting) return
     isWriting = true
     while (waiting.length > 0) {
-      if (waiting.length < batchSize) await gather()
+      if (waiting.length < batchSize) await waitForMore()
       await writeBatch(waiting.splice(0, batchSize))
     }
     isWriting = false
   }
 
-  async function gather(): Promise<void> {
+  async function waitForMore(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, gatherMs)
+    const timer = setTimeout(resolve, batchWaitMs)
     onFull = resolve
     await promise
     clearTimeout(timer)
@@ -68,23 +69,23 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
     try {
       const completions = batch.map((entry) => entry.completion)
       const recorded = await recordCompletions(system, { completions, shard })
-      // Before anybody claims what comes next. What cannot be noted is not worth the attempts: the next failure counts.
-      await noteOutcomes(system, { completions: recorded, settings: settings() }).catch(() => undefined)
-      const byClaim = new Map(recorded.map((completion) => [claimOf(completion), completion]))
-      for (const { completion, done } of batch) done.resolve(byClaim.get(claimOf(completion)))
+      // Before the next deliveries are claimed. An error here must not fail the attempts: the next failure counts too.
+      await updateBreakers(system, { completions: recorded, settings: settings() }).catch(() => undefined)
+      const byClaim = new Map(recorded.map((completion) => [claimKey(completion), completion]))
+      for (const { completion, done } of batch) done.resolve(byClaim.get(claimKey(completion)))
     } catch (error) {
-      const isAway = isWaypostError(error) && error.kind === 'external'
-      if (isAway || batch.length === 1) for (const entry of batch) void writeLater(entry, error)
-      else for (const entry of batch) await writeBatch([entry]) // one of them may be what the database refuses
+      const isUnavailable = isWaypostError(error) && error.kind === 'external'
+      if (isUnavailable || batch.length === 1) for (const entry of batch) void retryLater(entry, error)
+      else for (const entry of batch) await writeBatch([entry]) // one of them may violate a constraint
     }
   }
 
-  /** Not in line with the others, which need not fail too. */
-  async function writeLater(entry: Entry, error: unknown): Promise<void> {
+  /** Retries the entry in a later batch, so that it does not delay the others. */
+  async function retryLater(entry: Entry, error: unknown): Promise<void> {
     const { claimedMonotonic, leaseMs } = entry.completion.delivery
-    // Once in any case: a process that was suspended finds its connections closed.
+    // Retry once even after the lease: a process that was suspended finds its connections closed.
     if (entry.failures > 0 && clock.monotonic() >= claimedMonotonic + leaseMs) return entry.done.reject(error)
-    await sleep(Math.min(100 * 2 ** entry.failures++, longestPauseMs))
+    await sleep(Math.min(100 * 2 ** entry.failures++, maxPauseMs))
     waiting.push(entry)
     await writeAll()
   }
@@ -100,7 +101,9 @@ export function makeRecorder({ system, clock, settings }: RecorderOptions): Reco
   }
 }
 
-/** A delivery may be in one batch twice: under a claim that was lost meanwhile, and under the next one. */
-function claimOf({ delivery }: Completion): string {
+/**
+ * Identifies a claim. A batch can contain a delivery twice: under an expired claim and under the one that replaced it.
+ */
+function claimKey({ delivery }: Completion): string {
   return `${delivery.id} ${delivery.claimId}`
 }

@@ -4,9 +4,9 @@ import type { System, SystemTables } from '../../store/index.ts'
 import { latencyBounds, type Completion, type Outcome } from './outcome.ts'
 import { nowOnce } from '../expressions.ts'
 
-/** An attempt and what it means for its delivery, as the statements read it. */
+/** An attempt and the resulting change of its delivery, in the form that the statements read. */
 interface Entry {
-  /** Of the attempt. */
+  /** Id of the attempt. */
   readonly id: string
   readonly delivery_id: string
   readonly claim_id: string
@@ -27,19 +27,19 @@ interface Entry {
 /** Attempts that are recorded together. */
 export interface Batch {
   readonly completions: readonly Completion[]
-  /** Which rows of the totals to count them in. */
+  /** The shard of the totals that counts them. */
   readonly shard: number
 }
 
 interface Rows {
-  /** Entries. */
+  /** JSON array of entries. */
   readonly json: string
   readonly shard: number
 }
 
 /**
- * Writes attempts, counts them, and finishes or puts off their deliveries, of those whose claim still holds. The
- * statements have one text for any number of rows.
+ * Inserts and counts attempts and finishes or reschedules their deliveries, if the claim is still valid. Each statement
+ * has the same text for any number of rows.
  */
 export async function writeAttempts(
   system: System,
@@ -48,7 +48,10 @@ export async function writeAttempts(
 ): Promise<readonly Completion[]> {
   const entries = completions.map(entryOf)
   const rows = { json: JSON.stringify(entries), shard }
-  const written = system.kind === 'postgresql' ? await writeAtOnce(system, db, rows) : await writeBoth(system, db, rows)
+  const written =
+    system.kind === 'postgresql'
+      ? await writeInOneStatement(system, db, rows)
+      : await writeInTransaction(system, db, rows)
   return completions.filter((_, index) => written.has(entries[index]!.id))
 }
 
@@ -77,8 +80,8 @@ function bucketOf(latencyMs: number): number {
   return found < 0 ? latencyBounds.length : found
 }
 
-/** One statement, which is a transaction by itself: which rows it changed says which attempts count. */
-async function writeAtOnce(
+/** Uses one statement, which is its own transaction. The rows that it updates determine which attempts are inserted. */
+async function writeInOneStatement(
   system: System,
   db: Kysely<SystemTables>,
   { json, shard }: Rows,
@@ -89,9 +92,9 @@ async function writeAtOnce(
         next text, failed int, delay_ms bigint, started_at bigint, latency_ms int, bucket int, status int, outcome text,
         answer text, hidden int)
     ), finished as (
-      update waypost_delivery set ${changes(system)}
-      from entry where waypost_delivery.id = entry.delivery_id and ${isHeld}
-        and waypost_delivery.id = any(array(select delivery_id from entry)) -- each is looked up, whatever else there is
+      update waypost_delivery set ${deliveryChanges(system)}
+      from entry where waypost_delivery.id = entry.delivery_id and ${isClaimValid}
+        and waypost_delivery.id = any(array(select delivery_id from entry)) -- looks up each row by id
       returning entry.id
     ), counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)})
     insert into waypost_attempt (${attemptColumns})
@@ -99,8 +102,8 @@ async function writeAtOnce(
   return idsOf(rows)
 }
 
-/** SQLite has no such statement; a transaction that writes is alone there, so that both see the same claims. */
-async function writeBoth(
+/** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same claims. */
+async function writeInTransaction(
   system: System,
   db: Kysely<SystemTables>,
   { json, shard }: Rows,
@@ -111,21 +114,21 @@ async function writeBoth(
     value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'hidden' as hidden
     from json_each(${json})) as entry`
   const held = sql`${entry}
-    where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isHeld})`
+    where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isClaimValid})`
   const write = async (trx: Kysely<SystemTables>) => {
     const { rows } = await sql<{ id: string }>`
       insert into waypost_attempt (${attemptColumns})
       select ${attemptColumns} from ${held} returning id`.execute(trx)
     await addTotals(held, shard).execute(trx)
     await sql`
-      update waypost_delivery set ${changes(system)}
-      from ${entry} where waypost_delivery.id = entry.delivery_id and ${isHeld}`.execute(trx)
+      update waypost_delivery set ${deliveryChanges(system)}
+      from ${entry} where waypost_delivery.id = entry.delivery_id and ${isClaimValid}`.execute(trx)
     return idsOf(rows)
   }
   return db.isTransaction ? write(db) : system.transaction(write)
 }
 
-/** Ordered, so that two statements that count in the same rows do not wait for each other. */
+/** Updates rows in a fixed order, so that concurrent statements do not deadlock. */
 function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unknown> {
   return sql`
     insert into waypost_attempt_total (outcome, bucket, shard, count, sum_ms)
@@ -138,12 +141,12 @@ function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unkn
 const attemptColumns = sql`id, delivery_id, started_at, latency_ms, status, outcome, answer, hidden`
 
 /**
- * Whether the claim under which an attempt was made is still the delivery's; what is over has none. That it waits is not
- * asked: PostgreSQL might read all that does by the index for it.
+ * Whether the delivery still has the claim under which the attempt was made; finished deliveries have none. Does not
+ * test `status`: PostgreSQL might then read all pending rows through that index.
  */
-const isHeld = sql<boolean>`waypost_delivery.claim_id = entry.claim_id`
+const isClaimValid = sql<boolean>`waypost_delivery.claim_id = entry.claim_id`
 
-function changes(system: System): RawBuilder<unknown> {
+function deliveryChanges(system: System): RawBuilder<unknown> {
   const now = nowOnce(system)
   return sql`status = entry.next, failures = waypost_delivery.failures + entry.failed, claim_id = null, lease_until = null,
     due_at = case when entry.next = 'pending' then ${now} + entry.delay_ms else waypost_delivery.due_at end,

@@ -1,41 +1,41 @@
 import { nearest } from '../../kit/index.ts'
 
-/** What a release says of one event. */
-export interface EventTerms {
+/** The definition of an event in a release. */
+export interface EventDefinition {
   readonly description?: string
-  /** Who receives it holds one of these, by default the scope `consumer`; with an empty list everybody may. */
+  /** Subscribers need one of these, by default the scope `consumer`. An empty list admits every user. */
   readonly scopes?: readonly string[]
 }
 
-/** The events of what is served now, as the active release names them. */
+/** The events that the active release declares, by name. */
 export interface EventCatalog {
-  readonly [name: string]: EventTerms
+  readonly [name: string]: EventDefinition
 }
 
-export function findEvent(catalog: EventCatalog, name: string): EventTerms | undefined {
+export function findEvent(catalog: EventCatalog, name: string): EventDefinition | undefined {
   return Object.hasOwn(catalog, name) ? catalog[name] : undefined
 }
 
-/** What users have who may subscribe at all. */
-export const usualScope = 'consumer'
+/** The scope that an event requires unless it lists its own. */
+export const defaultScope = 'consumer'
 
-/** The scopes of which somebody holds one who receives an event; none are everybody's. */
-export function scopesOf({ scopes = [usualScope] }: EventTerms): readonly string[] {
+/** Returns the scopes of which a subscriber needs one. An empty list means that no scope is needed. */
+export function scopesOf({ scopes = [defaultScope] }: EventDefinition): readonly string[] {
   return scopes
 }
 
-/** Whether somebody with these scopes may receive an event. */
-export function mayReceive(event: EventTerms, scopes: readonly string[]): boolean {
-  const wanted = scopesOf(event)
-  return wanted.length === 0 || wanted.some((scope) => scopes.includes(scope))
+/** Whether a user with these scopes may receive an event. */
+export function mayReceive(event: EventDefinition, scopes: readonly string[]): boolean {
+  const required = scopesOf(event)
+  return required.length === 0 || required.some((scope) => scopes.includes(scope))
 }
 
-/** The events that somebody with these scopes may receive: of others not even the names are told. */
-export function receivable(catalog: EventCatalog, scopes: readonly string[]): EventCatalog {
+/** Returns the events that a user with these scopes may receive. The names of other events are not disclosed. */
+export function receivableEvents(catalog: EventCatalog, scopes: readonly string[]): EventCatalog {
   return Object.fromEntries(Object.entries(catalog).filter(([, event]) => mayReceive(event, scopes)))
 }
 
-/** What to say beside an unknown event: the nearest name, or all there are. */
+/** Returns the hint for an unknown event: the nearest name, or all names. */
 export function hintForEvent(catalog: EventCatalog, name: string): string {
   const names = Object.keys(catalog)
   const guess = nearest(name, names)

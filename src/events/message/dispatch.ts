@@ -4,10 +4,10 @@ import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from '../errors.ts'
 
-/** A dispatch that was checked and not yet stored. */
+/** A dispatch that was checked but not yet stored. */
 export interface PreparedMessage {
   readonly event: string
-  /** The exact text that subscribers receive. */
+  /** The exact JSON text that subscribers receive. */
   readonly data: string
   readonly users: readonly string[] | undefined
 }
@@ -19,34 +19,40 @@ export interface Dispatch {
 }
 
 /**
- * Checks the text of dispatched data against what its event says of it.
- * @returns undefined when it fits, or nothing is said
+ * Checks the JSON text of dispatched data against the schema of its event.
+ * @returns undefined if it is valid, or if the event has no schema
  */
 export type DataCheck = (
   event: string,
   text: string,
 ) => readonly { readonly path: string; readonly message: string }[] | undefined
 
-/** Stores what actions dispatch. */
+/** Stores the events that actions dispatch. */
 export interface Dispatcher {
-  /** Checks a dispatch and freezes its data. @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS */
+  /**
+   * Checks a dispatch and serialises its data.
+   * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS
+   */
   prepare(dispatch: Dispatch): PreparedMessage
-  /** Stores messages by themselves, or in a transaction of System. One row each, however many subscribe. */
+  /**
+   * Stores messages, in a transaction of System if given. Writes one row for each, regardless of the number of
+   * subscribers.
+   */
   store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void>
 }
 
-/** Makes the dispatcher of one generation, whose release names the events and says by `check` what fits them. */
+/** Makes the dispatcher of one generation. Its release declares the events, and `check` validates their data. */
 export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck): Dispatcher {
   return {
     prepare(dispatch) {
       const message = prepareMessage(catalog, dispatch)
-      if (check !== undefined) assertFits(check, message)
+      if (check !== undefined) assertMatchesSchema(check, message)
       return message
     },
     store: (messages, transaction) => {
       if (transaction !== undefined) return storeMessages(system, transaction as Kysely<SystemTables>, messages)
-      // One statement is a transaction by itself.
-      if (messages.length <= rowsAtOnce) return storeMessages(system, system.db, messages)
+      // A single statement is its own transaction.
+      if (messages.length <= maxRowsPerInsert) return storeMessages(system, system.db, messages)
       return system.transaction((trx) => storeMessages(system, trx, messages))
     },
   }
@@ -63,28 +69,28 @@ function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMess
   return { event, data: toJson(event, dispatch.data), users: users?.filter(isStorable) }
 }
 
-const shownProblems = 5
+const maxProblems = 5
 
-/** What is checked is what subscribers would read: after `toJSON`, and without what JSON has no place for. */
-function assertFits(check: DataCheck, { event, data }: PreparedMessage): void {
+/** Checks what subscribers will read: the data after `toJSON`, without values that JSON cannot represent. */
+function assertMatchesSchema(check: DataCheck, { event, data }: PreparedMessage): void {
   const problems = check(event, data) ?? []
   if (problems.length === 0) return
-  const shown = problems.slice(0, shownProblems).map(({ path, message }) => `${path} ${message}`)
-  const more = problems.length > shownProblems ? [`and ${problems.length - shownProblems} more`] : []
+  const shown = problems.slice(0, maxProblems).map(({ path, message }) => `${path} ${message}`)
+  const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : []
   throw errors.WP_EVENTS_SCHEMA({ event, problems: [...shown, ...more].join('; ') })
 }
 
-/** A statement takes a limited number of parameters. */
-const rowsAtOnce = 500
+/** The number of parameters of a statement is limited. */
+const maxRowsPerInsert = 500
 
 async function storeMessages(
   system: System,
   db: Kysely<SystemTables>,
   messages: readonly PreparedMessage[],
 ): Promise<void> {
-  for (let start = 0; start < messages.length; start += rowsAtOnce) {
-    const rows = messages.slice(start, start + rowsAtOnce).map(({ event, data, users }) => {
-      const id = makeSortedId('msg_', Date.now()) // orders the index only; what counts is created_at
+  for (let start = 0; start < messages.length; start += maxRowsPerInsert) {
+    const rows = messages.slice(start, start + maxRowsPerInsert).map(({ event, data, users }) => {
+      const id = makeSortedId('msg_', Date.now()) // only orders the index; fan-out uses created_at
       return [id, event, data, users === undefined ? null : JSON.stringify(users)] as const
     })
     await db.executeQuery(rows.length === 1 ? compileOne(system, rows[0]!) : compile(system, rows))
@@ -93,14 +99,14 @@ async function storeMessages(
 
 type Row = readonly [id: string, event: string, data: string, users: string | null]
 
-/** Texts that store one message: to build it costs the action that dispatches as much as to run it. */
-const textsForOne = new WeakMap<System, string>()
+/** The SQL that inserts one message. Building it takes as long as running it. */
+const singleInsertSql = new WeakMap<System, string>()
 
 function compileOne(system: System, row: Row): CompiledQuery {
-  const known = textsForOne.get(system)
-  if (known !== undefined) return CompiledQuery.raw(known, [...row])
+  const cached = singleInsertSql.get(system)
+  if (cached !== undefined) return CompiledQuery.raw(cached, [...row])
   const compiled = compile(system, [row])
-  if (compiled.parameters.length === row.length) textsForOne.set(system, compiled.sql) // the time is the database's
+  if (compiled.parameters.length === row.length) singleInsertSql.set(system, compiled.sql) // the time is an SQL expression, not a parameter
   return compiled
 }
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
 import { failuresToOpen, isPostable } from './breaker.ts'
-import { isDue, isLastChance, members, texts, readInOrder } from '../expressions.ts'
+import { isDue, isLastChance, jsonMembers, jsonStrings, readInIndexOrder } from '../expressions.ts'
 import type { Settings } from '../../kit/index.ts'
 import type { HostCount } from './host-shares.ts'
 import type { EventCatalog } from '../message/catalog.ts'
@@ -12,43 +12,43 @@ export interface Candidate {
   readonly endpoint: string
 }
 
-/** Where a worker is in its way through the subscriptions for which something waits, in the order of their ids. */
-export interface Round {
+/** The position of a worker in its scan through the subscriptions with pending deliveries, ordered by id. */
+export interface ScanPosition {
   after: string
-  /** Where looks that found nothing began; undefined when the last one found something. */
+  /** Where the current series of empty scans began; undefined after a scan that found something. */
   start?: string | undefined
-  /** Whether they have begun anew with the first subscription. */
+  /** Whether that series has started over from the first subscription. */
   hasWrapped?: boolean
 }
 
-/** Subscriptions of one slice, and slices of one look. */
+/** Subscriptions per slice, and slices per scan. */
 const sliceSize = 100
-const mostSlices = 20
-/** Deliveries of one subscription that a slice takes at most. */
-const mostTurns = 8
+const maxSlices = 20
+/** The most deliveries that a slice takes from one subscription. */
+const maxPerSubscription = 8
 
 /**
- * Goes on through the subscriptions for which something waits, from where the last look ended, until something is found
- * that can be started: each has its turn, whoever has thousands waiting before it.
+ * Continues the scan from where the last one ended until it finds a delivery that can be started. Subscriptions take
+ * turns, even if some have thousands of pending deliveries.
  */
 export async function findNext(
   system: System,
   capacity: Capacity,
-  round: Round,
+  round: ScanPosition,
 ): Promise<{ found: readonly Candidate[]; isPartial: boolean }> {
-  for (let count = 0; count < mostSlices; count++) {
+  for (let count = 0; count < maxSlices; count++) {
     round.start ??= round.after
     const { start, hasWrapped = start === '' } = round
     const { found, last } = await findInSlice(system, capacity, round.after)
     const isRound = last === undefined ? hasWrapped : hasWrapped && start !== '' && last >= start
     round.after = last ?? ''
-    Object.assign(round, found.length > 0 || isRound ? newRound : { hasWrapped: hasWrapped || last === undefined })
+    Object.assign(round, found.length > 0 || isRound ? noSeries : { hasWrapped: hasWrapped || last === undefined })
     if (found.length > 0 || isRound) return { found, isPartial: false }
   }
   return { found: [], isPartial: true }
 }
 
-const newRound = { start: undefined, hasWrapped: undefined }
+const noSeries = { start: undefined, hasWrapped: undefined }
 
 async function findInSlice(
   system: System,
@@ -63,7 +63,7 @@ async function findInSlice(
   const nextBehind = (id: RawBuilder<unknown>) => sql`(
     select d.subscription_id from waypost_delivery d
     where d.status = 'pending' and d.subscription_id > ${id} order by d.subscription_id limit 1)`
-  const { rows } = await readInOrder(system, (db) =>
+  const { rows } = await readInIndexOrder(system, (db) =>
     sql<{ last: string | null; size: number; id: string | null; endpoint: string | null }>`
     with recursive waiting(id, n) as (
       select ${nextBehind(sql`cast(${after} as text)`)}, 1
@@ -74,12 +74,12 @@ async function findInSlice(
         select ${gather} from (
           select d.id from waypost_delivery d
           where d.subscription_id = waiting.id and ${isDue(system, capacity.settings)} and not (${isLastChance})
-          order by d.due_at limit ${sql.lit(mostTurns)}
+          order by d.due_at limit ${sql.lit(maxPerSubscription)}
         ) first
       ) as ids
       from waiting
-      left join waypost_subscription s on s.id = waiting.id ${joinBusy(system, capacity)}
-      where waiting.id is not null and ${isOpen(system, capacity)} and ${busy} < ${perEndpoint(capacity)}
+      left join waypost_subscription s on s.id = waiting.id ${joinInFlight(system, capacity)}
+      where waiting.id is not null and ${isClaimable(system, capacity)} and ${busy} < ${perEndpoint(capacity)}
     ), ranked as (
       select one.value as id, ${turn} as turn, heads.endpoint,
         heads.busy + row_number() over (partition by heads.endpoint order by ${turn}, one.value) as place
@@ -92,16 +92,16 @@ async function findInSlice(
   )
   const { last, size } = rows[0]!
   const hosts = capacity.countHosts?.()
-  const found = candidates(rows).filter(({ endpoint }) => hosts?.take(endpoint) !== false)
+  const found = candidates(rows).filter(({ endpoint }) => hosts?.reserve(endpoint) !== false)
   return { found, last: size < sliceSize ? undefined : last! }
 }
 
-/** Finds the oldest that is to go alone. */
-export async function findLone(system: System, capacity: Capacity): Promise<string | undefined> {
-  const { rows } = await readInOrder(system, (db) =>
+/** Finds the oldest delivery that must be posted alone. */
+export async function findLastChance(system: System, capacity: Capacity): Promise<string | undefined> {
+  const { rows } = await readInIndexOrder(system, (db) =>
     sql<{ id: string }>`
     select d.id from waypost_delivery d left join waypost_subscription s on s.id = d.subscription_id
-    where ${isDue(system, capacity.settings)} and ${isLastChance} and ${isOpen(system, capacity)}
+    where ${isDue(system, capacity.settings)} and ${isLastChance} and ${isClaimable(system, capacity)}
     order by d.due_at, d.id limit 1`.execute(db),
   )
   return rows[0]?.id
@@ -113,18 +113,21 @@ function perEndpoint({ settings }: Capacity): number {
   return settings.delivery_concurrency_per_endpoint
 }
 
-/** How many are under way to the endpoint of `s`. */
-function joinBusy(system: System, { underWay }: Capacity): RawBuilder<unknown> {
-  const json = JSON.stringify(Object.fromEntries(underWay))
-  return sql`left join ${members(system, json)} busy on busy.key = s.endpoint`
+/** Joins the number of deliveries in flight to the endpoint of `s`. */
+function joinInFlight(system: System, { inFlight }: Capacity): RawBuilder<unknown> {
+  const json = JSON.stringify(Object.fromEntries(inFlight))
+  return sql`left join ${jsonMembers(system, json)} busy on busy.key = s.endpoint`
 }
 
-/** Whether what is for the subscription `s` may be started; also if it is gone or disabled, so that it is cancelled. */
-export function isOpen(
+/**
+ * Whether deliveries of the subscription `s` may be claimed. True as well if it is deleted or disabled, so that they
+ * are cancelled.
+ */
+export function isClaimable(
   system: System,
   { catalog, settings }: Pick<Capacity, 'catalog' | 'settings'>,
 ): RawBuilder<boolean> {
-  const events = texts(system, JSON.stringify(Object.keys(catalog)))
+  const events = jsonStrings(system, JSON.stringify(Object.keys(catalog)))
   return sql<boolean>`(s.id is null or s.status = 'disabled'
     or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`
 }
@@ -133,16 +136,16 @@ function candidates(rows: readonly { id: string | null; endpoint: string | null 
   return rows.flatMap(({ id, endpoint }) => (id === null ? [] : [{ id, endpoint: endpoint ?? '' }]))
 }
 
-/** What a worker may take on now. */
+/** What a worker can start now. */
 export interface Capacity {
   readonly catalog: EventCatalog
   readonly settings: Settings
-  /** How many more deliveries it can start. */
+  /** The number of deliveries that it can still start. */
   readonly free: number
-  /** Whether messages are left for a later look, where there is enough that is due. */
+  /** Whether to skip messages in this scan if enough deliveries are due. */
   readonly isDueFirst?: boolean
-  /** How many it has under way, by endpoint. */
-  readonly underWay: ReadonlyMap<string, number>
-  /** Begins to count what is chosen for each host. */
+  /** The number of deliveries in flight, by endpoint. */
+  readonly inFlight: ReadonlyMap<string, number>
+  /** Starts counting chosen deliveries by host. */
   countHosts?(): HostCount
 }

@@ -1,31 +1,31 @@
 import type { Transaction } from 'kysely'
 import { makeId, makeSortedId, type Clock } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import { admit, failuresToOpen } from './breaker.ts'
+import { admitByBreaker, failuresToOpen } from './breaker.ts'
 import type { Capacity } from './candidates.ts'
-import { sortClaims, type ClaimedRow, type LoadedRow } from './claimed.ts'
-import { mostLost } from '../expressions.ts'
+import { sortClaims, type ClaimedRow, type LoadedRow } from './sort-claims.ts'
+import { maxLost } from '../expressions.ts'
 import { claimRows } from './claim-rows.ts'
 
-/** A delivery that this worker, and no other, posts now. */
+/** A delivery that only this worker may post. */
 export interface ClaimedDelivery extends ClaimedRow {
   readonly claimId: string
-  /** The worker's monotonic time just before the claim: from there the lease runs. */
+  /** The worker's monotonic time just before the claim, when the lease starts. Milliseconds. */
   readonly claimedMonotonic: number
   readonly leaseMs: number
 }
 
 export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
-  /** Deliveries that ended here, because their workers were lost too often. */
+  /** Deliveries that became dead because they lost too many workers. */
   readonly lost: readonly ClaimedRow[]
-  /** Ids of what was taken, whatever became of it. */
+  /** Ids of all claimed deliveries, including those that were released or ended. */
   readonly taken: ReadonlySet<string>
-  /** How many of these were given back, because they may not be posted now. */
-  readonly givenBack: number
+  /** The number of deliveries that were released because they may not be posted now. */
+  readonly released: number
 }
 
-/** Claims deliveries that were found due, as far as they still are, under a lease. */
+/** Claims the deliveries that are still due, under a lease. */
 export async function claimDeliveries(
   system: System,
   { due, capacity, clock }: { due: readonly string[]; capacity: Capacity; clock: Clock },
@@ -37,32 +37,32 @@ export async function claimDeliveries(
     leaseMs: settings.delivery_lease,
   }
   const rows = await claimRows(system, { ...claim, due, capacity })
-  const { toPost, lost, givenBack } = await settle(system, { rows, capacity, claimId: claim.claimId })
-  return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, givenBack, taken: new Set(idsOf(rows)) }
+  const { toPost, lost, released } = await endOrReleaseRows(system, { rows, capacity, claimId: claim.claimId })
+  return { deliveries: toPost.map((row) => ({ ...row, ...claim })), lost, released, taken: new Set(idsOf(rows)) }
 }
 
-/** Ends, or gives back, what is not to be posted now. Most claims have nothing of that kind, and need no transaction. */
-async function settle(
+/** Ends or releases the deliveries that may not be posted now. Most claims have none and need no transaction. */
+async function endOrReleaseRows(
   system: System,
   { rows, capacity, claimId }: { rows: readonly LoadedRow[]; capacity: Capacity; claimId: string },
-): Promise<{ toPost: readonly ClaimedRow[]; lost: readonly ClaimedRow[]; givenBack: number }> {
+): Promise<{ toPost: readonly ClaimedRow[]; lost: readonly ClaimedRow[]; released: number }> {
   const { settings, catalog } = capacity
-  const { toPost: allowed, toKeep, toCancel } = await sortClaims(system, rows, catalog)
-  const isPlain = (row: ClaimedRow) => row.lost < mostLost && row.subscriptionFailures < failuresToOpen
-  if (allowed.length === rows.length && allowed.every(isPlain)) return { toPost: allowed, lost: [], givenBack: 0 }
+  const { toPost: allowed, toRelease, toCancel } = await sortClaims(system, rows, catalog)
+  const isPlain = (row: ClaimedRow) => row.lost < maxLost && row.subscriptionFailures < failuresToOpen
+  if (allowed.length === rows.length && allowed.every(isPlain)) return { toPost: allowed, lost: [], released: 0 }
   return system.transaction(async (trx) => {
-    const admitted = await admit(system, trx, { rows: allowed, settings })
-    const lost = admitted.filter((row) => row.lost >= mostLost)
-    const kept = [...toKeep, ...allowed.filter((row) => !admitted.includes(row))]
-    await giveBack(trx, claimId, kept)
-    await end(system, trx, { claimId, rows: toCancel, status: 'cancelled' })
-    await end(system, trx, { claimId, rows: lost, status: 'dead' })
+    const admitted = await admitByBreaker(system, trx, { rows: allowed, settings })
+    const lost = admitted.filter((row) => row.lost >= maxLost)
+    const kept = [...toRelease, ...allowed.filter((row) => !admitted.includes(row))]
+    await releaseRows(trx, claimId, kept)
+    await finishRows(system, trx, { claimId, rows: toCancel, status: 'cancelled' })
+    await finishRows(system, trx, { claimId, rows: lost, status: 'dead' })
     await logLost(trx, lost)
-    return { toPost: admitted.filter((row) => row.lost < mostLost), lost, givenBack: kept.length }
+    return { toPost: admitted.filter((row) => row.lost < maxLost), lost, released: kept.length }
   })
 }
 
-/** Gives up a claim before anything was posted. */
+/** Releases a claim before anything was posted. */
 export async function releaseDelivery(system: System, { id, claimId }: ClaimedDelivery): Promise<void> {
   await system.db
     .updateTable('waypost_delivery')
@@ -72,7 +72,11 @@ export async function releaseDelivery(system: System, { id, claimId }: ClaimedDe
     .execute()
 }
 
-async function giveBack(trx: Transaction<SystemTables>, claimId: string, rows: readonly ClaimedRow[]): Promise<void> {
+async function releaseRows(
+  trx: Transaction<SystemTables>,
+  claimId: string,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
   if (rows.length === 0) return
   await trx
     .updateTable('waypost_delivery')
@@ -82,7 +86,7 @@ async function giveBack(trx: Transaction<SystemTables>, claimId: string, rows: r
     .execute()
 }
 
-async function end(
+async function finishRows(
   system: System,
   trx: Transaction<SystemTables>,
   { claimId, rows, status }: { claimId: string; rows: readonly ClaimedRow[]; status: 'cancelled' | 'dead' },
@@ -96,7 +100,7 @@ async function end(
     .execute()
 }
 
-/** A delivery whose workers ended five times without a word probably ends them: the log of attempts says so. */
+/** Logs an attempt for each delivery that lost five workers without a recorded outcome and probably crashes them. */
 async function logLost(trx: Transaction<SystemTables>, rows: readonly ClaimedRow[]): Promise<void> {
   if (rows.length === 0) return
   await trx

@@ -3,17 +3,16 @@ import type { Clock } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { nowOnce } from '../expressions.ts'
 
-const everyMs = 60_000
-/** What was written by transactions that took a moment is no sign of a wrong clock. */
+const intervalMs = 60_000
+/** A transaction that took a moment to commit does not mean that the clock is wrong. */
 const toleranceMs = 1000
-/** What is dispatched in a transaction may be seen so much later. */
+/** Messages dispatched in a transaction may become visible this much later. */
 const openTransactionMs = 60_000
 
 /**
- * Mends what was written in times to come: the database's clock was set back since then. A delivery would wait for as
- * much longer; from now on it waits for what it was to wait then. A subscription would be younger than what is dispatched
- * from now on, which would not reach it: it becomes older than all that is not fanned out yet, since nobody can tell which
- * of that came first.
+ * Corrects times in the future, which exist after the database's clock was set back. A delivery keeps the wait that was
+ * left, counted from now. A subscription would be younger than the messages dispatched from now on and miss them: it
+ * becomes older than every message that is not fanned out yet, because their real order is unknown.
  */
 export async function correctTimes(system: System): Promise<void> {
   const now = nowOnce(system)
@@ -25,7 +24,7 @@ export async function correctTimes(system: System): Promise<void> {
       or exists (select 1 from waypost_subscription where ${subscription}) then 1 else 0 end as wrong`.execute(
     system.db,
   )
-  if (rows[0]?.wrong !== 1) return // so that nothing is written where all is well
+  if (rows[0]?.wrong !== 1) return // write nothing in the normal case
   await sql`update waypost_delivery set due_at = ${now} + (due_at - scheduled_at), scheduled_at = ${now}
     where ${delivery}`.execute(system.db)
   await sql`update waypost_subscription set created_at = coalesce((
@@ -35,13 +34,13 @@ export async function correctTimes(system: System): Promise<void> {
     where ${subscription}`.execute(system.db)
 }
 
-/** Mends times at the first touch, and then once a minute. */
-export function makeTimeCorrector(system: System, clock: Clock): { touch(): Promise<void> } {
-  let next = -Infinity
+/** Corrects times on the first call and then once a minute. */
+export function makeTimeCorrector(system: System, clock: Clock): { correctIfDue(): Promise<void> } {
+  let nextAt = -Infinity
   return {
-    async touch() {
-      if (clock.monotonic() < next) return
-      next = clock.monotonic() + everyMs
+    async correctIfDue() {
+      if (clock.monotonic() < nextAt) return
+      nextAt = clock.monotonic() + intervalMs
       await correctTimes(system)
     },
   }

@@ -1,38 +1,38 @@
 import type { Clock } from '../../kit/index.ts'
 
-/** A POST that takes longer makes its host a slow one. */
+/** A POST that takes longer makes its host slow. */
 const slowMs = 1000
-/** And one that takes so long lets nobody expect that it ends soon. */
+/** A POST that takes longer than this is unlikely to finish soon. */
 const hungMs = 5000
-/** Endpoints whose hosts are known by heart, and hosts of which it is known how they were; then they are read anew. */
-const mostKnown = 1000
+/** The most endpoints and hosts that are cached; beyond that the caches are cleared. */
+const maxCached = 1000
 
-/** How many POSTs a worker makes at once, and how many of them to one endpoint. */
+/** How many POSTs a worker sends concurrently, in total and to one endpoint. */
 export interface Limits {
   readonly total: number
   readonly perEndpoint: number
 }
 
-/** One POST under way. */
+/** One POST in flight. */
 export interface Posting {
   readonly host: HostShare
   readonly began: number
 }
 
-/** What one host has of a worker: all endpoints with its scheme, name and port, whoever subscribed them. */
+/** A worker's share for one host: all endpoints with the same scheme, name and port, regardless of the subscriber. */
 export class HostShare {
   readonly #clock: Clock
   readonly #postings = new Set<Posting>()
-  /** How long the last POST took that ended. */
+  /** Duration of the last completed POST. */
   #lastMs: number | undefined
-  /** Deliveries that were claimed and have not ended. */
+  /** Claimed deliveries that are not finished. */
   claimed = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** POSTs under way. */
+  /** POSTs in flight. */
   get posting(): number {
     return this.#postings.size
   }
@@ -48,12 +48,12 @@ export class HostShare {
     this.#lastMs = this.#clock.monotonic() - posting.began
   }
 
-  /** Whether a POST has been under way for long. */
+  /** Whether a POST has been in flight for a long time. */
   isSlow(): boolean {
     return this.#oldestMs() >= slowMs
   }
 
-  /** Whether it was slow when it answered last, or is now. */
+  /** Whether the last answer was slow, or a current POST is. */
   #isDoubtful(): boolean {
     return (this.#lastMs ?? 0) >= slowMs || this.isSlow()
   }
@@ -62,44 +62,44 @@ export class HostShare {
     return (this.#lastMs ?? 0) >= hungMs || this.#oldestMs() >= hungMs
   }
 
-  /** The first that began is the first of the set. */
+  /** Sets keep insertion order: the first entry is the oldest. */
   #oldestMs(): number {
     const [oldest] = this.#postings
     return oldest === undefined ? 0 : this.#clock.monotonic() - oldest.began
   }
 
-  /** How many POSTs at once may be to this host: nearly all once it has answered at once, else its usual share. */
-  mostOf(limits: Limits): number {
+  /** The most concurrent POSTs to this host: nearly all slots if it answered quickly, otherwise the default share. */
+  maxPostings(limits: Limits): number {
     const isQuick = this.#lastMs !== undefined && !this.#isDoubtful()
-    return isQuick ? limits.total - Math.floor(limits.total / 8) : usualShare(limits)
+    return isQuick ? limits.total - Math.floor(limits.total / 8) : defaultShare(limits)
   }
 
   /**
-   * How many deliveries may be claimed for it: as many as can be, so that claims are large, until it is slow. What then
-   * waits for a place is given back.
+   * The most deliveries that may be claimed for this host: unlimited, so that claims are large, until it is slow.
+   * Claimed deliveries that find no slot are released.
    */
-  mostClaimed(limits: Limits): number {
-    return this.#isDoubtful() ? usualShare(limits) : Infinity
+  maxClaimed(limits: Limits): number {
+    return this.#isDoubtful() ? defaultShare(limits) : Infinity
   }
 }
 
 /**
- * Half of what a worker posts at once, so that a host that hangs does not hold up the others, whatever number of endpoints
- * it has; and where that is little, as much as one endpoint may have.
+ * Half of a worker's concurrent POSTs, so that a hanging host does not block the others, regardless of how many
+ * endpoints it has. At least the limit of one endpoint.
  */
-function usualShare({ total, perEndpoint }: Limits): number {
+function defaultShare({ total, perEndpoint }: Limits): number {
   return Math.min(total, Math.max(Math.ceil(total / 2), perEndpoint))
 }
 
-/** Counts what is chosen to be claimed, host by host. */
+/** Counts the deliveries chosen for a claim, by host. */
 export interface HostCount {
-  /** Whether one more may be claimed for the host of this endpoint, which then counts. */
-  take(endpoint: string): boolean
-  /** Whether something was left for a host that is likely to have room soon. */
+  /** Counts one more delivery for the host of this endpoint. Returns false if the host has no room for it. */
+  reserve(endpoint: string): boolean
+  /** Whether a delivery was skipped for a host that is likely to have room soon. */
   readonly isHeld: boolean
 }
 
-/** What each host has of a worker. */
+/** The shares of a worker for all hosts. */
 export class HostShares {
   readonly #clock: Clock
   readonly #hosts = new Map<string, HostShare>()
@@ -109,12 +109,12 @@ export class HostShares {
     this.#clock = clock
   }
 
-  /** Counts a delivery that was claimed, until it is left. */
+  /** Counts a claimed delivery until `release`. */
   claim(endpoint: string): HostShare {
     const origin = this.#originOf(endpoint)
     let host = this.#hosts.get(origin)
     if (host === undefined) {
-      if (this.#hosts.size >= mostKnown) this.#forget()
+      if (this.#hosts.size >= maxCached) this.#evict()
       host = new HostShare(this.#clock)
       this.#hosts.set(origin, host)
     }
@@ -122,27 +122,27 @@ export class HostShares {
     return host
   }
 
-  leave(host: HostShare): void {
+  release(host: HostShare): void {
     host.claimed--
   }
 
-  #forget(): void {
+  #evict(): void {
     for (const [origin, { claimed }] of this.#hosts) if (claimed === 0) this.#hosts.delete(origin)
   }
 
-  /** Those that hang have one share together: two of them would have all places. */
+  /** Hanging hosts have one share together; otherwise two of them could occupy every slot. */
   count(limits: Limits): HostCount {
     const chosen = new Map<string, number>()
     const hung = new Set(this.#hosts.values().filter((host) => host.isHung()))
     let ofHung = hung.values().reduce((sum, { claimed }) => sum + claimed, 0)
-    const take = (endpoint: string) => {
+    const reserve = (endpoint: string) => {
       const origin = this.#originOf(endpoint)
-      if (origin === '') return true // of a subscription that is gone: nothing is posted
+      if (origin === '') return true // its subscription was deleted: nothing is posted
       const host = this.#hosts.get(origin)
       const isHung = host !== undefined && hung.has(host)
       const more = chosen.get(origin) ?? 0
-      const isOverHost = (host?.claimed ?? 0) + more >= (host?.mostClaimed(limits) ?? Infinity)
-      if (isOverHost || (isHung && ofHung >= usualShare(limits))) {
+      const isOverHost = (host?.claimed ?? 0) + more >= (host?.maxClaimed(limits) ?? Infinity)
+      if (isOverHost || (isHung && ofHung >= defaultShare(limits))) {
         count.isHeld ||= !isHung
         return false
       }
@@ -150,14 +150,14 @@ export class HostShares {
       chosen.set(origin, more + 1)
       return true
     }
-    const count = { take, isHeld: false }
+    const count = { reserve, isHeld: false }
     return count
   }
 
   #originOf(endpoint: string): string {
     const known = this.#origins.get(endpoint)
     if (known !== undefined) return known
-    if (this.#origins.size >= mostKnown) this.#origins.clear()
+    if (this.#origins.size >= maxCached) this.#origins.clear()
     const origin = URL.parse(endpoint)?.origin ?? ''
     this.#origins.set(endpoint, origin)
     return origin

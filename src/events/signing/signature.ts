@@ -2,12 +2,12 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const prefix = 'whsec_'
 
-/** A new webhook secret in the form of Standard Webhooks: `whsec_` and 32 bytes in base64. */
+/** Makes a new webhook secret as Standard Webhooks defines it: `whsec_` and 32 bytes in base64. */
 export function makeWebhookSecret(): string {
   return prefix + randomBytes(32).toString('base64')
 }
 
-/** The headers by which a receiver knows a delivery (Standard Webhooks 1.0). */
+/** Returns the headers that identify and authenticate a delivery (Standard Webhooks 1.0). */
 export function signatureHeaders(delivery: { id: string; body: string; secrets: readonly string[]; nowMs: number }) {
   const timestamp = String(Math.floor(delivery.nowMs / 1000))
   const signatures = delivery.secrets.map((secret) => {
@@ -17,7 +17,7 @@ export function signatureHeaders(delivery: { id: string; body: string; secrets: 
   return { 'webhook-id': delivery.id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
-/** A POST as a receiver has it: the body is the exact text that came. */
+/** A POST as a receiver sees it: `body` is the exact text that was received. */
 export interface SignedPost {
   readonly id: string | undefined
   readonly timestamp: string | undefined
@@ -27,17 +27,17 @@ export interface SignedPost {
 
 const toleranceS = 300
 
-/** What is wrong with the signature of a POST (Standard Webhooks 1.0); undefined when it is the one of the secret. */
+/** Describes what is wrong with the signature of a POST (Standard Webhooks 1.0). Returns undefined if it is valid. */
 export function findSignatureProblem(post: SignedPost, secret: string, nowMs: number): string | undefined {
   const { id, timestamp = '', signature, body } = post
   if (id === undefined || signature === undefined || !/^\d{1,15}$/.test(timestamp)) return 'missing'
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceS) return 'more than 5 minutes old, or ahead'
   const expected = signatureHeaders({ id, body, secrets: [secret], nowMs: Number(timestamp) * 1000 })
-  const isThere = signature.split(' ').some((one) => isSame(one, expected['webhook-signature']))
-  return isThere ? undefined : 'wrong'
+  const isValid = signature.split(' ').some((one) => isEqual(one, expected['webhook-signature']))
+  return isValid ? undefined : 'wrong'
 }
 
-function isSame(text: string, expected: string): boolean {
+function isEqual(text: string, expected: string): boolean {
   const [a, b] = [Buffer.from(text), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

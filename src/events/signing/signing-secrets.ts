@@ -3,23 +3,23 @@ import type { Secrets } from '../../store/index.ts'
 /** The secrets of a subscription as they are stored. */
 export interface StoredSecrets {
   readonly subscriptionId: string
-  /** Sealed. */
+  /** Encrypted. */
   readonly secret: string
-  /** Sealed list of those that were replaced. */
+  /** Encrypted list of the replaced secrets. */
   readonly previousSecrets: string | null
 }
 
 /** A secret that was replaced. */
 export interface PreviousSecret {
   readonly secret: string
-  /** Until when it signs too, by the database's clock. */
+  /** When it stops signing, by the database's clock. */
   readonly until: number
 }
 
-/** Signatures at most beside the newest one: a header has to stay short. */
-export const mostPrevious = 4
+/** The most signatures beside the newest one, so that the header stays short. */
+export const maxPrevious = 4
 
-/** Where the sealed secret of a subscription stands. */
+/** The location of a subscription's encrypted secret. */
 export function secretPlace(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'secret' } as const
 }
@@ -28,7 +28,10 @@ function previousPlace(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'previous_secrets' } as const
 }
 
-/** Every secret that signs now, the newest first. @throws WP_STORE_SEALED */
+/**
+ * Decrypts every secret that signs now, newest first.
+ * @throws WP_STORE_SEALED
+ */
 export function openSigningSecrets(
   secrets: Pick<Secrets, 'unseal'>,
   stored: StoredSecrets,
@@ -39,8 +42,8 @@ export function openSigningSecrets(
 }
 
 /**
- * Seals what signs beside a new secret until then at the longest: the one that it replaces, and those before.
- * @returns undefined where that would be too many
+ * Encrypts the secrets that sign beside a new one, at most until `until`: the replaced secret and those before it.
+ * @returns undefined if there would be too many
  */
 export function sealPrevious(
   secrets: Secrets,
@@ -51,7 +54,7 @@ export function sealPrevious(
   const replaced = { secret: secrets.unseal(stored.secret, secretPlace(stored.subscriptionId)), until }
   const before = openPrevious(secrets, stored, now).map((one) => ({ ...one, until: Math.min(one.until, until) }))
   const previous = [replaced, ...before]
-  if (previous.length > mostPrevious) return undefined
+  if (previous.length > maxPrevious) return undefined
   return secrets.seal(JSON.stringify(previous), previousPlace(stored.subscriptionId))
 }
 
@@ -62,23 +65,23 @@ function openPrevious(secrets: Pick<Secrets, 'unseal'>, stored: StoredSecrets, n
   return previous.filter(({ until }) => until > now)
 }
 
-/** What opens sealed values. */
-export type Opener = Pick<Secrets, 'unseal'>
+/** Decrypts encrypted values. */
+export type SecretOpener = Pick<Secrets, 'unseal'>
 
-const most = 10_000
+const maxCached = 10_000
 
 /**
- * Keeps what was opened last, as long as a worker runs: to open a secret costs more than to sign with it. A secret that
- * is replaced is sealed as another text.
+ * Caches decrypted secrets: decrypting one costs more than signing with it. A replaced secret has another encrypted
+ * text, so entries never become stale.
  */
-export function rememberSecrets(secrets: Opener): Opener {
+export function cacheSecrets(secrets: SecretOpener): SecretOpener {
   const opened = new Map<string, { readonly row: string; readonly column: string; readonly text: string }>()
   return {
     unseal(sealed, place) {
-      const known = opened.get(sealed)
-      if (known !== undefined && known.row === place.row && known.column === place.column) return known.text
+      const cached = opened.get(sealed)
+      if (cached !== undefined && cached.row === place.row && cached.column === place.column) return cached.text
       const text = secrets.unseal(sealed, place)
-      if (opened.size >= most) opened.delete(opened.keys().next().value!)
+      if (opened.size >= maxCached) opened.delete(opened.keys().next().value!)
       opened.set(sealed, { row: place.row, column: place.column, text })
       return text
     },

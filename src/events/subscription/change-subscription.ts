@@ -3,7 +3,7 @@ import {
   assertMayManage,
   assertMayReceive,
   findOwn,
-  findSame,
+  findDuplicate,
   lockOwn,
   lockUser,
   viewSubscription,
@@ -19,8 +19,8 @@ export interface SubscriptionChange {
 }
 
 /**
- * Changes where deliveries go, or whether they go. What waits goes to the new endpoint; another endpoint, and `active`
- * for what was not, close the breaker.
+ * Changes the endpoint or the status of a subscription. Pending deliveries go to the new endpoint. A new endpoint, or a
+ * change of the status to `active`, closes the breaker.
  */
 export async function changeSubscription(
   options: SubscriptionsOptions,
@@ -37,15 +37,17 @@ export async function changeSubscription(
     if (endpoint !== found.endpoint) await lockUser(system, trx, by.id)
     const row = await lockOwn(options, trx, which)
     const { status = row.status } = change
-    if (status !== row.status) assertMaySet(options, which, { row, status })
-    // What somebody else made of it since the address was checked is not for this request to undo.
+    if (status !== row.status) assertMaySetStatus(options, which, { row, status })
+    // Do not undo what another request changed since the address was checked.
     const isMoved = endpoint !== found.endpoint && endpoint !== row.endpoint
-    const same = isMoved ? await findSame(system, trx, { ...row, by, clientId: row.client_id, endpoint }) : undefined
-    if (same !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: same.id })
-    const isFresh = isMoved || (status === 'active' && row.status !== 'active')
+    const duplicate = isMoved
+      ? await findDuplicate(system, trx, { ...row, by, clientId: row.client_id, endpoint })
+      : undefined
+    if (duplicate !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: duplicate.id })
+    const closesBreaker = isMoved || (status === 'active' && row.status !== 'active')
     const changed = await trx
       .updateTable('waypost_subscription')
-      .set({ status, ...(isFresh ? { failures: 0, open_until: null, failing_since: null } : {}) })
+      .set({ status, ...(closesBreaker ? { failures: 0, open_until: null, failing_since: null } : {}) })
       .$if(row.status !== status, (query) => query.set({ paused_at: row.status === 'active' ? system.now() : null }))
       .$if(isMoved, (query) => query.set({ endpoint, revision: row.revision + 1 }))
       .where('id', '=', which.id)
@@ -55,8 +57,8 @@ export async function changeSubscription(
   })
 }
 
-/** Pausing needs nothing; enabling begins to send data again, and is not for a user where an administrator disabled it. */
-function assertMaySet(
+/** Pausing needs no permission. Enabling sends data again: a user may not enable what an administrator disabled. */
+function assertMaySetStatus(
   options: SubscriptionsOptions,
   { by, id }: OwnSubscription,
   { row, status }: { row: SubscriptionRow; status: SubscriptionRow['status'] },

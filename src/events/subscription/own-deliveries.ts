@@ -3,51 +3,51 @@ import type { System, SystemTables } from '../../store/index.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
-/** Which of a subscription's deliveries. */
+/** Which deliveries of a subscription. */
 export interface DeliveryPage {
   readonly subscription: string
   readonly state?: (typeof deliveryStates)[number] | undefined
-  /** Behind the delivery of this id. */
+  /** Id of the last delivery of the previous page. */
   readonly after?: string | undefined
   readonly limit: number
 }
 
-/** A delivery as the owner of its subscription sees it. Times are ISO texts. */
+/** A delivery as the owner of its subscription sees it. Times are ISO strings. */
 export interface DeliveryView {
   readonly id: string
-  /** Null when its message is not kept any more. */
+  /** Null if its message was pruned. */
   readonly event: string | null
   readonly status: (typeof deliveryStates)[number]
   readonly failures: number
-  /** When it is sent next; null when it is over. */
+  /** When it is next sent; null if it is finished. */
   readonly due: string | null
   readonly created: string
   readonly finished: string | null
   readonly replayed: string | null
-  /** The newest ten, in order. */
+  /** The newest ten, oldest first. */
   readonly attempts: readonly AttemptView[]
 }
 
 export interface AttemptView {
   readonly started: string
-  /** `delivered`, or why it was not; `failed` where that is hidden. */
+  /** `delivered`, or the reason for the failure; `failed` if the reason is hidden. */
   readonly outcome: string
-  /** HTTP status; null when there was no answer, or it is hidden. */
+  /** HTTP status; null if there was no answer or it is hidden. */
   readonly status: number | null
-  /** Null where it is hidden. */
+  /** Milliseconds; null if hidden. */
   readonly latency_ms: number | null
-  /** The first 4 KB; null where there was none, or it is hidden. */
+  /** The first 4 KB of the response body; null if there was none or it is hidden. */
   readonly answer: string | null
   /**
-   * Where the answer is kept from subscribers, because the endpoint is not on the public internet: all that they learn is
-   * whether it was delivered, not what answers there, or whether anything does.
+   * Present if the response is hidden because the endpoint is not on the public internet. Subscribers learn only
+   * whether the delivery succeeded, not what answers at that address.
    */
   readonly answer_hidden?: true
 }
 
-const mostAttempts = 10
+const maxAttempts = 10
 
-/** The newest first. */
+/** Returns the newest deliveries first. */
 export async function listOwnDeliveries(system: System, page: DeliveryPage): Promise<readonly DeliveryView[]> {
   const rows = await selectDeliveries(system, page)
   const ids = rows.map(({ id }) => id)
@@ -57,10 +57,10 @@ export async function listOwnDeliveries(system: System, page: DeliveryPage): Pro
     event,
     status,
     failures,
-    due: status === 'pending' ? writeTime(dueAt) : null,
-    created: writeTime(times.created_at),
-    finished: writeTime(times.finished_at),
-    replayed: writeTime(times.replayed_at),
+    due: status === 'pending' ? formatTime(dueAt) : null,
+    created: formatTime(times.created_at),
+    finished: formatTime(times.finished_at),
+    replayed: formatTime(times.replayed_at),
     attempts: (attempts.get(id) ?? []).map(viewAttempt),
   }))
 }
@@ -70,7 +70,7 @@ type DeliveryRow = Pick<
   'id' | 'status' | 'failures' | 'due_at' | 'created_at' | 'finished_at' | 'replayed_at'
 > & { readonly event: string | null }
 
-/** In order of their messages, as the index has them. Of a delivery that was pruned, its id still tells when that was. */
+/** Orders by message, as the index does. The id of a pruned delivery still contains its time. */
 async function selectDeliveries(system: System, page: DeliveryPage): Promise<readonly DeliveryRow[]> {
   const { subscription, state, after, limit } = page
   const message = sql`coalesce(
@@ -104,17 +104,17 @@ async function selectAttempts(system: System, ids: readonly string[]): Promise<r
     select * from (
       select a.*, row_number() over (partition by delivery_id order by id desc) as place
       from waypost_attempt a where delivery_id in (${list})
-    ) as ranked where place <= ${mostAttempts} order by id`.execute(system.db)
+    ) as ranked where place <= ${maxAttempts} order by id`.execute(system.db)
   return rows
 }
 
 function viewAttempt({ started_at: startedAt, outcome, status, latency_ms, answer, hidden }: AttemptRow): AttemptView {
-  const started = writeTime(startedAt)
+  const started = formatTime(startedAt)
   if (hidden === 0) return { started, outcome, status, latency_ms, answer }
-  const kept = { status: null, latency_ms: null, answer: null, answer_hidden: true } as const
-  return { started, outcome: outcome === 'delivered' ? outcome : 'failed', ...kept }
+  const hiddenFields = { status: null, latency_ms: null, answer: null, answer_hidden: true } as const
+  return { started, outcome: outcome === 'delivered' ? outcome : 'failed', ...hiddenFields }
 }
 
-function writeTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
+function formatTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
   return (ms === null ? null : new Date(ms).toISOString()) as never
 }

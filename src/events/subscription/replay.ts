@@ -6,7 +6,7 @@ import { errors } from '../errors.ts'
 
 /** Which dead deliveries. */
 export interface DeadFilter {
-  /** Those that ended then or later: milliseconds since 1970 by the database's clock. */
+  /** Only deliveries that died at or after this time: milliseconds since 1970 by the database's clock. */
   readonly since: number
   readonly event?: string | undefined
   /** Id of a subscription. */
@@ -15,15 +15,15 @@ export interface DeadFilter {
 
 export interface Replayed {
   readonly replayed: number
-  /** Whether there are more of them; the same again goes on. */
+  /** Whether more are left; call again to continue. */
   readonly more: boolean
 }
 
 const chunk = 500
 
 /**
- * Sends one delivery anew that is over, whatever it came to: under the same id, with four attempts.
- * @param which `subscription`: only if it is of that one
+ * Redelivers one finished delivery under the same id, with four new attempts.
+ * @param which with `subscription`, only a delivery of that subscription
  * @throws WP_EVENTS_DELIVERY_UNKNOWN, WP_EVENTS_DELIVERY_PENDING, WP_EVENTS_REPLAY_STOPPED, WP_EVENTS_REPLAY_PRUNED
  */
 export async function replayDelivery(
@@ -48,10 +48,13 @@ export async function replayDelivery(
   if (found.event === null) throw errors.WP_EVENTS_REPLAY_PRUNED({ id })
   await closeBreakers(system, { subscription: found.of })
   const replayed = await replayRows(system, sql`select cast(${id} as text) as id`)
-  if (replayed === 0) throw errors.WP_EVENTS_DELIVERY_PENDING({ id }) // somebody else was faster
+  if (replayed === 0) throw errors.WP_EVENTS_DELIVERY_PENDING({ id }) // another process replayed it first
 }
 
-/** Those whose data is still kept, and whose subscription is there and not disabled; the first that ended first. */
+/**
+ * Redelivers dead deliveries whose data is still stored and whose subscription exists and is not disabled, in the order
+ * in which they died.
+ */
 export async function replayDead(system: System, filter: DeadFilter & { limit: number }): Promise<Replayed> {
   await closeBreakers(system, filter)
   const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
@@ -59,7 +62,7 @@ export async function replayDead(system: System, filter: DeadFilter & { limit: n
   let replayed = 0
   while (replayed < filter.limit) {
     const size = Math.min(chunk, filter.limit - replayed)
-    // What dies again meanwhile is not meant.
+    // Exclude deliveries that die again meanwhile.
     const ids = sql`select d.id ${fromDead(filter)} and d.finished_at <= ${now}
       order by d.finished_at limit ${size} ${lock}`
     const count = await replayRows(system, ids)
@@ -69,7 +72,7 @@ export async function replayDead(system: System, filter: DeadFilter & { limit: n
   return { replayed, more: (await countDead(system, filter)) > 0 }
 }
 
-/** How many there are to replay. */
+/** Returns how many dead deliveries can be replayed. */
 export async function countDead(system: System, filter: DeadFilter): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count ${fromDead(filter)}`.execute(system.db)
   return rows[0]!.count
@@ -84,10 +87,10 @@ function fromDead({ since, event, subscription }: DeadFilter): RawBuilder<unknow
       ${subscription === undefined ? sql`` : sql`and d.subscription_id = ${subscription}`}`
 }
 
-/** Begins anew with rows that are over, by the ids that a query gives. */
+/** Resets the finished deliveries whose ids a query selects. */
 async function replayRows(system: System, ids: RawBuilder<unknown>): Promise<number> {
   const now = system.now()
-  // Materialised, or a planner may choose again while it updates.
+  // Materialised, because the planner may otherwise evaluate the query again while it updates.
   const { numAffectedRows = 0n } = await sql`
     with chosen as materialized (${ids})
     update waypost_delivery set status = 'pending', failures = 0, lost = 0, claim_id = null, lease_until = null,

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../signing/signature.ts'
-import { mostPrevious, sealPrevious, secretPlace } from '../signing/signing-secrets.ts'
+import { maxPrevious, sealPrevious, secretPlace } from '../signing/signing-secrets.ts'
 import {
   assertMayManage,
   lockOwn,
@@ -13,26 +13,26 @@ import {
 
 export interface RotatedSecret {
   readonly subscription: SubscriptionView
-  /** This once. */
+  /** Shown only once. */
   readonly secret: string
-  /** ISO time; undefined when the secrets before sign no more. */
+  /** ISO time; undefined if the previous secrets no longer sign. */
   readonly previousUntil: string | undefined
 }
 
-const usualOverlap = '24h'
-const longestMs = 7 * 86_400_000
+const defaultOverlap = '24h'
+const maxOverlapMs = 7 * 86_400_000
 
 /**
- * Gives a subscription a new secret; those before sign beside it for a while, so that a receiver has time to change.
+ * Gives a subscription a new secret. The previous secrets also sign for a while, so that receivers have time to change.
  * @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS
  */
 export async function rotateSecret(
   options: SubscriptionsOptions,
   which: OwnSubscription,
-  overlap: string = usualOverlap,
+  overlap: string = defaultOverlap,
 ): Promise<RotatedSecret> {
   const overlapMs = parseDuration(overlap)
-  if (overlapMs === undefined || overlapMs > longestMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
+  if (overlapMs === undefined || overlapMs > maxOverlapMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
   const { system, secrets } = options
   const secret = makeWebhookSecret()
   return system.transaction(async (trx) => {
@@ -42,7 +42,7 @@ export async function rotateSecret(
     const until = now + overlapMs
     const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
     const previous = sealPrevious(secrets, stored, { now, until })
-    if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: mostPrevious })
+    if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: maxPrevious })
     const changed = await trx
       .updateTable('waypost_subscription')
       .set({

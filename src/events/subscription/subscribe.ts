@@ -7,8 +7,8 @@ import { makeWebhookSecret } from '../signing/signature.ts'
 import { secretPlace } from '../signing/signing-secrets.ts'
 import {
   assertMayReceive,
-  findSame,
-  holdToken,
+  findDuplicate,
+  lockToken,
   lockUser,
   viewSubscription,
   type Subscriber,
@@ -18,10 +18,10 @@ import {
 } from './subscription-row.ts'
 
 export interface Subscribed {
-  /** False if there was the same already. */
+  /** False if the same subscription already existed. */
   readonly created: boolean
   readonly subscription: SubscriptionView
-  /** This once. */
+  /** Shown only once. */
   readonly secret?: string
 }
 
@@ -34,21 +34,21 @@ export async function subscribe(
   const { system, secrets } = options
   assertMayReceive(options, by, request.event)
   const wanted = { ...request, by, clientId: by.client.id }
-  const existing = isStorable(request.endpoint) ? await findSame(system, system.db, wanted) : undefined
-  if (existing !== undefined && !isOutgrown(options, by, existing)) {
+  const existing = isStorable(request.endpoint) ? await findDuplicate(system, system.db, wanted) : undefined
+  if (existing !== undefined && !needsScopeUpdate(options, by, existing)) {
     return { created: false, subscription: viewSubscription(by, existing) }
   }
-  if (existing === undefined) await options.outbound.checkUrl(request.endpoint) // what cannot be stored is no address either
+  if (existing === undefined) await options.outbound.checkUrl(request.endpoint) // a URL that cannot be stored is invalid too
 
   const id = makeSortedId('sub_', Date.now())
   const secret = makeWebhookSecret()
   return system.transaction(async (trx) => {
     await lockUser(system, trx, by.id)
-    await holdToken(system, trx, by)
-    const same = await findSame(system, trx, wanted)
-    if (same !== undefined) {
-      if (isOutgrown(options, by, same)) await keepScopes(trx, by, same)
-      return { created: false, subscription: viewSubscription(by, same) }
+    await lockToken(system, trx, by)
+    const duplicate = await findDuplicate(system, trx, wanted)
+    if (duplicate !== undefined) {
+      if (needsScopeUpdate(options, by, duplicate)) await updateScopes(trx, by, duplicate)
+      return { created: false, subscription: viewSubscription(by, duplicate) }
     }
     await assertBelowLimit(trx, by.id, options.settings().subscription_limit)
     await trx
@@ -66,23 +66,26 @@ export async function subscribe(
         created_at: system.now(),
       })
       .execute()
-    const made = (await findSame(system, trx, wanted))!
+    const made = (await findDuplicate(system, trx, wanted))!
     return { created: true, subscription: viewSubscription(by, made), secret }
   })
 }
 
-/** A login stands for its user, whatever scopes that has later; a client for what it was granted. */
+/**
+ * The scopes of a new subscription: null for a login, which always has the current scopes of its user; otherwise those
+ * of the token.
+ */
 function scopeOf({ client, scopes }: Subscriber): string | null {
   return client.isLogin ? null : scopes.join(' ')
 }
 
-/** Whether the event needs a scope by now that the client had not been granted when it subscribed, and has since. */
-function isOutgrown({ catalog }: SubscriptionsOptions, by: Subscriber, row: SubscriptionRow): boolean {
+/** Whether the event now requires a scope that the client lacked when it subscribed and has been granted since. */
+function needsScopeUpdate({ catalog }: SubscriptionsOptions, by: Subscriber, row: SubscriptionRow): boolean {
   if (row.scope === null || row.client_id !== by.client.id) return false
   return !mayReceive(findEvent(catalog(), row.event) ?? {}, row.scope.split(' '))
 }
 
-async function keepScopes(trx: Transaction<SystemTables>, by: Subscriber, { id }: SubscriptionRow): Promise<void> {
+async function updateScopes(trx: Transaction<SystemTables>, by: Subscriber, { id }: SubscriptionRow): Promise<void> {
   await trx
     .updateTable('waypost_subscription')
     .set({ scope: scopeOf(by) })

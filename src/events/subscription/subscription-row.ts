@@ -1,38 +1,45 @@
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
 import type { System, SystemTables, Secrets } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { findEvent, hintForEvent, mayReceive, receivable, scopesOf, type EventCatalog } from '../message/catalog.ts'
+import {
+  findEvent,
+  hintForEvent,
+  mayReceive,
+  receivableEvents,
+  scopesOf,
+  type EventCatalog,
+} from '../message/catalog.ts'
 import { type Settings, isStorable } from '../../kit/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 
-/** Who works on subscriptions: a user, by one of their tokens. */
+/** The caller: a user with one of their tokens. */
 export interface Subscriber {
-  /** The user. */
+  /** Id of the user. */
   readonly id: string
-  /** The scopes of the token, as far as its user and its client still have them. */
+  /** The scopes of the token that its user and client still have. */
   readonly scopes: readonly string[]
   readonly client: {
     readonly id: string
-    /** Whether it is the client of logins, that is, the user without any other client. */
+    /** Whether it is the built-in client for logins. */
     readonly isLogin: boolean
   }
-  /** Id of the token; it must not be revoked when something is written. */
+  /** Id of the token. Writes fail if it was revoked. */
   readonly tokenId?: string
 }
 
-/** A subscription as its owner sees it. Times are ISO texts. */
+/** A subscription as its owner sees it. Times are ISO strings. */
 export interface SubscriptionView {
   readonly id: string
   readonly event: string
-  /** Of a subscription that the client of another user made, a login sees only the origin. */
+  /** Only the origin, if a login views a subscription that another user's client created. */
   readonly endpoint: string
   readonly status: 'active' | 'paused' | 'disabled'
-  /** The client that made it; null where that was before clients were recorded. */
+  /** The client that created it; null for subscriptions from before clients were recorded. */
   readonly client: { readonly id: string; readonly name: string | null } | null
   readonly created: string
-  /** Only where an administrator disabled it: its user cannot enable it. */
+  /** Present if an administrator disabled it. The user cannot enable it. */
   readonly disabled_by?: 'administrator'
-  /** Deliveries failed so often in a row that nothing is posted before; only while that is so. */
+  /** Present while the breaker is open after too many consecutive failures: nothing is posted before this time. */
   readonly postponed_until?: string
 }
 
@@ -44,7 +51,7 @@ export type SubscriptionRow = Selectable<SystemTables['waypost_subscription']> &
   readonly client_status: 'active' | 'disabled' | null
 }
 
-/** Who asks, and for which one. */
+/** The caller and the id of the subscription. */
 export interface OwnSubscription {
   readonly by: Subscriber
   readonly id: string
@@ -53,8 +60,8 @@ export interface OwnSubscription {
 type Db = Pick<Kysely<SystemTables>, 'selectFrom'>
 
 /**
- * Rows that a token may see. A login sees all of its user's; the token of a client sees what that client made, and,
- * if the client is the user's own, what was made before clients were recorded.
+ * Selects the rows that a token may see. A login sees all subscriptions of its user. The token of a client sees those
+ * that the client created and, if the user owns the client, those from before clients were recorded.
  */
 export function selectOwn(system: System, db: Db, { by, hidden = [] }: { by: Subscriber; hidden?: readonly string[] }) {
   const { id, client } = by
@@ -85,22 +92,23 @@ export function selectOwn(system: System, db: Db, { by, hidden = [] }: { by: Sub
 }
 
 /**
- * Events that the user may receive and the token may not: a token that is narrower than its user does not see
- * subscriptions to them. What the user cannot receive either, nothing is sent of; it can still be found and deleted.
+ * Finds the events that the user may receive but the token may not. A token with fewer scopes than its user does not
+ * see subscriptions to these events. Subscriptions to events that the user may not receive stay visible, so that they
+ * can be deleted; nothing is sent to them.
  */
 export async function findHiddenEvents(
   { catalog }: SubscriptionsOptions,
   db: Db,
   by: Subscriber,
 ): Promise<readonly string[]> {
-  const beyond = Object.entries(catalog()).filter(([, event]) => !mayReceive(event, by.scopes))
-  if (beyond.length === 0) return []
+  const forbidden = Object.entries(catalog()).filter(([, event]) => !mayReceive(event, by.scopes))
+  if (forbidden.length === 0) return []
   const rows = await db.selectFrom('waypost_user_scope').select('scope').where('user_id', '=', by.id).execute()
   const held = rows.map(({ scope }) => scope)
-  return beyond.flatMap(([name, event]) => (mayReceive(event, held) ? [name] : []))
+  return forbidden.flatMap(([name, event]) => (mayReceive(event, held) ? [name] : []))
 }
 
-/** @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, also for one that the token may not see */
+/** @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, also if the token may not see the subscription */
 export async function findOwn(
   options: SubscriptionsOptions,
   db: Db,
@@ -114,7 +122,7 @@ export async function findOwn(
 }
 
 /**
- * The same, for a change: nobody else changes it until the transaction ends, and the token is still good.
+ * Like `findOwn`, but locks the row until the transaction ends and checks that the token was not revoked.
  * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_TOKEN
  */
 export async function lockOwn(
@@ -123,7 +131,7 @@ export async function lockOwn(
   { by, id }: OwnSubscription,
 ): Promise<SubscriptionRow> {
   assertId(id)
-  await holdToken(options.system, trx, by)
+  await lockToken(options.system, trx, by)
   const hidden = await findHiddenEvents(options, trx, by)
   const row = await selectOwn(options.system, trx, { by, hidden })
     .where('subscription.id', '=', id)
@@ -134,11 +142,11 @@ export async function lockOwn(
 }
 
 /**
- * Holds the token's row until the transaction ends. Whoever revokes the token, and then ends subscriptions, waits for
- * it: a request that was admitted just before leaves nothing behind.
+ * Locks the token's row until the transaction ends. A concurrent revocation of the token waits for this lock and then
+ * sees, and ends, what this request created.
  * @throws WP_EVENTS_TOKEN
  */
-export async function holdToken(system: System, trx: Transaction<SystemTables>, by: Subscriber): Promise<void> {
+export async function lockToken(system: System, trx: Transaction<SystemTables>, by: Subscriber): Promise<void> {
   if (by.tokenId === undefined) return
   const token = await trx
     .selectFrom('waypost_token')
@@ -150,8 +158,8 @@ export async function holdToken(system: System, trx: Transaction<SystemTables>, 
   if (token === undefined) throw errors.WP_EVENTS_TOKEN()
 }
 
-/** What a client has already subscribed to the same event at the same endpoint, as far as the token sees it. */
-export function findSame(
+/** Finds the client's existing subscription to the same event at the same endpoint, if the token may see it. */
+export function findDuplicate(
   system: System,
   db: Db,
   { by, clientId, event, endpoint }: { by: Subscriber; clientId: string | null; event: string; endpoint: string },
@@ -163,14 +171,14 @@ export function findSame(
     .executeTakeFirst()
 }
 
-/** Whether a login looks at what the client of another user made. */
+/** Whether a login views a subscription that another user's client created. */
 export function isForeign({ id, client }: Subscriber, row: SubscriptionRow): boolean {
   return row.client_id !== null && row.client_id !== client.id && row.client_owner !== id
 }
 
 /**
- * What sends data elsewhere, or lets somebody sign as Waypost, is for the client that made the subscription, with a
- * token that may receive the event.
+ * Only the client that created a subscription, with a token that may receive the event, may redirect its data or learn
+ * a secret that signs as Waypost.
  * @throws WP_EVENTS_SUBSCRIPTION_CLIENT, WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE
  */
 export function assertMayManage(options: SubscriptionsOptions, by: Subscriber, row: SubscriptionRow): void {
@@ -184,21 +192,21 @@ export function assertOwnClient(by: Subscriber, row: SubscriptionRow): void {
   throw errors.WP_EVENTS_SUBSCRIPTION_CLIENT({ id: row.id, client: row.client_name ?? row.client_id! })
 }
 
-/** @throws WP_EVENTS_UNKNOWN, which names only events that the token may receive, and WP_EVENTS_SCOPE */
+/** @throws WP_EVENTS_UNKNOWN, whose hint names only events that the token may receive, and WP_EVENTS_SCOPE */
 export function assertMayReceive({ catalog }: SubscriptionsOptions, { scopes }: Subscriber, name: string): void {
   const event = findEvent(catalog(), name)
   if (event === undefined)
-    throw errors.WP_EVENTS_UNKNOWN({ event: name, hint: hintForEvent(receivable(catalog(), scopes), name) })
+    throw errors.WP_EVENTS_UNKNOWN({ event: name, hint: hintForEvent(receivableEvents(catalog(), scopes), name) })
   if (!mayReceive(event, scopes)) throw errors.WP_EVENTS_SCOPE({ event: name, scopes: scopesOf(event).join(' or ') })
 }
 
-/** Of two requests at once the second sees what the first did. A transaction that writes is alone on SQLite anyway. */
+/** Serialises concurrent requests of one user. On SQLite, write transactions are serialised anyway. */
 export async function lockUser(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
   if (system.kind === 'sqlite') return
   await sql`select id from waypost_user where id = ${userId} for update`.execute(trx)
 }
 
-/** What cannot be an id is nobody's. */
+/** Text that cannot be stored cannot be an id. */
 function assertId(id: string): void {
   if (!isStorable(id)) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
 }
@@ -211,17 +219,17 @@ export function viewSubscription(by: Subscriber, row: SubscriptionRow): Subscrip
     endpoint: isForeign(by, row) ? new URL(endpoint).origin : endpoint,
     status,
     client: clientId === null ? null : { id: clientId, name: row.client_name },
-    created: writeTime(row.created_at),
+    created: formatTime(row.created_at),
     ...(status === 'disabled' && row.disabled_by !== null ? { disabled_by: 'administrator' } : {}),
-    ...(openUntil !== null && openUntil > now ? { postponed_until: writeTime(openUntil) } : {}),
+    ...(openUntil !== null && openUntil > now ? { postponed_until: formatTime(openUntil) } : {}),
   }
 }
 
-function writeTime(ms: number): string {
+function formatTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** What subscribing needs; events and settings are those of the release that is active when they are asked for. */
+/** Dependencies of the subscription functions. `catalog` and `settings` return the values of the active release. */
 export interface SubscriptionsOptions {
   readonly system: System
   readonly secrets: Secrets

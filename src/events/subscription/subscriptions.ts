@@ -21,31 +21,47 @@ import {
 import { sendTestEvent, countSend } from './test-event.ts'
 
 /**
- * What users do with their own subscriptions. Whatever names one throws WP_EVENTS_SUBSCRIPTION_UNKNOWN where there is
- * none, also for somebody else's.
+ * The operations of users on their own subscriptions. All that take an id throw WP_EVENTS_SUBSCRIPTION_UNKNOWN if it
+ * does not exist or belongs to another user.
  */
 export interface Subscriptions {
   /**
-   * Subscribes an endpoint to an event. The same again gives what there is, without the secret.
-   * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_HOST_UNKNOWN
+   * Subscribes an endpoint to an event. Returns an existing equal subscription without its secret.
+   * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS,
+   * WP_OUTBOUND_HOST_UNKNOWN
    */
   subscribe(by: Subscriber, request: { event: string; endpoint: string }): Promise<Subscribed>
-  /** The oldest first; all of them, or a page behind an id. */
+  /** Returns subscriptions, oldest first: all, or the page after an id. */
   list(by: Subscriber, page?: { after: string | undefined; limit: number }): Promise<readonly SubscriptionView[]>
   find(which: OwnSubscription): Promise<SubscriptionView>
-  /** @throws WP_EVENTS_SUBSCRIPTION_SAME, WP_EVENTS_SUBSCRIPTION_BARRED, WP_EVENTS_CLIENT_DISABLED, and as `subscribe` for the address */
+  /**
+   * @throws WP_EVENTS_SUBSCRIPTION_SAME, WP_EVENTS_SUBSCRIPTION_BARRED, WP_EVENTS_CLIENT_DISABLED, and the address
+   * errors of `subscribe`
+   */
   change(which: OwnSubscription, change: SubscriptionChange): Promise<SubscriptionView>
-  /** Removes a subscription and cancels what is on its way to it. */
+  /** Deletes a subscription and cancels its pending deliveries. */
   remove(which: OwnSubscription): Promise<void>
-  /** @param overlap for how long the secrets before sign too, `24h` by default. @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS */
+  /**
+   * @param overlap how long the previous secrets also sign, `24h` by default
+   * @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS
+   */
   rotate(which: OwnSubscription, overlap?: string): Promise<RotatedSecret>
-  /** @returns the delivery's id. @throws WP_EVENTS_SENDS, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN */
+  /**
+   * @returns the delivery's id
+   * @throws WP_EVENTS_SENDS, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN
+   */
   test(which: OwnSubscription): Promise<string>
-  /** Deliveries to one subscription, the newest first. */
+  /** Returns the deliveries of one subscription, newest first. */
   deliveries(which: OwnSubscription, page: Omit<DeliveryPage, 'subscription'>): Promise<readonly DeliveryView[]>
-  /** Sends one delivery to it anew. @throws WP_EVENTS_SENDS, and what `replayDelivery` throws */
+  /**
+   * Redelivers one delivery of the subscription.
+   * @throws WP_EVENTS_SENDS, and the errors of `replayDelivery`
+   */
   replay(which: OwnSubscription, delivery: string): Promise<void>
-  /** Sends anew what died since then, within bounds. @throws WP_EVENTS_SENDS, WP_EVENTS_SUBSCRIPTION_STOPPED */
+  /**
+   * Redelivers up to 10,000 deliveries that died at or after `since`.
+   * @throws WP_EVENTS_SENDS, WP_EVENTS_SUBSCRIPTION_STOPPED
+   */
   replayDead(which: OwnSubscription, since: Since): Promise<Replayed>
 }
 
@@ -68,12 +84,12 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
     remove: (which) => removeSubscription(options, which),
     rotate: (which, overlap) => rotateSecret(options, which, overlap),
     async test(which) {
-      assertMayManage(options, which.by, await findOwn(options, db, which)) // what is not sent is not counted
+      assertMayManage(options, which.by, await findOwn(options, db, which)) // a rejected request does not count
       await countSend(system, which.by.id)
       return sendTestEvent(options, which)
     },
     async deliveries(which, page) {
-      assertOwnClient(which.by, await findOwn(options, db, which)) // they hold what the endpoint answered
+      assertOwnClient(which.by, await findOwn(options, db, which)) // deliveries contain the endpoint's responses
       return listOwnDeliveries(system, { ...page, subscription: which.id })
     },
     async replay(which, delivery) {
@@ -85,7 +101,7 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
   }
 }
 
-const mostReplayed = 10_000
+const maxReplayed = 10_000
 
 async function replayOwnDead(options: SubscriptionsOptions, which: OwnSubscription, from: Since): Promise<Replayed> {
   const { system } = options
@@ -95,7 +111,7 @@ async function replayOwnDead(options: SubscriptionsOptions, which: OwnSubscripti
   if (status === 'disabled') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
   await countSend(system, which.by.id)
   const since = 'atMs' in from ? from.atMs : now - from.agoMs
-  return replayDead(system, { since, subscription: id, limit: mostReplayed })
+  return replayDead(system, { since, subscription: id, limit: maxReplayed })
 }
 
 async function removeSubscription(options: SubscriptionsOptions, which: OwnSubscription): Promise<void> {

@@ -5,11 +5,11 @@ import { assertMayManage, findOwn, type OwnSubscription, type SubscriptionsOptio
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
 
-/** The event that no API has: projects cannot name one that begins with `waypost.`. */
+/** The event of test deliveries. Projects cannot declare events that begin with `waypost.`. */
 export const testEvent = 'waypost.test'
 
 /**
- * Sends an event of our own to one subscription, as every other delivery goes: signed, and resent if it fails.
+ * Sends a test event to one subscription. Like every delivery, it is signed and retried.
  * @returns the delivery's id
  */
 export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSubscription): Promise<string> {
@@ -17,7 +17,7 @@ export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSub
   const row = await findOwn(options, system.db, which)
   const { id, event, status, now } = row
   if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
-  assertMayManage(options, which.by, row) // nothing is delivered of an event that there is no more, this neither
+  assertMayManage(options, which.by, row) // deliveries of an undeclared event are not posted, this one included
   await closeBreakers(system, { subscription: id })
   const message = makeSortedId('msg_', now)
   const delivery = makeSortedId('dlv_', now)
@@ -57,28 +57,28 @@ export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSub
 }
 
 const windowMs = 60_000
-const mostSends = 30
+const maxSends = 30
 
 /**
- * Counts what a user has sent beside the events: test events and replays, over all servers of one System. Without, who
- * may subscribe could have any address flooded.
+ * Counts the test events and replays of a user across all servers of a System. Without this limit, subscribers could
+ * flood any address.
  * @throws WP_EVENTS_SENDS
  */
 export async function countSend(system: System, userId: string): Promise<void> {
   const now = system.now()
-  const isOver = sql`waypost_throttle.expires_at <= ${now} or waypost_throttle.expires_at > ${now} + ${windowMs}`
+  const isExpired = sql`waypost_throttle.expires_at <= ${now} or waypost_throttle.expires_at > ${now} + ${windowMs}`
   const { rows } = await sql<{ count: number; left_ms: number }>`
     insert into waypost_throttle (bucket, count, expires_at)
     values (${JSON.stringify(['send', userId])}, 1, ${now} + ${windowMs})
     on conflict (bucket) do update set
-      count = case when ${isOver} then 1 else waypost_throttle.count + 1 end,
-      expires_at = case when ${isOver} then ${now} + ${windowMs} else waypost_throttle.expires_at end
+      count = case when ${isExpired} then 1 else waypost_throttle.count + 1 end,
+      expires_at = case when ${isExpired} then ${now} + ${windowMs} else waypost_throttle.expires_at end
     returning count, expires_at - ${now} as left_ms`.execute(system.db)
   const { count, left_ms: leftMs } = rows[0]!
-  if (count <= mostSends) return
+  if (count <= maxSends) return
   const seconds = Math.max(1, Math.ceil(leftMs / 1000))
   throw errors.WP_EVENTS_SENDS(
-    { limit: mostSends, wait: formatDuration(seconds * 1000) },
+    { limit: maxSends, wait: formatDuration(seconds * 1000) },
     { retryAfterSeconds: seconds },
   )
 }

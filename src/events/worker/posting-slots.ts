@@ -2,12 +2,12 @@ import type { HostShare, Limits, Posting } from '../queue/host-shares.ts'
 
 type Resolve = (posting: Posting | undefined) => void
 
-/** Has as many POSTs begin at once as there are slots, and no more to one host than its share. */
+/** Limits the concurrent POSTs in total and for each host. */
 export class PostingSlots {
   #taken = 0
   #limits: Limits = { total: 1, perEndpoint: 1 }
   #isClosed = false
-  /** Who waits for each host, the first come first; hosts take turns. */
+  /** Waiting deliveries by host, in order of arrival. Hosts take turns. */
   readonly #waiting = new Map<HostShare, Resolve[]>()
 
   setLimits(limits: Limits): void {
@@ -15,7 +15,7 @@ export class PostingSlots {
     this.#fill()
   }
 
-  /** @returns undefined, and there is no place to give back, once it is closed, or when it would be long */
+  /** @returns undefined, with nothing to release, if the slots are closed or the delivery should not wait */
   acquire(host: HostShare): Promise<Posting | undefined> | Posting | undefined {
     if (this.#isClosed) return undefined
     if (this.#isFree(host)) return this.#begin(host)
@@ -32,20 +32,20 @@ export class PostingSlots {
     this.#fill()
   }
 
-  /** Has nobody wait for a host that has become slow: what was claimed counts, and others could not be. */
+  /** Releases the deliveries that wait for slow hosts: they occupy room that others could use. */
   dropSlow(): void {
     for (const host of this.#waiting.keys()) if (host.isSlow()) this.#drop(host)
   }
 
-  /** Has nobody wait. */
-  drop(): void {
+  /** Releases all waiting deliveries. */
+  dropAll(): void {
     for (const host of this.#waiting.keys()) this.#drop(host)
   }
 
-  /** Nobody gets a place any more, those who wait included. */
+  /** Starts no more POSTs, and releases all waiting deliveries. */
   close(): void {
     this.#isClosed = true
-    this.drop()
+    this.dropAll()
   }
 
   #drop(host: HostShare): void {
@@ -55,7 +55,7 @@ export class PostingSlots {
   }
 
   #isFree(host: HostShare): boolean {
-    return this.#taken < this.#limits.total && host.posting < host.mostOf(this.#limits)
+    return this.#taken < this.#limits.total && host.posting < host.maxPostings(this.#limits)
   }
 
   #begin(host: HostShare): Posting {

@@ -1,16 +1,16 @@
 import { releaseDelivery, type ClaimedDelivery } from '../queue/claim.ts'
-import type { ClaimedRow } from '../queue/claimed.ts'
-import { deliver, type Delivered } from '../attempt/deliver.ts'
-import { endOverdue, heldTooLong } from '../attempt/end-overdue.ts'
+import type { ClaimedRow } from '../queue/sort-claims.ts'
+import { deliver, type DeliverResult } from '../attempt/deliver.ts'
+import { expireOverdue, expiredOutcome } from '../attempt/expire-overdue.ts'
 import { failuresToOpen } from '../queue/breaker.ts'
 import { type ExecuteOptions, reportOf, reportOfEnded, reportOfLost } from './options.ts'
-import { judge } from '../attempt/outcome.ts'
-import { LastChanceSchedule } from '../queue/last-chance.ts'
+import { decideVerdict } from '../attempt/outcome.ts'
+import { LastChanceSchedule } from '../queue/last-chance-schedule.ts'
 import { makeTimeCorrector } from '../queue/correct-times.ts'
 import { makeRecorder } from '../attempt/recorder.ts'
-import { rememberSecrets } from '../signing/signing-secrets.ts'
-import { makeLooks } from '../queue/work.ts'
-import { UnderWay } from './under-way.ts'
+import { cacheSecrets } from '../signing/signing-secrets.ts'
+import { makeScanState } from '../queue/find-work.ts'
+import { InFlight } from './in-flight.ts'
 
 /** What a worker did. */
 export interface Summary {
@@ -20,67 +20,70 @@ export interface Summary {
   dead: number
 }
 
-/** Outcomes for each POST at once that may wait to be recorded, before no more is claimed. */
-const mostUnrecorded = 4
-const messagesMs = 50
+/** Unrecorded outcomes per concurrent POST, beyond which nothing more is claimed. */
+const maxUnrecorded = 4
+const messageIntervalMs = 50
 
-/** One worker at work: what it has under way, and what came of it. */
+/** The state of one worker: its deliveries in flight and their results. */
 export class Run {
   readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
-  /** What kept it from working. */
+  /** Errors that prevented it from working. */
   readonly failures: unknown[] = []
-  readonly underWay: UnderWay
-  readonly looks = makeLooks()
-  readonly lone: LastChanceSchedule
+  readonly inFlight: InFlight
+  readonly scan = makeScanState()
+  readonly lastChance: LastChanceSchedule
   readonly #options: ExecuteOptions
-  readonly #ring: () => void
+  readonly #wake: () => void
   readonly #recorder: ReturnType<typeof makeRecorder>
   readonly #timeCorrector: ReturnType<typeof makeTimeCorrector>
   readonly #attempts = new Set<Promise<void>>()
-  readonly #beginNoMore = () => this.underWay.close()
-  #nextMessages = -Infinity
+  readonly #closeSlots = () => this.inFlight.close()
+  #nextMessagesAt = -Infinity
 
-  /** @param ring called when there is room for more, or nothing left */
-  constructor(options: ExecuteOptions, ring: () => void) {
-    this.#options = { ...options, secrets: rememberSecrets(options.secrets) }
-    this.#ring = ring
-    this.underWay = new UnderWay(options.clock)
-    this.lone = new LastChanceSchedule(options.clock)
+  /** @param wake called when there is room for more deliveries or none are left */
+  constructor(options: ExecuteOptions, wake: () => void) {
+    this.#options = { ...options, secrets: cacheSecrets(options.secrets) }
+    this.#wake = wake
+    this.inFlight = new InFlight(options.clock)
+    this.lastChance = new LastChanceSchedule(options.clock)
     this.#recorder = makeRecorder(options)
     this.#timeCorrector = makeTimeCorrector(options.system, options.clock)
-    // At once, whatever a look at the database is waiting for.
-    options.signal?.addEventListener('abort', this.#beginNoMore, { once: true })
+    // Immediately, even while a database query is running.
+    options.signal?.addEventListener('abort', this.#closeSlots, { once: true })
   }
 
   /** How many deliveries it may claim. */
   free(): number {
-    if (this.lone.isWanted || this.lone.isRunning) return 0
-    const unrecorded = this.#attempts.size - this.underWay.count
-    return Math.max(0, Math.min(this.underWay.room(), this.underWay.limits.total * mostUnrecorded - unrecorded))
+    if (this.lastChance.isWaiting || this.lastChance.isRunning) return 0
+    const unrecorded = this.#attempts.size - this.inFlight.count
+    return Math.max(0, Math.min(this.inFlight.room(), this.inFlight.limits.total * maxUnrecorded - unrecorded))
   }
 
-  /** Whether it is a while since it was asked: new messages need not be looked for each time while much is due. */
+  /** Whether to look for new messages. Limited, so that not every scan does so while many deliveries are due. */
   isTimeForMessages(): boolean {
     const now = this.#options.clock.monotonic()
-    if (now < this.#nextMessages) return false
-    this.#nextMessages = now + messagesMs
+    if (now < this.#nextMessagesAt) return false
+    this.#nextMessagesAt = now + messageIntervalMs
     return true
   }
 
-  /** Leaves out of what it knows to be due what was taken; all of it when others took some, who go on with the same. */
-  forget(taken: ReadonlySet<string>, wanted: number): void {
-    const { looks } = this
-    looks.ahead = taken.size < wanted ? [] : looks.ahead.filter(({ id }) => !taken.has(id))
+  /**
+   * Removes claimed deliveries from those known to be due. Clears all if other workers claimed some, because they
+   * process the same ones.
+   */
+  dropClaimed(taken: ReadonlySet<string>, wanted: number): void {
+    const { scan } = this
+    scan.remaining = taken.size < wanted ? [] : scan.remaining.filter(({ id }) => !taken.has(id))
   }
 
   isIdle(): boolean {
     return this.#attempts.size === 0
   }
 
-  /** Does what is to be done from time to time. */
-  async keep(): Promise<void> {
-    this.underWay.dropSlow()
-    await this.#timeCorrector.touch()
+  /** Performs periodic tasks. */
+  async runMaintenance(): Promise<void> {
+    this.inFlight.dropSlow()
+    await this.#timeCorrector.correctIfDue()
   }
 
   start(delivery: ClaimedDelivery): void {
@@ -88,9 +91,9 @@ export class Run {
       .catch((error: unknown) => void this.failures.push(error))
       .finally(() => {
         this.#attempts.delete(attempt)
-        this.lone.isRunning = false
-        this.looks.backoff.end() // its outcome may have closed a breaker
-        this.#ring()
+        this.lastChance.isRunning = false
+        this.scan.backoff.reset() // its outcome may have closed a breaker
+        this.#wake()
       })
     this.#attempts.add(attempt)
   }
@@ -100,10 +103,10 @@ export class Run {
     this.#options.onAttempt?.(reportOfLost(row))
   }
 
-  /** Gives back what was not begun, and waits for what is under way. */
+  /** Releases the deliveries that were not started, and waits for those in flight. */
   async end(): Promise<void> {
-    this.#options.signal?.removeEventListener('abort', this.#beginNoMore)
-    this.#beginNoMore()
+    this.#options.signal?.removeEventListener('abort', this.#closeSlots)
+    this.#closeSlots()
     await Promise.all(this.#attempts)
   }
 
@@ -111,30 +114,30 @@ export class Run {
     const { system, settings, onAttempt } = this.#options
     const delivered = await this.#post(delivery)
     if (delivered === undefined) return releaseDelivery(system, delivery)
-    const verdict = judge(settings(), delivery, delivered.result)
+    const verdict = decideVerdict(settings(), delivery, delivered.result)
     const recorded = await this.#recorder.record({ ...delivered, delivery, verdict })
     if (recorded === undefined) return
     const { outcome } = recorded.verdict
     this.summary.attempted++
     this.summary[outcome]++
     onAttempt?.(reportOf(recorded))
-    const wentAlone = delivery.subscriptionFailures >= failuresToOpen
-    if (wentAlone && outcome !== 'delivered') await this.#endOverdue(delivery)
+    const wasHalfOpen = delivery.subscriptionFailures >= failuresToOpen
+    if (wasHalfOpen && outcome !== 'delivered') await this.#expireOverdue(delivery)
   }
 
-  async #endOverdue({ subscriptionId, endpoint }: ClaimedDelivery): Promise<void> {
-    for (const row of await endOverdue(this.#options.system, subscriptionId)) {
+  async #expireOverdue({ subscriptionId, endpoint }: ClaimedDelivery): Promise<void> {
+    for (const row of await expireOverdue(this.#options.system, subscriptionId)) {
       this.summary.dead++
-      this.#options.onAttempt?.(reportOfEnded({ ...row, endpoint }, heldTooLong))
+      this.#options.onAttempt?.(reportOfEnded({ ...row, endpoint }, expiredOutcome))
     }
   }
 
-  async #post(delivery: ClaimedDelivery): Promise<Delivered | undefined> {
+  async #post(delivery: ClaimedDelivery): Promise<DeliverResult | undefined> {
     try {
-      return await this.underWay.hold(delivery.endpoint, () => deliver(this.#options, delivery))
+      return await this.inFlight.runInSlot(delivery.endpoint, () => deliver(this.#options, delivery))
     } finally {
-      this.looks.backoff.end()
-      this.#ring()
+      this.scan.backoff.reset()
+      this.#wake()
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Wakes a waiting loop. */
 export interface WakeSignal {
   notify(): void
-  /** Resolves when notify was called, or has been since the last wait, when the signal aborts, or after the time. */
+  /** Resolves when `notify` was called (also since the last wait), when the signal aborts, or after `ms`. */
   wait(ms: number): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-import { pruneUnnamed } from '../../events/index.ts'
+import { pruneUndeclaredEvents } from '../../events/index.ts'
 import type { Settings } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
@@ -23,7 +23,7 @@ export async function pruneUnnamedEvents(
 ): Promise<readonly Count[]> {
   const release = await loadActiveRelease(system)
   if (release === undefined || signal?.aborted) return []
-  const { messages, deliveries } = await pruneUnnamed(system, {
+  const { messages, deliveries } = await pruneUndeclaredEvents(system, {
     events: Object.keys(release.manifest.events),
     messagesBefore: now - settings.keep.messages,
     deliveriesBefore: now - settings.keep.deliveries,

@@ -1,12 +1,12 @@
-import { latencyBounds, loadAttemptTotals, measureEvents, type MeasureTerms } from '../../events/index.ts'
+import { latencyBounds, loadAttemptTotals, measureEvents, type MeasureOptions } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Metric, Sample } from './format.ts'
 
 const outcomes = ['delivered', 'retrying', 'dead'] as const
 
 /** The queue of events and what became of attempts, over all workers: every server says the same. */
-export async function eventMetrics(system: System, terms: MeasureTerms): Promise<readonly Metric[]> {
-  const { messages, deliveries, oldestDueMs } = await measureEvents(system, terms)
+export async function eventMetrics(system: System, options: MeasureOptions): Promise<readonly Metric[]> {
+  const { messages, deliveries, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)
   return [
     {

@@ -1,4 +1,4 @@
-import type { MeasureTerms } from '../../events/index.ts'
+import type { MeasureOptions } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import { eventMetrics } from './event-metrics.ts'
 import { formatMetrics, type Metric } from './format.ts'
@@ -17,7 +17,7 @@ export function makeMetrics(system: System, server: MetricsServer): () => Promis
 
 export interface MetricsServer extends MeasuredServer {
   /** Of the release that it serves. */
-  terms(): MeasureTerms
+  terms(): MeasureOptions
 }
 
 async function measure(system: System, server: MetricsServer): Promise<string> {

@@ -1,17 +1,17 @@
-import { setImmediate as makeWay } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Clock } from '../../kit/index.ts'
 import { HostShares, type Limits } from '../queue/host-shares.ts'
 import { PostingSlots } from './posting-slots.ts'
 
-/** Deliveries for each POST at once that may be claimed ahead. */
-const mostAhead = 4
-const roomMs = 5
-/** Who waits for a place while for so long none was taken or came free, waits for what hangs. */
+/** Deliveries per concurrent POST that may be claimed ahead. */
+const maxAhead = 4
+const roomWaitMs = 5
+/** If no slot was taken or freed for this long, the POSTs in flight hang. */
 const stuckMs = 1000
 
-/** What a worker has claimed and has not ended: what it posts, and what waits for a place. */
-export class UnderWay {
-  /** How many, by endpoint. */
+/** The claimed deliveries of a worker that are not finished: in flight, or waiting for a slot. */
+export class InFlight {
+  /** The number of deliveries, by endpoint. */
   readonly byEndpoint = new Map<string, number>()
   readonly hosts: HostShares
   readonly #slots = new PostingSlots()
@@ -19,8 +19,8 @@ export class UnderWay {
   readonly #clock: Clock
   #limits: Limits = { total: 1, perEndpoint: 1 }
   #count = 0
-  /** When a place was taken or came free. */
-  #stirred = 0
+  /** When a slot was last taken or freed. */
+  #lastProgressAt = 0
   #onEnd = () => {}
 
   constructor(clock: Clock) {
@@ -43,28 +43,28 @@ export class UnderWay {
   }
 
   /**
-   * How many more may be claimed: as many as are posted at once, and what is likely to end within 20 ms, so that neither
-   * the POSTs wait for claims, nor a claim is made for a few of them.
+   * How many more deliveries may be claimed: one for each slot, plus those likely to finish within 20 ms. POSTs then do
+   * not wait for claims, and claims are not made for a few deliveries.
    */
   room(): number {
-    return this.#most() - this.#count
+    return this.#maxClaimed() - this.#count
   }
 
-  #most(): number {
+  #maxClaimed(): number {
     const { total } = this.#limits
-    return total + Math.min(this.#startRate.next(), total * mostAhead)
+    return total + Math.min(this.#startRate.next(), total * maxAhead)
   }
 
   /**
-   * Waits, for a moment at most, until a good part of what may be claimed at once can be: a look at the database for each
-   * place that comes free would cost more than the POST.
+   * Waits, briefly, until about half of the room is free. A database query for each freed slot would cost more than the
+   * POST.
    */
   async waitForRoom(): Promise<void> {
-    const enough = this.#most() / 2
-    // With SQLite nothing else makes way for signals and timers.
-    if (this.#count <= enough) return makeWay()
+    const enough = this.#maxClaimed() / 2
+    // With SQLite, nothing else lets signals and timers run.
+    if (this.#count <= enough) return yieldToEventLoop()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, roomMs)
+    const timer = setTimeout(resolve, roomWaitMs)
     this.#onEnd = () => {
       if (this.#count <= enough) resolve()
     }
@@ -74,27 +74,27 @@ export class UnderWay {
   }
 
   /**
-   * Does something once there is a place for it; that is free for another one as soon as it is over.
-   * @returns undefined where it was not done: nobody gets a place any more, or not soon
+   * Runs `post` once a slot is free, and frees the slot afterwards.
+   * @returns undefined if it did not run because the slots are closed or will not be free soon
    */
-  async hold<Result>(endpoint: string, post: () => Promise<Result>): Promise<Result | undefined> {
+  async runInSlot<Result>(endpoint: string, post: () => Promise<Result>): Promise<Result | undefined> {
     const host = this.hosts.claim(endpoint)
     this.#count++
     this.byEndpoint.set(endpoint, (this.byEndpoint.get(endpoint) ?? 0) + 1)
     try {
       const posting = await this.#slots.acquire(host)
       if (posting === undefined) return undefined
-      this.#stirred = this.#clock.monotonic()
+      this.#lastProgressAt = this.#clock.monotonic()
       try {
         return await post()
       } finally {
-        this.#stirred = this.#clock.monotonic()
+        this.#lastProgressAt = this.#clock.monotonic()
         this.#slots.release(posting)
         this.#startRate.count()
       }
     } finally {
       this.#count--
-      this.hosts.leave(host)
+      this.hosts.release(host)
       const left = this.byEndpoint.get(endpoint)! - 1
       if (left === 0) this.byEndpoint.delete(endpoint)
       else this.byEndpoint.set(endpoint, left)
@@ -103,15 +103,15 @@ export class UnderWay {
   }
 
   /**
-   * Has nobody wait for a host that has become slow, and nobody at all where everything hangs: another worker may have
-   * places, and whoever pauses, moves or deletes a subscription expects nothing any more.
+   * Releases the deliveries that wait for slow hosts, or all of them if every POST hangs. Another worker may have free
+   * slots, and a user who pauses, moves or deletes a subscription expects no more posts.
    */
   dropSlow(): void {
-    if (this.#clock.monotonic() - this.#stirred >= stuckMs) this.#slots.drop()
+    if (this.#clock.monotonic() - this.#lastProgressAt >= stuckMs) this.#slots.dropAll()
     else this.#slots.dropSlow()
   }
 
-  /** Nobody gets a place any more, those who wait included. */
+  /** Starts no more POSTs, and releases all waiting deliveries. */
   close(): void {
     this.#slots.close()
   }
@@ -119,7 +119,7 @@ export class UnderWay {
 
 const windowMs = 20
 
-/** How fast something goes: counted over windows of 20 ms. */
+/** The rate of an event, counted in windows of 20 ms. */
 export class StartRate {
   readonly #clock: Clock
   #began = -Infinity
@@ -135,7 +135,7 @@ export class StartRate {
     this.#count++
   }
 
-  /** How many there are likely to be within the next window. */
+  /** The expected count of the next window. */
   next(): number {
     this.#turn()
     return Math.max(this.#last, this.#count)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimDeliveries, type ClaimedDelivery } from '../../src/events/queue/claim.ts'
-import { recordCompletions } from '../../src/events/attempt/complete.ts'
+import { recordCompletions } from '../../src/events/attempt/record-completions.ts'
 import type { Completion } from '../../src/events/attempt/outcome.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { findWork, makeLooks } from '../../src/events/queue/work.ts'
+import { findWork, makeScanState } from '../../src/events/queue/find-work.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('a batch of attempts', (world) => {
@@ -79,8 +79,8 @@ async function claimEach(world: World, count: number): Promise<readonly ClaimedD
 }
 
 async function claimAll({ system, catalog, settings, clock }: World): Promise<readonly ClaimedDelivery[]> {
-  const capacity = { catalog, settings, free: 100, underWay: new Map<string, number>() }
-  const { due } = await findWork(system, capacity, makeLooks())
+  const capacity = { catalog, settings, free: 100, inFlight: new Map<string, number>() }
+  const { due } = await findWork(system, capacity, makeScanState())
   return (await claimDeliveries(system, { due, capacity, clock })).deliveries
 }
 

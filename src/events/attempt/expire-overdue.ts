@@ -2,14 +2,14 @@ import { sql, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 
-/** For how long a delivery is due at most, behind a breaker that does not close. */
-export const longestHeldMs = 3 * 86_400_000
+/** How long a delivery may stay due behind a breaker that does not close. */
+export const maxHeldMs = 3 * 86_400_000
 
-/** What the log of attempts says of one that was ended so. */
-export const heldTooLong = 'held back for 3 days'
+/** The outcome in the attempt log of a delivery that expired this way. */
+export const expiredOutcome = 'held back for 3 days'
 
-/** Deliveries at most that are ended at once; the next failure ends more. */
-const mostEnded = 500
+/** The next failure expires more. */
+const maxExpired = 500
 
 export interface OverdueDelivery {
   readonly id: string
@@ -18,10 +18,10 @@ export interface OverdueDelivery {
 }
 
 /**
- * Gives up what has been due for days to a subscription whose endpoint has just failed again, alone, as it did for all
- * that time. What was due so long for another reason, a pause or workers that were away, waits as anything else.
+ * Marks deliveries dead that have been due for days to a subscription whose endpoint has failed throughout and has just
+ * failed again. Deliveries that are overdue for another reason, such as a pause or missing workers, stay pending.
  */
-export function endOverdue(system: System, subscriptionId: string): Promise<readonly OverdueDelivery[]> {
+export function expireOverdue(system: System, subscriptionId: string): Promise<readonly OverdueDelivery[]> {
   return system.transaction(async (trx) => {
     const rows = await selectOverdue(system, trx, subscriptionId)
     if (rows.length === 0) return []
@@ -31,7 +31,7 @@ export function endOverdue(system: System, subscriptionId: string): Promise<read
       .set({ status: 'dead', finished_at: system.now() })
       .where('id', 'in', ids)
       .execute()
-    const attempt = { latency_ms: 0, status: null, outcome: heldTooLong, answer: null, hidden: 0 as const }
+    const attempt = { latency_ms: 0, status: null, outcome: expiredOutcome, answer: null, hidden: 0 as const }
     await trx
       .insertInto('waypost_attempt')
       .values(
@@ -53,11 +53,11 @@ async function selectOverdue(
     select d.id, d.failures, coalesce(m.event, '') as event, ${now} as now
     from waypost_delivery d left join waypost_message m on m.id = d.message_id
     where d.subscription_id = ${subscriptionId} and d.status = 'pending' and d.claim_id is null
-      and d.due_at < (select ${now} - ${sql.lit(longestHeldMs)})
+      and d.due_at < (select ${now} - ${sql.lit(maxHeldMs)})
       and exists (
         select 1 from waypost_subscription s
-        where s.id = d.subscription_id and s.failing_since < (select ${now} - ${sql.lit(longestHeldMs)})
+        where s.id = d.subscription_id and s.failing_since < (select ${now} - ${sql.lit(maxHeldMs)})
       )
-    order by d.due_at limit ${sql.lit(mostEnded)} ${lock}`.execute(trx)
+    order by d.due_at limit ${sql.lit(maxExpired)} ${lock}`.execute(trx)
   return rows
 }

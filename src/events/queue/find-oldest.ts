@@ -1,36 +1,39 @@
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
 import { failuresToOpen } from './breaker.ts'
-import { type Capacity, isOpen, type Candidate } from './candidates.ts'
-import { isDue, isLastChance, readInOrder } from '../expressions.ts'
+import { type Capacity, isClaimable, type Candidate } from './candidates.ts'
+import { isDue, isLastChance, readInIndexOrder } from '../expressions.ts'
 
-/** One of the oldest that are due. */
+/** One of the oldest due deliveries. */
 export interface OldDelivery extends Candidate {
   readonly subscription: string
-  /** What the breaker of the subscription counts. */
+  /** The consecutive failures that the breaker of the subscription has counted. */
   readonly failures: number
 }
 
-/** The oldest that are due, as far as they may be started at all. */
+/** The oldest due deliveries that may be started. */
 export interface Oldest {
   readonly found: readonly OldDelivery[]
-  /** Whether there may be more behind them. */
+  /** Whether more may follow. */
   readonly isFull: boolean
   /** Whether nothing is due. */
   readonly isEmpty: boolean
 }
 
-/** How many of the oldest are looked at for each that can be taken: for others too, and for the next looks. */
-const lookAhead = 8
-const leastLookAhead = 100
+/**
+ * How many of the oldest deliveries are read for each free slot: other workers take some, and the rest serves the next
+ * scans.
+ */
+const readPerSlot = 8
+const minRead = 100
 
 /**
- * Finds the oldest that are due. However many wait behind them costs nothing, and so does not look past those that nobody
- * may start now: of paused subscriptions, or behind an open breaker.
+ * Finds the oldest due deliveries. The cost does not depend on how many wait behind them. Does not search past
+ * deliveries that cannot be started now, such as those of paused subscriptions or behind an open breaker.
  */
 export async function findOldest(system: System, capacity: Capacity): Promise<Oldest> {
-  const limit = Math.max(leastLookAhead, capacity.free * lookAhead)
-  const { rows } = await readInOrder(system, (db) =>
+  const limit = Math.max(minRead, capacity.free * readPerSlot)
+  const { rows } = await readInIndexOrder(system, (db) =>
     sql<OldDelivery & { open: number }>`
     with seen as materialized (
       select d.id, d.subscription_id, d.due_at from waypost_delivery d
@@ -38,7 +41,7 @@ export async function findOldest(system: System, capacity: Capacity): Promise<Ol
       order by d.due_at, d.id limit ${limit}
     )
     select seen.id, seen.subscription_id as subscription, coalesce(s.endpoint, '') as endpoint,
-      coalesce(s.failures, 0) as failures, case when ${isOpen(system, capacity)} then 1 else 0 end as open
+      coalesce(s.failures, 0) as failures, case when ${isClaimable(system, capacity)} then 1 else 0 end as open
     from seen left join waypost_subscription s on s.id = seen.subscription_id
     order by seen.due_at, seen.id`.execute(db),
   )
@@ -46,8 +49,8 @@ export async function findOldest(system: System, capacity: Capacity): Promise<Ol
 }
 
 /**
- * Of the oldest those that can be started: no more for one endpoint than it may have under way, and for one host, and of a
- * subscription that fails one alone.
+ * Chooses the deliveries that can be started within the limits per endpoint and per host, and one for each failing
+ * subscription.
  */
 export function chooseStartable(
   oldest: readonly OldDelivery[],
@@ -55,14 +58,14 @@ export function chooseStartable(
   hosts = capacity.countHosts?.(),
 ): readonly OldDelivery[] {
   const { delivery_concurrency_per_endpoint: perEndpoint } = capacity.settings
-  const underWay = new Map(capacity.underWay)
+  const inFlight = new Map(capacity.inFlight)
   const alone = new Set<string>()
   return oldest.filter(({ endpoint, subscription, failures }) => {
-    const busy = underWay.get(endpoint) ?? 0
+    const busy = inFlight.get(endpoint) ?? 0
     if (busy >= perEndpoint || alone.has(subscription)) return false
-    if (hosts?.take(endpoint) === false) return false
+    if (hosts?.reserve(endpoint) === false) return false
     if (failures >= failuresToOpen) alone.add(subscription)
-    underWay.set(endpoint, busy + 1)
+    inFlight.set(endpoint, busy + 1)
     return true
   })
 }

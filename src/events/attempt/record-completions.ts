@@ -5,32 +5,32 @@ import type { Completion, Verdict } from './outcome.ts'
 import { type Batch, writeAttempts } from './write-attempts.ts'
 
 /**
- * Records attempts, all or none. One whose claim was taken over meanwhile changes nothing.
- * @returns those that were recorded, with what they came to: 410 is the end where it disabled the subscription
+ * Records attempts, all or none. Attempts whose claim was taken over by another worker change nothing.
+ * @returns the recorded attempts with their final verdict: a 410 that disabled the subscription is `dead`
  */
 export async function recordCompletions(system: System, { completions, shard }: Batch): Promise<readonly Completion[]> {
   const hasGone = completions.some(({ result }) => result.status === 410)
   if (!hasGone) return writeAttempts(system, system.db, { completions, shard })
   const { recorded, disabled } = await system.transaction(async (trx) => {
     const disabled = await disableGone(system, trx, completions)
-    const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: ended } : one))
+    const judged = completions.map((one) => (isGone(one, disabled) ? { ...one, verdict: deadVerdict } : one))
     return { disabled, recorded: await writeAttempts(system, trx, { completions: judged, shard }) }
   })
-  // After the commit, so that nobody waits for these rows who holds what this transaction waits for; if this does not
-  // come about, whoever claims them sees that the subscription is disabled.
+  // After the commit: a process that holds these delivery rows may be waiting for locks of this transaction. If this
+  // fails, the next claim sees that the subscription is disabled and cancels the deliveries.
   for (const id of disabled) await cancelDeliveries(system, id)
   return recorded
 }
 
-const ended: Verdict = { outcome: 'dead', delayMs: 0 }
+const deadVerdict: Verdict = { outcome: 'dead', delayMs: 0 }
 
 function isGone({ delivery, result }: Completion, disabled: ReadonlySet<string>): boolean {
   return result.status === 410 && disabled.has(delivery.subscriptionId)
 }
 
 /**
- * Disables the subscriptions that answered 410, unless their endpoint was changed since the claim. One that is
- * locked is left as it is and its delivery resent, since the process that locked it may be frozen.
+ * Disables the subscriptions that answered 410, unless their endpoint changed since the claim. A locked subscription is
+ * skipped and its delivery is retried, because the process that holds the lock may be frozen.
  */
 async function disableGone(
   system: System,

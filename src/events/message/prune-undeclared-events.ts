@@ -1,38 +1,38 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
-import { nowOnce, texts } from '../expressions.ts'
+import { nowOnce, jsonStrings } from '../expressions.ts'
 
-export interface UnnamedOptions {
-  /** The names of the events of the active release. */
+export interface PruneOptions {
+  /** The names of the events that the active release declares. */
   readonly events: readonly string[]
-  /** Messages that were dispatched before go. */
+  /** Messages dispatched before this time are deleted. Milliseconds since 1970. */
   readonly messagesBefore: number
-  /** Deliveries that have been due since before then go. */
+  /** Deliveries due since before this time are deleted. Milliseconds since 1970. */
   readonly deliveriesBefore: number
-  /** Rows of one statement. */
+  /** Rows per statement. */
   readonly chunk: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** How many rows went. */
-export interface UnnamedPruned {
+/** The number of deleted rows. */
+export interface PruneResult {
   readonly messages: number
   readonly deliveries: number
 }
 
 /**
- * Deletes what waits for an event to be named again, and has waited for too long. What waits for anything else stays,
- * however old it is: for a worker, or for a subscription that is paused.
+ * Deletes messages and deliveries that have waited too long for their event to be declared again. Keeps everything that
+ * waits for another reason, such as a missing worker or a paused subscription, regardless of age.
  */
-export async function pruneUnnamed(system: System, options: UnnamedOptions): Promise<UnnamedPruned> {
-  const named = texts(system, JSON.stringify(options.events))
+export async function pruneUndeclaredEvents(system: System, options: PruneOptions): Promise<PruneResult> {
+  const declared = jsonStrings(system, JSON.stringify(options.events))
   const deliveries = sql`select d.id from waypost_delivery d
     where d.status = 'pending' and d.due_at < ${options.deliveriesBefore}
       and (d.lease_until is null or d.lease_until < ${nowOnce(system)})
-      and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and s.event not in ${named})
+      and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and s.event not in ${declared})
     order by d.due_at`
   const messages = sql`select id from waypost_message
-    where fanned_out_at is null and created_at < ${options.messagesBefore} and event not in ${named}
+    where fanned_out_at is null and created_at < ${options.messagesBefore} and event not in ${declared}
     order by created_at`
   return {
     deliveries: await deleteAll(system, { table: 'waypost_delivery', chosen: deliveries, ...options }),
@@ -42,10 +42,10 @@ export async function pruneUnnamed(system: System, options: UnnamedOptions): Pro
 
 async function deleteAll(
   system: System,
-  { table, chosen, ...options }: { table: string; chosen: RawBuilder<unknown> } & UnnamedOptions,
+  { table, chosen, ...options }: { table: string; chosen: RawBuilder<unknown> } & PruneOptions,
 ): Promise<number> {
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
-  // Materialised, or a planner may choose again while it deletes.
+  // Materialised, because the planner may otherwise evaluate the query again while it deletes.
   const statement = sql`with chosen as materialized (${chosen} limit ${sql.lit(options.chunk)} ${lock})
     delete from ${sql.table(table)} where id in (select id from chosen)`
   let count = 0
