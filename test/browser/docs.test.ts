@@ -41,6 +41,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
         const { page, complaints } = opened
         await page.goto(`${server.url}/docs`)
         for (const operation of operations) await scrollTo(page, operation)
+        for (const noise of ['Integer numbers.', 'OpenAPI 3.1', /[0-9a-f]{12}/, 'Not stated'])
+          assert.equal(await page.locator('main').getByText(noise).filter({ visible: true }).count(), 0)
         assert.equal(await page.title(), `${server.release.manifest.name}: API reference`)
         assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), size.viewport.width)
         assert.deepEqual(await isDark(page), colorScheme === 'dark')
@@ -54,9 +56,41 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${hard.url}/docs`)
-    for (const operation of ['Shows a file', 'POST /search', "GET /weird~$&'+,;=@path/a-b"]) {
+    for (const operation of ['Shows a file', 'Post search', 'Get a b of weird path']) {
       await scrollTo(page, operation)
     }
+    assert.deepEqual(complaints, [])
+  })
+
+  test('shows a large API on a page for each tag, with an overview, and keeps the token', async () => {
+    const names = Array.from({ length: 26 }, (_, index) => `thing${index}`)
+    const methods = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method}: { response: Thing, action: a.ts }`)
+    const routes = names.map((name) => `  /${name}: { scopes: [a], methods: { ${methods.join(', ')} } }`)
+    const schema = 'schema:\n  Thing: { type: object, properties: { id: { type: integer } } }\n'
+    await using large = await openProjectServer({
+      files: { ...nastyFiles, 'waypost.yml': `routes:\n${routes.join('\n')}\n${schema}` },
+    })
+    await using opened = await openPage(browser, large.url, { viewport: { width: 1280, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${large.url}/docs`)
+    const token = page.getByPlaceholder('Token').first()
+    await token.fill('abc')
+    await page.getByText('thing25: 4 operations').waitFor()
+    assert.equal(await page.getByText('Post thing7').count(), 0)
+    await page.getByRole('link', { name: 'thing7', exact: true }).click()
+    await scrollTo(page, 'Post thing7')
+    assert.equal(await page.getByText('thing8').count(), 0)
+    assert.equal(await token.inputValue(), 'abc')
+    await page.getByRole('button', { name: 'thing7', exact: true }).first().click() // the choice of pages
+    await page.getByRole('option', { name: 'thing9', exact: true }).click()
+    await scrollTo(page, 'Delete thing9')
+    assert.equal(await token.inputValue(), 'abc')
+    for (const text of ['Integer numbers.', 'OpenAPI 3.1'])
+      assert.equal(await page.getByText(text).filter({ visible: true }).count(), 0)
+    await page.goto(`${large.url}/docs#thing12`)
+    await scrollTo(page, 'Put thing12')
+    await page.goBack()
+    await scrollTo(page, 'Delete thing9')
     assert.deepEqual(complaints, [])
   })
 

@@ -60,6 +60,8 @@ export const pageCss = `body { margin: 0; font-family: system-ui, sans-serif; }
 #sign-in button[hidden] { display: none; }
 #problem { min-height: 1.5em; margin: .5rem 0 0; }
 
+/* The version of OpenAPI is nothing to those who read. */
+#reference .introduction-section .badge:not(.extension) { display: none; }
 /* More statuses than fit beside the buttons go above them. */
 #reference .response-card .scalar-card-header { flex-wrap: wrap; }
 #reference .response-card .scalar-card-header-title { flex: 1 0 auto; max-width: 100%; }

@@ -1,7 +1,7 @@
 import { docsClientId, docsRedirectPath } from '../../auth/index.ts'
 
 /** Loads the document, asks for a token if there must be one, and draws the reference. */
-export const pageScript = `'use strict'
+export const pageScript = String.raw`'use strict'
 const form = document.getElementById('sign-in')
 const problem = document.getElementById('problem')
 const signIn = document.getElementById('authorize')
@@ -40,15 +40,98 @@ function prepareFlow(content) {
   flow['x-usePkce'] = 'SHA-256'
 }
 
+// More would take the browser seconds to show.
+const mostOperations = 100
+
+// Pages of a large API: an overview, and one for each tag. Undefined where all fits on one page.
+function makePages(content) {
+  const paths = Object.entries(content.paths)
+  const count = (some) => some.reduce((sum, [, operations]) => sum + Object.keys(operations).length, 0)
+  if (count(paths) <= mostOperations || content.tags.length < 2) return undefined
+  const slugs = new Set(['overview'])
+  const pages = content.tags.map((tag) => {
+    const own = paths.filter(([, operations]) => Object.values(operations)[0].tags[0] === tag.name)
+    const page = { ...content, tags: [tag], paths: Object.fromEntries(own) }
+    const slug = makeSlug(tag.name, slugs)
+    return { count: count(own), slug, title: tag.name, content: { ...page, components: pickComponents(page) } }
+  })
+  const list = pages.map(
+    ({ title, slug, count }) =>
+      '- [' + escapeMarkdown(title) + '](#' + slug + '): ' + count + (count === 1 ? ' operation' : ' operations'),
+  )
+  const description = content.info.description + '\n\nThe operations by path:\n\n' + list.join('\n')
+  const { securitySchemes } = content.components
+  const overview = { ...content, info: { ...content.info, description }, tags: [], paths: {}, components: { securitySchemes } }
+  return [{ slug: 'overview', title: 'Overview', content: overview }, ...pages]
+}
+
+function makeSlug(name, taken) {
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'operations'
+  let slug = plain
+  for (let count = 2; taken.has(slug); count++) slug = plain + '-' + count
+  taken.add(slug)
+  return slug
+}
+
+function escapeMarkdown(text) {
+  return text.replaceAll(/[\\\`*_[\]<>]/g, '\\$&')
+}
+
+// The components that a page refers to, directly or through others.
+function pickComponents({ paths, components: { securitySchemes, ...all } }) {
+  const picked = { securitySchemes }
+  const texts = [JSON.stringify(paths)]
+  for (const text of texts) {
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([^"/]+)"/g)) {
+      const component = all[kind]?.[name]
+      if (component === undefined || picked[kind]?.[name] !== undefined) continue
+      picked[kind] = { ...picked[kind], [name]: component }
+      texts.push(JSON.stringify(component))
+    }
+  }
+  return picked
+}
+
 async function draw(content, token) {
   await loadViewer()
   form.hidden = true
   document.title = content.info.title + ': API reference'
-  // That nobody stated a licence is for tools.
-  delete content.info.license
+  // For tools: it changes with every change of the API, the contact is the title, and nobody stated a licence.
+  for (const name of ['version', 'contact', 'license']) delete content.info[name]
   prepareFlow(content)
-  Scalar.createApiReference('#reference', {
-    content,
+  const pages = makePages(content)
+  let reference = show({ content, pages, token })
+  // The links of the overview, and the way back: the viewer itself follows neither to another page.
+  addEventListener('hashchange', () => {
+    const wanted = location.hash.slice(1).split('/')[0]
+    const shown = document.querySelector('#reference .introduction-section')?.id.split('/')[0]
+    if (wanted === shown || pages?.some(({ slug }) => slug === wanted) !== true) return
+    const typed = readToken() || token
+    reference.destroy()
+    reference = show({ content, pages, token: typed })
+    scrollTo(0, 0)
+  })
+}
+
+function readToken() {
+  return document.querySelector('#reference input[placeholder="Token"]')?.value
+}
+
+function show({ content, pages, token }) {
+  const authentication = {
+    preferredSecurityScheme: 'bearer',
+    ...(token === undefined ? {} : { securitySchemes: { bearer: { token } } }),
+  }
+  const config = {
+    ...(pages === undefined ? { content } : { sources: pages.map(({ count, ...page }) => page) }),
+    authentication,
+    // A token counts on every page.
+    onDocumentSelect() {
+      const typed = readToken()
+      if (!typed || reference === undefined) return
+      authentication.securitySchemes = { bearer: { token: typed } }
+      reference.updateConfiguration({ ...config })
+    },
     theme: 'default',
     withDefaultFonts: false,
     telemetry: false,
@@ -60,11 +143,10 @@ async function draw(content, token) {
     documentDownloadType: 'json',
     orderSchemaPropertiesBy: 'preserve',
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-    authentication: {
-      preferredSecurityScheme: 'bearer',
-      ...(token === undefined ? {} : { securitySchemes: { bearer: { token } } }),
-    },
-  })
+  }
+  let reference
+  reference = Scalar.createApiReference('#reference', config)
+  return reference
 }
 
 function encode(bytes) {

@@ -24,11 +24,10 @@ export interface OpenApi {
 }
 
 const howToCall =
-  'An operation that needs a scope takes an access token in the header `Authorization: Bearer TOKEN`. ' +
-  'A person gets one from `POST /consumer/login` with `{"username", "password"}`, ' +
-  'a client from `POST /authorization/token` with `grant_type=client_credentials`, its id and its secret, ' +
-  'and an application that a person allows to act for them by the authorization code flow with PKCE, ' +
-  'which begins at `/authorization/authorize`.'
+  'Send an access token with operations that require one, in the header `Authorization: Bearer TOKEN`:\n\n' +
+  '- Users get a token from `POST /consumer/login` with `{"username", "password"}`.\n' +
+  '- Clients get a token from `POST /authorization/token` with `grant_type=client_credentials`, their id and their secret.\n' +
+  '- Applications that act for a user use the authorization code flow with PKCE, which begins at `/authorization/authorize`.'
 
 /** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
 export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
@@ -79,5 +78,5 @@ function makeTags({ routes }: Api): object[] {
   const names = [...new Set(routes.map(({ path }) => tagOf(path)))]
   return names
     .toSorted()
-    .map((name) => ({ name, description: name === '/' ? 'The top level' : `What is below /${name}` }))
+    .map((name) => ({ name, description: name === '/' ? 'Operations at the top level' : `Operations on \`/${name}\`` }))
 }

@@ -27,3 +27,32 @@ function toPascal(part: string): string {
   const words = part.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   return words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
 }
+
+/**
+ * A name for an operation that has no description: `Get reviews of books by id` for `GET /books/:book_id/reviews`. A
+ * parameter belongs to the segment before it.
+ */
+export function nameOperation(method: string, path: string): string {
+  const steps: string[] = []
+  let owner = ''
+  for (const segment of path.split('/').filter((one) => one !== '')) {
+    const words = toWords(segment)
+    if (!segment.startsWith(':') || steps.length === 0) {
+      steps.push(words)
+      owner = words
+    } else steps.push(`${steps.pop()!} by ${withoutOwner(words, owner)}`)
+  }
+  const verb = method[0]! + method.slice(1).toLowerCase()
+  return `${verb} ${steps.length === 0 ? 'the root' : steps.toReversed().join(' of ')}`
+}
+
+function toWords(segment: string): string {
+  const words = segment.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').match(/[\p{L}\p{N}]+/gu)
+  return words === null ? segment : words.join(' ').toLowerCase()
+}
+
+/** `book id` of `books` is its `id`. */
+function withoutOwner(words: string, owner: string): string {
+  const start = [owner, owner.replace(/s$/, '')].find((one) => words.startsWith(`${one} `))
+  return start === undefined ? words : words.slice(start.length + 1)
+}

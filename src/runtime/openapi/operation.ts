@@ -6,6 +6,7 @@ import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
 import { inventValue } from './invent-value.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
+import { nameOperation } from './operation-ids.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 
@@ -77,7 +78,7 @@ function describe({ route, method }: RouteMethod, { rates }: Api): object {
       : [route.deprecated === true ? 'Deprecated.' : `Deprecated since ${route.deprecated}.`]),
   ]
   return {
-    summary: summary === '' ? `${method.method} ${route.path}` : summary,
+    summary: summary === '' ? nameOperation(method.method, route.path) : summary,
     description: details.join('\n\n'),
   }
 }
@@ -146,7 +147,7 @@ function makeResponse(status: string, root: SchemaRoot, sources: OperationSource
 function makeUndeclared({ html }: ApiMethod): Record<string, object> {
   const content = html === 'trusted' ? { 'text/html': { schema: { type: 'string' } } } : { '*/*': { schema: {} } }
   return {
-    200: { description: 'The result, of any media type', content },
+    200: { description: 'The result; its media type is not declared', content },
     204: { description: 'No result' },
   }
 }

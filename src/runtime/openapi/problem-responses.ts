@@ -8,28 +8,28 @@ import type { ApiMethod } from './api.ts'
 /** Schema of `application/problem+json` as Waypost sends it (RFC 9457). */
 export const problemSchema = {
   type: 'object',
-  description: 'What went wrong (RFC 9457)',
+  description: 'An error (RFC 9457)',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
     type: {
       type: 'string',
       format: 'uri-reference',
-      description: 'Which problem it is; the same for the same problem',
+      description: 'The kind of error; the same for every error of that kind',
     },
-    title: { type: 'string', description: 'The status in words' },
+    title: { type: 'string', description: 'The HTTP status as text' },
     status: { type: 'integer', description: 'The HTTP status' },
-    detail: { type: 'string', description: 'What is wrong this time' },
+    detail: { type: 'string', description: 'What is wrong with this request' },
     hint: { type: 'string', description: 'What to do next' },
     errors: {
       type: 'array',
-      description: 'Each thing in the request that does not fit its schema',
+      description: 'Each part of the request that is wrong',
       items: {
         type: 'object',
         required: ['path', 'message'],
         properties: {
           path: {
             type: 'string',
-            description: 'Where it stands: the part, then a JSON pointer',
+            description: 'The part of the request, followed by a JSON pointer',
             examples: ['body/title'],
           },
           message: { type: 'string', examples: ['is required'] },
@@ -46,14 +46,14 @@ interface Problem {
   readonly header?: readonly [name: string, description: string, schema: JsonSchema]
 }
 
-const retryAfter = ['Retry-After', 'Seconds after which to try again', { type: 'integer' }] as const
-const authenticate = ['WWW-Authenticate', 'Why the token does not do (RFC 6750)', { type: 'string' }] as const
+const retryAfter = ['Retry-After', 'Seconds to wait before the next attempt', { type: 'integer' }] as const
+const authenticate = ['WWW-Authenticate', 'Why the token was refused (RFC 6750)', { type: 'string' }] as const
 
 /** The errors that Waypost itself answers with, by status. */
 const problems: Readonly<Record<string, Problem>> = {
   400: {
     name: 'BadRequest',
-    description: 'The request does not fit its schema, or is malformed',
+    description: 'The request does not match its schema, or is malformed',
     example: {
       ...exampleOf(errors.WP_RUNTIME_REQUEST_INVALID()),
       errors: [{ path: 'body/title', message: 'is required' }],
@@ -61,15 +61,15 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'There is no access token, or it is not valid (any more)',
+    description: 'The access token is missing, invalid, expired or revoked',
     example: exampleOf(authErrors.WP_AUTH_NO_TOKEN({ need: '' })),
     header: authenticate,
   },
-  403: { name: 'Forbidden', description: 'The access token does not carry the scope', header: authenticate },
-  404: { name: 'NotFound', description: 'What is asked for is not there' },
+  403: { name: 'Forbidden', description: 'The access token lacks the required scope', header: authenticate },
+  404: { name: 'NotFound', description: 'The resource does not exist' },
   409: {
     name: 'Conflict',
-    description: 'What is sent conflicts with what is stored',
+    description: 'The request conflicts with stored data',
     example: {
       ...exampleOf(errors.WP_RUNTIME_CONFLICT({ reason: 'A value that must be unique is already taken' })),
       errors: [{ path: 'body/title', message: 'is already taken' }],
@@ -87,14 +87,14 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'There were too many requests',
+    description: 'Too many requests',
     example: exampleOf(errors.WP_RUNTIME_RATE({ limit: 100, window: 60, seconds: 17 })),
     header: retryAfter,
   },
-  500: { name: 'InternalServerError', description: 'The server made a mistake; "detail" names its entry in the log' },
+  500: { name: 'InternalServerError', description: 'Internal error; "detail" contains the id of its log entry' },
   503: {
     name: 'ServiceUnavailable',
-    description: 'The server, or a system that it needs, does not answer in time',
+    description: 'The server, or a system that it depends on, is not available',
     header: retryAfter,
   },
 }

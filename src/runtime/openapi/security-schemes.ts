@@ -12,8 +12,8 @@ export function makeSecuritySchemes({ scopes }: Api, serverUrl = ''): object {
     oauth2: {
       type: 'oauth2',
       description:
-        'A person allows an application to act for them: authorization code with PKCE, whose method is S256. ' +
-        'Or a client asks with its id and secret: client credentials.',
+        'Authorization code with PKCE (S256) for applications that act for a user, ' +
+        'client credentials for clients that act for their owner.',
       flows: {
         authorizationCode: { authorizationUrl: `${serverUrl}/authorization/authorize`, ...shared },
         clientCredentials: shared,
@@ -23,7 +23,7 @@ export function makeSecuritySchemes({ scopes }: Api, serverUrl = ''): object {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'An access token of a person or of a client',
+      description: 'An access token of a user or a client',
     },
   }
 }

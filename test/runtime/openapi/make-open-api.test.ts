@@ -50,7 +50,7 @@ describe('an operation', () => {
       ['getTodo', 'postTodo', 'deleteTodoByTodoId'],
     )
     assert.deepEqual(at('/todo/{todo_id}', 'delete').tags, ['todo'])
-    assert.deepEqual(document.tags, [{ name: 'todo', description: 'What is below /todo' }])
+    assert.deepEqual(document.tags, [{ name: 'todo', description: 'Operations on `/todo`' }])
   })
 
   test('is summed up by its first sentence; the rest, its rate and its deprecation stand in the description', () => {
@@ -62,7 +62,7 @@ describe('an operation', () => {
       'Creates a to-do. It is open then.\n\nRequires an access token with the scope `todo`.',
     )
     const { summary, description, deprecated } = at('/todo/{todo_id}', 'delete')
-    assert.deepEqual([summary, deprecated], ['DELETE /todo/:todo_id', true])
+    assert.deepEqual([summary, deprecated], ['Delete todo by id', true])
     assert.equal(
       description,
       'Requires an access token with one of the scopes `todo`, `admin`.\n\n' +
@@ -357,4 +357,27 @@ schema:
   assert.deepEqual(schemas['Line-Request'].properties.other.oneOf[0], { $ref: '#/components/schemas/Line' })
   assert.deepEqual(bodyOf(put.requestBody).required, ['line'])
   assert.equal(get.parameters[0].required, undefined)
+})
+
+test('an operation without a description has a name made from method and path', async () => {
+  const names = {
+    '/': 'Get the root',
+    '/books': 'Get books',
+    '/books/:book_id': 'Get books by id',
+    '/books/:isbn/reviews': 'Get reviews of books by isbn',
+    '/books/:isbn/reviews/:reviewId': 'Get reviews by id of books by isbn',
+    '/order-lines/:a/:b': 'Get order lines by a by b',
+    '/:tenant/usersOnline': 'Get users online of tenant',
+  }
+  const routes = Object.keys(names).map(
+    (path) => `  ${path}: { methods: { GET: { public: true, action: a.ts }, DELETE: { public: true, action: a.ts } } }`,
+  )
+  const { paths }: { paths: Document } = await describeYaml(`routes:\n${routes.join('\n')}\n`)
+  assert.deepEqual(
+    Object.fromEntries(
+      Object.keys(paths).map((path) => [path.replaceAll(/\{(\w+)\}/g, ':$1'), paths[path].get.summary]),
+    ),
+    names,
+  )
+  assert.equal(paths['/books/{book_id}'].delete.summary, 'Delete books by id')
 })
