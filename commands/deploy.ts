@@ -25,7 +25,7 @@ const exitChanges = 3
 
 export default class Deploy extends WaypostCommand {
   static override description =
-    'Build the project and make it what System serves: all or nothing.\nA change that breaks callers needs a yes: on a terminal by hand, elsewhere by --yes.'
+    'Build the project and deploy it\nA deployment is all or nothing. Breaking changes must be confirmed in the terminal or with --yes.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --plan',
     '<%= config.bin %> <%= command.id %> --migrate --yes --message "Add content"',
@@ -34,28 +34,31 @@ export default class Deploy extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    plan: Flags.boolean({ description: 'Say what would change, and change nothing' }),
+    plan: Flags.boolean({ description: 'Show what would change without changing anything' }),
     'detailed-exitcode': Flags.boolean({
-      description: 'With --plan: exit with 0 if there is nothing to do, with 3 if there is',
+      description: 'With --plan: exit with 0 if there is nothing to do, with 3 if there are changes',
       dependsOn: ['plan'],
     }),
     markdown: Flags.boolean({
-      description: 'With --plan: as a comment for a pull request',
+      description: 'With --plan: print Markdown, for a comment on a pull request',
       dependsOn: ['plan'],
       exclusive: ['json'],
     }),
     url: Flags.string({
-      description: 'A running server to deploy to, instead of the System of WAYPOST_SYSTEM_URL',
+      description: 'URL of a server to deploy to, instead of WAYPOST_SYSTEM_URL',
       env: 'WAYPOST_URL',
     }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing, and break callers where that is not forbidden' }),
+    yes: Flags.boolean({
+      char: 'y',
+      description: 'Do not ask for confirmation; deploy breaking changes unless forbidden',
+    }),
     'allow-breaking': Flags.boolean({
-      description: 'Break callers, also where breaking_changes: forbid holds',
+      description: 'Deploy breaking changes even with breaking_changes: forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
-    message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
+    message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: againstFlag,
-    migrate: Flags.boolean({ description: 'Run the migrations that have not run first', env: 'WAYPOST_MIGRATE' }),
+    migrate: Flags.boolean({ description: 'Run pending migrations before the deployment', env: 'WAYPOST_MIGRATE' }),
     wait: waitFlag,
   }
 
@@ -82,13 +85,13 @@ export default class Deploy extends WaypostCommand {
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(formatTarget(target)),
       onPlan: (plan) => this.#showPlan(plan, flags.migrate),
-      ...(this.isInteractive() ? { confirm: async () => confirm('  Callers may break. Deploy it?') } : {}),
+      ...(this.isInteractive() ? { confirm: async () => confirm('  This breaks callers. Deploy anyway?') } : {}),
       onUploaded: ({ artifacts, of, bytes }) =>
         this.print(`  Uploaded   ${artifacts} of ${of} artifacts, ${Math.ceil(bytes / 1024)} KB`),
-      onMigrationsLocked: () => this.note('  Waiting    somebody else migrates this target just now'),
+      onMigrationsLocked: () => this.note('  Waiting    another process is migrating this target'),
       onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
       onActivated: ({ id, activated }) =>
-        this.print(activated ? `  Activated  ${shortId(id)}` : `  ${shortId(id)} is active already. Nothing to do.`),
+        this.print(activated ? `  Activated  ${shortId(id)}` : `  ${shortId(id)} is already active. Nothing to do.`),
     })
     if (deployment === undefined) {
       this.note('  Nothing was changed on the target.')

@@ -16,25 +16,29 @@ import type { DevServer, TakenPort } from '../src/project/index.ts'
 const inspectorPort = 9229
 
 export default class Dev extends WaypostCommand {
-  static override description = 'Serve the project of this folder and take over every save.'
+  static override description = 'Serve this project and reload on every save'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 4000 --no-deliver',
     '<%= config.bin %> <%= command.id %> --open --inspect',
   ]
   static override flags = {
-    port: Flags.integer({ description: 'Port to listen on; PORT or 3000 by default, 0 for any', min: 0, max: 65_535 }),
-    host: Flags.string({ description: 'Address to listen on; HOST or 127.0.0.1 by default, 0.0.0.0 for every one' }),
+    port: Flags.integer({
+      description: 'Port to listen on; default: PORT or 3000, 0 for any free port',
+      min: 0,
+      max: 65_535,
+    }),
+    host: Flags.string({ description: 'Address to listen on; default: HOST or 127.0.0.1, 0.0.0.0 for all' }),
     'allow-host': Flags.string({
-      description: 'Answer requests for this host too; may be repeated',
+      description: 'Also accept requests for this host; can be repeated',
       helpValue: 'NAME',
       multiple: true,
       multipleNonGreedy: true,
     }),
-    deliver: Flags.boolean({ description: 'Deliver events while this runs', default: true, allowNo: true }),
-    open: Flags.boolean({ description: 'Open the reference of the API in the browser' }),
+    deliver: Flags.boolean({ description: 'Deliver events', default: true, allowNo: true }),
+    open: Flags.boolean({ description: 'Open the API reference in the browser' }),
     inspect: Flags.integer({
-      description: `Let a debugger attach: --inspect=PORT, or ${inspectorPort} without a port`,
+      description: `Open an inspector for debuggers on --inspect=PORT; default: ${inspectorPort}`,
       helpValue: 'PORT',
       min: 0,
       max: 65_535,
@@ -72,7 +76,7 @@ export default class Dev extends WaypostCommand {
 }
 
 function offerNextPort({ port, owner, next }: TakenPort): Promise<boolean> {
-  return confirm(`The port ${port} is taken by ${owner}. Listen on ${next} instead?`)
+  return confirm(`Port ${port} is already in use by ${owner}. Use port ${next} instead?`)
 }
 
 /** What each key does. */
@@ -96,5 +100,5 @@ function actionsOf(server: DevServer, console: DevConsole, quit: () => void): Re
 
 function browse({ started: { docs, url } }: DevServer, console: DevConsole): void {
   const address = docs ?? url
-  openBrowser(address, (reason) => console.warned(`No browser could be opened for ${address}: ${reason}`))
+  openBrowser(address, (reason) => console.warned(`Cannot open a browser for ${address}: ${reason}`))
 }

@@ -10,7 +10,7 @@ const words = { ok: 'ok', warn: 'warn', fail: 'FAIL', skip: 'skip' } as const
 
 export default class Doctor extends HostCommand {
   static override description =
-    'Look at everything that has to be right here: Node, project, System, secret, base URL, clock, release, events.'
+    'Check the installation and the project for problems\nChecks Node, project, System, secret, base URL, clock, release, cronjobs and events.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',
@@ -19,13 +19,13 @@ export default class Doctor extends HostCommand {
   static override enableJsonFlag = true
   static override flags = {
     restored: Flags.boolean({
-      description: 'After a backup of System was restored: let every server forget what it has cached',
+      description: 'Clear the caches of all servers after restoring a backup of System',
     }),
     'revoke-tokens': Flags.boolean({
-      description: 'With --restored: revoke every token too, since some of them may have been revoked after the backup',
+      description: 'With --restored: also revoke all tokens, as some may have been revoked after the backup',
       dependsOn: ['restored'],
     }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing', dependsOn: ['restored'] }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation', dependsOn: ['restored'] }),
   }
 
   async run(): Promise<unknown> {
@@ -46,13 +46,13 @@ export default class Doctor extends HostCommand {
       this.noteTarget(host)
       const confirm = (restored: RestoredSystem) => {
         this.#explain(restored, host.clock.now())
-        const what = revokeTokens ? 'Revoke every token, and let every server' : 'Let every server'
-        return this.confirmChange(`${what} forget what it has cached?`, { isSure })
+        const what = revokeTokens ? 'Revoke all tokens and clear' : 'Clear'
+        return this.confirmChange(`${what} the caches of all servers?`, { isSure })
       }
       const restored = await declareRestored(host, { revokeTokens, confirm })
       if (restored === undefined) return { restored: false }
       const { backupAt, ...alive } = restored
-      this.print('  Restored   every server that runs has to ask System again')
+      this.print('  Restored   caches of all servers cleared')
       if (revokeTokens) this.print(`  Revoked    ${countAlive(restored)}`)
       this.#advise(revokeTokens)
       const backup = backupAt === undefined ? null : new Date(backupAt).toISOString()
@@ -64,15 +64,15 @@ export default class Doctor extends HostCommand {
     const { backupAt, users, clients, deliveries } = restored
     const age = backupAt === undefined ? 'of unknown age' : `from ${formatSpan(now - backupAt)} ago or later`
     this.note(`  Backup     ${age}`)
-    this.note(`  Alive      ${countAlive(restored)}, ${plural(users, 'user')}, ${plural(clients, 'client')}`)
-    if (deliveries > 0) this.note(`  Waiting    deliveries: ${deliveries}; some of them may be made again`)
+    this.note(`  Active     ${countAlive(restored)}, ${plural(users, 'user')}, ${plural(clients, 'client')}`)
+    if (deliveries > 0) this.note(`  Pending    deliveries: ${deliveries}; some may be delivered again`)
     this.note(
-      `\n  ${wrap('What was revoked, disabled or taken away after the backup is alive again, and nothing in System says what it was.', 2, process.stderr)}\n`,
+      `\n  ${wrap('Everything that was revoked, disabled or removed after the backup is active again. System has no record of it.', 2, process.stderr)}\n`,
     )
   }
 
   #advise(isRevoked: boolean): void {
-    this.note('\n  Next       whoever was revoked or disabled after the backup, and is alive again:')
+    this.note('\n  Next       repeat what was revoked or disabled after the backup:')
     const lines = [
       ...(isRevoked ? [] : ['waypost token:revoke --user NAME', 'waypost token:revoke --client CLIENT']),
       'waypost user:disable NAME',
@@ -80,7 +80,7 @@ export default class Doctor extends HostCommand {
       'waypost key:rotate',
     ]
     for (const line of lines) this.note(`             ${paint('cyan', line, process.stderr)}`)
-    if (!isRevoked) this.note('             or all tokens at once: waypost doctor --restored --revoke-tokens')
+    if (!isRevoked) this.note('             or revoke all tokens: waypost doctor --restored --revoke-tokens')
   }
 
   #show({ state, message, next, command }: Check): void {

@@ -5,26 +5,25 @@ import { nearest } from '../src/kit/index.ts'
 import type { InitReport } from '../src/project/index.ts'
 
 export default class Init extends WaypostCommand {
-  static override description =
-    'Scaffold a project that runs at once, or the folder of a server; add to it what surrounds a deployment.'
+  static override description = 'Create a project, a server folder or deployment files'
   static override examples = [
     '<%= config.bin %> <%= command.id %> todo',
     '<%= config.bin %> <%= command.id %> my-api --template empty --no-install --yes',
-    '<%= config.bin %> <%= command.id %> --with docker,github     # in a project that is there',
+    '<%= config.bin %> <%= command.id %> --with docker,github     # in an existing project',
     '<%= config.bin %> <%= command.id %> server --template host --with systemd',
   ]
-  static override args = { dir: Args.string({ description: 'Folder to write the project into', default: '.' }) }
+  static override args = { dir: Args.string({ description: 'Folder of the project', default: '.' }) }
   static override flags = {
     template: Flags.string({
-      description: 'What to start from: todo (the default), empty, host (the folder of a server)',
+      description: 'Template: todo (default), empty, or host (the folder of a server)',
       env: 'WAYPOST_TEMPLATE',
     }),
     with: listFlag({
-      description: 'What surrounds it, also of a project that is there: docker, github, gitlab, kubernetes, systemd',
+      description: 'Deployment files to add, also to an existing project: docker, github, gitlab, kubernetes, systemd',
     }),
-    force: Flags.boolean({ description: 'Write the files that are missing into a folder that is not empty' }),
+    force: Flags.boolean({ description: 'Write missing files into a folder that is not empty' }),
     install: Flags.boolean({ description: 'Install the dependencies with npm', default: true, allowNo: true }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 
   async run(): Promise<void> {
@@ -42,7 +41,7 @@ export default class Init extends WaypostCommand {
       if (existsSync(path.join(folder, 'waypost.yml'))) this.print(`  Checked    ${await describeCheck(folder)}`)
     }
     this.#printList('Added', report.added)
-    this.#printList('Left', report.left, ' (there already)')
+    this.#printList('Kept', report.left, ' (already exists)')
     this.print('\n  Next')
     for (const command of nextSteps(report, { name, folder, parts })) this.print(`    ${paint('cyan', command)}`)
     this.print()
@@ -53,7 +52,7 @@ export default class Init extends WaypostCommand {
     if (unknown === undefined) return
     const guess = nearest(unknown, known)
     const meant = guess === undefined ? '' : ` Did you mean "${guess}"?`
-    throw this.wrongUsage(`There is no part "${unknown}".${meant} There is: ${known.join(', ')}`)
+    throw this.wrongUsage(`Unknown part "${unknown}".${meant} Parts: ${known.join(', ')}`)
   }
 
   #printList(title: string, files: readonly string[], note = ''): void {
@@ -63,7 +62,7 @@ export default class Init extends WaypostCommand {
 
 function describeInstall(report: InitReport, name: string): string {
   if (report.installedMs !== undefined) return `waypost with npm, ${(report.installedMs / 1000).toFixed(1)} s`
-  if (report.installProblem === undefined) return 'nothing, as asked'
+  if (report.installProblem === undefined) return 'skipped'
   return `nothing: ${report.installProblem}. Run npm install in ${name}/ later.`
 }
 
@@ -76,7 +75,7 @@ async function describeCheck(folder: string): Promise<string> {
     plural(counts.schemas, 'schema'),
     plural(counts.events, 'event'),
   ]
-  return `${checked.join(', ')}: ${ok ? 'no problem' : 'see waypost validate'}`
+  return `${checked.join(', ')}: ${ok ? 'no problems' : 'problems found; see waypost validate'}`
 }
 
 /** Where to go on with a part: its file begins with what has to be done. */

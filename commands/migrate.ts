@@ -3,7 +3,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Migrate extends WaypostCommand {
   static override description =
-    "Bring up Waypost's own tables, then every connection that has a folder in migrations/, and write its tables.ts."
+    "Apply migrations and write tables.ts\nApplies Waypost's own migrations first, then those of each connection with a folder in migrations/."
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dry-run',
@@ -12,11 +12,11 @@ export default class Migrate extends WaypostCommand {
   static override enableJsonFlag = true
   static override flags = {
     connection: Flags.string({
-      description: "Only this connection, beside Waypost's own tables",
+      description: "Only this connection, in addition to Waypost's own tables",
       env: 'WAYPOST_CONNECTION',
     }),
-    to: migrationFlags.to({ description: 'The last migration to apply, by its name' }),
-    'dry-run': Flags.boolean({ description: 'Say what would run, and change nothing' }),
+    to: migrationFlags.to({ description: 'Name of the last migration to apply' }),
+    'dry-run': Flags.boolean({ description: 'Show what would run without changing anything' }),
   }
 
   async run(): Promise<unknown> {
@@ -38,7 +38,7 @@ export default class Migrate extends WaypostCommand {
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     for (const file of report.written) this.print(`  Wrote      ${file}`)
-    if (report.applied.length === 0) this.print('  Nothing to do: every migration has run.')
+    if (report.applied.length === 0) this.print('  Nothing to do: all migrations are applied.')
     return report
   }
 }

@@ -3,15 +3,15 @@ import { readEnvironment } from '../src/kit/index.ts'
 
 export default class OpenApi extends WaypostCommand {
   static override description =
-    'Print the API of this project as OpenAPI 3.1, the same that a server gives at /openapi.json.\n\n' +
-    'No server and no code of the project runs. WAYPOST_BASE_URL says where callers reach the API.'
+    'Print the OpenAPI document of the project\n\nThis is the document that servers provide at /openapi.json. ' +
+    'The command needs no server and runs no project code. WAYPOST_BASE_URL sets the server URL.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --output openapi.json',
     'WAYPOST_BASE_URL=https://api.example.com <%= config.bin %> <%= command.id %> > openapi.json',
   ]
   static override flags = {
-    output: Flags.string({ char: 'o', description: 'File to write instead of printing', helpValue: 'FILE' }),
+    output: Flags.string({ char: 'o', description: 'File to write to instead of printing', helpValue: 'FILE' }),
   }
 
   async run(): Promise<void> {

@@ -2,7 +2,7 @@ import { WaypostCommand, formatTable, plural, printDiagnostics, shortenEnd, shor
 import type { ListedRoute } from '../src/project/index.ts'
 
 export default class Routes extends WaypostCommand {
-  static override description = 'List the methods of the routes: who may call them, and what answers.'
+  static override description = 'List the methods of all routes'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true
 
@@ -19,7 +19,7 @@ export default class Routes extends WaypostCommand {
 
   #show(routes: readonly ListedRoute[]): void {
     if (routes.length === 0) {
-      this.note('There is no route yet. To make one: waypost generate:route GET /hello --public')
+      this.note('No routes yet. Generate one: waypost generate:route GET /hello --public')
       return
     }
     for (const line of format(routes)) this.print(line)

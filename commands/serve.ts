@@ -5,25 +5,31 @@ import { readEnvironment, refreshEnvironment } from '../src/kit/index.ts'
 const lingerMs = 1000
 
 export default class Serve extends WaypostCommand {
-  static override description = `Serve the active release of System; needs no project folder.
+  static override description = `Serve the active release of System
 
-Follows each deployment without dropping a request. A release that does not come up leaves the one before, and is tried
-again by itself. SIGTERM ends it in order; a second one, or Ctrl-C, ends it sooner.`
+Needs no project folder. The server switches to each new release without dropping requests. If a release fails to start, \
+the server keeps serving the previous one and retries.
+
+SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immediately.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'WAYPOST_SYSTEM_URL=postgresql://… <%= config.bin %> <%= command.id %> --port 8080',
     '<%= config.bin %> <%= command.id %> --reuse-port --ops-port 9091    # one of several on this host',
-    '<%= config.bin %> <%= command.id %> --cron                          # the only process of this host',
+    '<%= config.bin %> <%= command.id %> --cron                          # the only process on this host',
   ]
   static override flags = {
-    port: Flags.integer({ description: 'Port to listen on; PORT or 3000 by default, 0 for any', min: 0, max: 65_535 }),
-    'reuse-port': Flags.boolean({ description: 'Share the port with other servers of this host that say so too' }),
-    'ops-port': Flags.integer({
-      description: 'Port for health and metrics without a token, on OPS_HOST (127.0.0.1)',
+    port: Flags.integer({
+      description: 'Port to listen on; default: PORT or 3000, 0 for any free port',
       min: 0,
       max: 65_535,
     }),
-    cron: Flags.boolean({ description: 'Run cronjobs and deliver events too; of several servers one runs each slot' }),
+    'reuse-port': Flags.boolean({ description: 'Share the port with other servers on this host that use this flag' }),
+    'ops-port': Flags.integer({
+      description: 'Port for health and metrics without a token, on OPS_HOST (default: 127.0.0.1)',
+      min: 0,
+      max: 65_535,
+    }),
+    cron: Flags.boolean({ description: 'Also run cronjobs and deliver events; each run happens on one server only' }),
   }
 
   async run(): Promise<void> {

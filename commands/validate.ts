@@ -3,7 +3,7 @@ import { readEnvironment, type Diagnostic } from '../src/kit/index.ts'
 import type { ProjectCounts, TypeReport, ValidationReport } from '../src/project/index.ts'
 
 export default class Validate extends WaypostCommand {
-  static override description = 'Check everything of a project that needs no server. No code of the project runs.'
+  static override description = 'Validate the project\nNeeds no server and runs no project code.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --types --env',
@@ -12,11 +12,11 @@ export default class Validate extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    types: Flags.boolean({ description: "Run the project's TypeScript compiler too" }),
-    env: Flags.boolean({ description: 'Variables that the project names and nobody set are errors' }),
-    strict: Flags.boolean({ description: 'Warnings fail as well' }),
+    types: Flags.boolean({ description: "Also run the project's TypeScript compiler" }),
+    env: Flags.boolean({ description: 'Report variables that are not set as errors' }),
+    strict: Flags.boolean({ description: 'Treat warnings as errors' }),
     format: Flags.string({
-      description: 'For people, or as annotations of GitHub Actions',
+      description: 'Output for people, or GitHub Actions annotations',
       options: ['text', 'github'],
     }),
   }
@@ -24,7 +24,7 @@ export default class Validate extends WaypostCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Validate)
     if (flags.format !== undefined && this.jsonEnabled()) {
-      throw this.wrongUsage('--json and --format are two ways to print the same')
+      throw this.wrongUsage('--json and --format cannot be combined')
     }
     const began = performance.now()
     const folder = process.cwd()
@@ -56,8 +56,8 @@ export default class Validate extends WaypostCommand {
     const checked = describeCounts(counts)
     const seconds = `${(elapsedMs / 1000).toFixed(2)} s`
     if (diagnostics.length > 0) this.note(`${summarise(diagnostics)} (${checked}; ${seconds})`)
-    if (!areTypesOk) this.note(`The types do not fit (${checked}; ${seconds})`)
-    else if (diagnostics.length === 0) this.print(`No problem: ${checked} (${seconds})`)
+    if (!areTypesOk) this.note(`Type errors (${checked}; ${seconds})`)
+    else if (diagnostics.length === 0) this.print(`No problems: ${checked} (${seconds})`)
   }
 }
 

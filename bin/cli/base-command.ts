@@ -17,8 +17,8 @@ const group = 'GLOBAL'
  */
 export abstract class WaypostCommand extends Command {
   static override baseFlags = {
-    verbose: boolean({ description: 'Say more; of an error, show the stack', helpGroup: group }),
-    'no-color': boolean({ description: 'Print without colour', helpGroup: group }),
+    verbose: boolean({ description: 'Print more details, including stacks of errors', helpGroup: group }),
+    'no-color': boolean({ description: 'Disable colors', helpGroup: group }),
   }
 
   readonly #signals = new Signals()

@@ -26,8 +26,8 @@ function unknownFlag(flag: string, thrown: UsageError, command: string): Waypost
 function describeArguments({ args }: UsageError): string | undefined {
   const first = args?.[0]
   if (first === undefined) return undefined
-  if (typeof first === 'string') return `There is no place for the argument "${first}"`
-  return `The argument ${first.name.toUpperCase()} is missing`
+  if (typeof first === 'string') return `Unexpected argument "${first}"`
+  return `Missing argument ${first.name.toUpperCase()}`
 }
 
 /** oclif's messages spread over lines and end with an advice that the hint gives. */
@@ -36,7 +36,7 @@ function inOneSentence(message: string): string {
     .replace(/\n?See more help with --help$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (\S+)\s+/, '$1: ')
-    .replace(/^\s*Missing required flag (\S+)/gm, 'The flag --$1 is missing')
+    .replace(/^\s*Missing required flag (\S+)/gm, 'Missing flag --$1')
     .split('\n')
     .map((line) => line.trim())
     .join('; ')

@@ -47,10 +47,10 @@ export class DevConsole implements Console {
     say(`  API       ${paint('cyan', url)}`)
     for (const address of news.network) say(`  Network   ${paint('cyan', address)}`)
     if (news.docs !== undefined) say(`  Docs      ${paint('cyan', news.docs)}`)
-    row('Sign in', `${user.name} / ${user.password}`, '(kept in .waypost/dev.json; has every scope)')
+    row('Sign in', `${user.name} / ${user.password}`, '(stored in .waypost/dev.json; has all scopes)')
     row('System', news.target, done.join(', '))
-    if (news.delivers) row('Events', 'delivered here while this runs', '(--no-deliver leaves them to event:execute)')
-    else say(`  Events    left to ${paint('cyan', 'npx waypost event:execute')}`)
+    if (news.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
+    else say(`  Events    not delivered here; run ${paint('cyan', 'npx waypost event:execute')}`)
     if (this.#options.inspector !== undefined) say(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
     const requests = news.suggestions.map((one) => commandOf(one, { url, user: user.name }))
     if (requests.length > 0) say(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
@@ -83,7 +83,7 @@ export class DevConsole implements Console {
   }
 
   strayed(error: unknown): void {
-    line(`${paint('red', 'error')}  outside of every request: is a promise not awaited?`)
+    line(`${paint('red', 'error')}  outside of any request; is an await missing?`)
     say(indent(describeFailure(error)))
   }
 
@@ -100,7 +100,7 @@ export class DevConsole implements Console {
     const done = [
       ...migration.applied.map((one) => `${one.name} applied`),
       ...migration.written.map((file) => `${file} written`),
-      ...(isMended ? ['mended'] : []),
+      ...(isMended ? ['fixed'] : []),
     ]
     const { fresh, left } = this.#problems.take({ diagnostics }, files.length === 0)
     line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(left === undefined ? [] : [left])].join(', ')}`)
@@ -115,7 +115,7 @@ export class DevConsole implements Console {
     }
     const errors = diagnostics.filter((one) => one.severity === 'error').length
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
-    const then = isServing ? 'still serving the last good state' : 'no route is served before it is mended'
+    const then = isServing ? 'still serving the last valid version' : 'no routes are served until it is fixed'
     line(`reload ${listFiles(files)}: ${what}, ${then}${left === undefined ? '' : `, ${left}`}`)
     if (error !== undefined) say(indent(describeFailure(error)))
     this.#list(fresh)

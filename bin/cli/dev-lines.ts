@@ -32,7 +32,7 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }
 
-const cutWords = { failed: 'cut off', left: 'the caller left' }
+const cutWords = { failed: 'response aborted', left: 'client disconnected' }
 
 function tailOf({ user, status, id, reason, cut }: Answered, times: number): string {
   const parts = [

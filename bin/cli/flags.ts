@@ -7,17 +7,19 @@ import { userInfo } from 'node:os'
 
 /** A flag that names the release that has to be the active one. A variable of a pipeline that is empty names none. */
 export const againstFlag = custom({
-  description: 'Only if this release is the active one: the beginning of its id, or none',
+  description: 'Fail unless this release is active: first characters of its id, or none',
   helpValue: '<id>',
   env: 'WAYPOST_AGAINST',
   parse: async (text) => {
     if (/^(?:[0-9a-f]{6,64}|none)$/.test(text)) return text
-    throw new Error(`"${text}" is no release. Write at least 6 characters of its id, or none where nothing is active.`)
+    throw new Error(
+      `"${text}" is not a release id. Write at least its first 6 characters, or none if no release is active.`,
+    )
   },
 })()
 
 /** How many entries a list shows at most. */
-export const limitFlag = integer({ description: 'How many to show at most', default: 500, min: 1, max: 10_000 })
+export const limitFlag = integer({ description: 'Maximum number of entries', default: 500, min: 1, max: 10_000 })
 
 /** A flag that takes names separated by commas. */
 export const listFlag = custom<string[]>({
@@ -31,10 +33,10 @@ export const listFlag = custom<string[]>({
 /** Flags that the commands of the topic `migrate` share. */
 export const migrationFlags = {
   connection: string({
-    description: 'The connection whose migrations are meant, where several have some',
+    description: 'The connection, if several have migrations',
     env: 'WAYPOST_CONNECTION',
   }),
-  yes: boolean({ char: 'y', description: 'Ask nothing' }),
+  yes: boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   /** A migration by its name, as which the name of its file is taken too. */
   to: custom({ parse: async (text) => text.replace(/^.*\//, '').replace(/\.ts$/, '') }),
 }
@@ -44,7 +46,7 @@ export const sinceFlag = custom<Since>({
   parse: async (text) => {
     const since = parseSince(text)
     if (since !== undefined) return since
-    throw new Error(`"${text}" is no time. Write how long ago, as in 24h, or 2026-11-20T14:00:00Z.`)
+    throw new Error(`"${text}" is not a valid time. Write how long ago, such as 24h, or 2026-11-20T14:00:00Z.`)
   },
 })
 
@@ -52,7 +54,7 @@ const longestMs = 3_600_000
 
 /** A flag that says how long to wait for servers, in milliseconds. */
 export const waitFlag = custom<number>({
-  description: 'How long to wait until every server serves it; 0 does not wait',
+  description: 'Time to wait until all servers serve it; 0 to not wait',
   default: 30_000,
   defaultHelp: async () => '30s',
   helpValue: '<duration>',
@@ -60,7 +62,7 @@ export const waitFlag = custom<number>({
   parse: async (text) => {
     const ms = text === '0' ? 0 : parseDuration(text)
     if (ms !== undefined && ms <= longestMs) return ms
-    throw new Error(`"${text}" is no time to wait. Write 30s or 2m, at most 1h; 0 does not wait.`)
+    throw new Error(`"${text}" is not a valid time. Write 30s or 2m, at most 1h, or 0 to not wait.`)
   },
 })()
 
@@ -75,7 +77,7 @@ export const subscriptionChoice = {
   args: { id: Args.string({ description: 'Id of one subscription' }) },
   flags: {
     user: Flags.string({ description: 'All subscriptions of this user, by name or id' }),
-    client: Flags.string({ description: 'All subscriptions that this client made, by id or name' }),
+    client: Flags.string({ description: 'All subscriptions created by this client, by id or name' }),
   },
 }
 

@@ -3,9 +3,9 @@ import type { Config } from '@oclif/core/config'
 import { hasColour } from './format.ts'
 
 const start = [
-  ['waypost init todo', 'a new project that runs at once'],
+  ['waypost init todo', 'create a project'],
   ['waypost dev', 'serve it and reload on every save'],
-  ['waypost deploy', 'make it what the servers serve'],
+  ['waypost deploy', 'deploy it to the servers'],
 ] as const
 
 /** Help that leads with examples. */

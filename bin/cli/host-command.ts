@@ -29,13 +29,13 @@ export abstract class HostCommand extends WaypostCommand {
   /** Names scopes that were given although nothing needs them, which are often misspelt. */
   protected noteIdleScopes(scopes: readonly string[]): void {
     if (scopes.length === 0) return
-    this.note(`  Unused     nothing of the active release needs ${scopes.join(', ')}: waypost scope:list`)
+    this.note(`  Unused     the active release does not use ${scopes.join(', ')}: waypost scope:list`)
   }
 
   /** Asks unless somebody is sure; without a terminal it has to be said by --yes. */
   protected async confirmChange(question: string, { isSure }: { isSure: boolean }): Promise<boolean> {
     if (isSure) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal this needs --yes')
+    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
     if (await confirm(`  ${question}`)) return true
     this.note('  Nothing was changed.')
     process.exitCode = 1
@@ -54,10 +54,10 @@ export abstract class RevertCommand extends WaypostCommand {
   /** Asks whether a plan that loses data shall be carried out; without a terminal it has to be said by --yes. */
   protected async confirmRevert(plan: RevertPlan, { isSure, question }: { isSure: boolean; question: string }) {
     if (plan.revert.length === 0 || isSure) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal this needs --yes')
-    for (const name of plan.revert) this.note(`  Takes back  ${name}`)
+    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
+    for (const name of plan.revert) this.note(`  Reverts     ${name}`)
     for (const name of plan.apply) this.note(`  Applies     ${name}`)
-    return confirm(`  What is in their tables is lost. ${question}`)
+    return confirm(`  The data in their tables will be lost. ${question}`)
   }
 
   /** Prints what was done, and what else to say where there was nothing. @returns it, for --json */
@@ -67,7 +67,7 @@ export abstract class RevertCommand extends WaypostCommand {
       process.exitCode = 1
       return { revert: [], apply: [], written: [] }
     }
-    for (const name of report.revert) this.print(`  Took back   ${name}`)
+    for (const name of report.revert) this.print(`  Reverted    ${name}`)
     for (const name of report.apply) this.print(`  Applied     ${name}`)
     for (const file of report.written) this.print(`  Wrote       ${file}`)
     if (report.revert.length === 0) this.print(`  ${nothing}`)

@@ -37,6 +37,6 @@ export async function openInspector(port: number): Promise<OpenInspector> {
     throw errors.WP_CLI_INSPECT({ port, reason: messageOf(cause) }, { cause })
   }
   const url = inspector.url()
-  if (url === undefined) throw errors.WP_CLI_INSPECT({ port, reason: 'something listens there already' })
+  if (url === undefined) throw errors.WP_CLI_INSPECT({ port, reason: 'the port is already in use' })
   return { url, close: () => inspector.close() }
 }

@@ -20,7 +20,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], stream: Nod
   const shown = diagnostics.slice(0, mostShown)
   stream.write(`${formatDiagnostics(shown, { colour: hasColour(stream), width }).trimEnd()}\n\n`)
   const rest = diagnostics.length - shown.length
-  if (rest > 0) stream.write(`And ${rest} more: waypost validate --json lists all of them.\n\n`)
+  if (rest > 0) stream.write(`And ${rest} more. List all problems with waypost validate --json.\n\n`)
 }
 
 /** Columns to print in: those of the terminal, 120 at most; 100 where there is none. */

@@ -23,7 +23,7 @@ const hardBlank = '\u00A0'
 /** What came of a release on the servers, and what to do where one does not serve it. */
 export function formatServing(served: Served, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
-  if (servers.length === 0) return [`${head}no server runs yet; waypost serve starts one`]
+  if (servers.length === 0) return [`${head}no server is running; start one with waypost serve`]
   const told = Map.groupBy(servers, (server) => (server.state === 'serving' ? server : describe(server, served)))
   const lines = fill(
     [...told.values()].map((same) => `${namesOf(same)} ${describe(same[0]!, served)}`),
@@ -52,8 +52,8 @@ function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
 
 function describe({ state, ms, error }: ServerOutcome, { waitMs }: Served): string {
   if (state === 'serving') return `${(ms / 1000).toFixed(1)} s`
-  if (state === 'late') return `not ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
-  return `failed: ${toPrintable(error ?? 'it does not say why')}`
+  if (state === 'late') return `not ready ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
+  return `failed: ${toPrintable(error ?? 'unknown cause')}`
 }
 
 function namesOf(servers: readonly ServerOutcome[]): string {
@@ -69,11 +69,12 @@ function nextSteps(
     const on = behind.filter((server) => servers.includes(server.name)).map((server) => toPrintable(server.name))
     return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
   })
-  const first = missing.length === 0 ? 'It is tried again by itself' : `${missing.join(', ')}, it tries again by itself`
+  const first =
+    missing.length === 0 ? 'Servers retry automatically' : `${missing.join(', ')}; servers retry automatically`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
   const command = ['waypost release:rollback', shortId(before), ...targetFlags].join(' ')
   // A command that is copied stays on one line.
   const kept = command.replaceAll(' ', hardBlank)
-  const text = wrap(`${first}; or: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
+  const text = wrap(`${first}. To roll back: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
   return [`  ${text.replace(command, paint('cyan', command, stream))}`]
 }

@@ -2,27 +2,27 @@ import { Args, Flags, WaypostCommand, listFlag, paint } from '../../bin/cli/inde
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class ClientAdd extends WaypostCommand {
-  static override description = 'Add an OAuth2 client. Its secret is printed this once.'
+  static override description = 'Add an OAuth2 client and print its secret once'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo',
     '<%= config.bin %> <%= command.id %> site --user ann --redirect-uri https://site.example.com/callback --json',
     '<%= config.bin %> <%= command.id %> app --user ann --public --redirect-uri http://127.0.0.1/callback',
   ]
   static override enableJsonFlag = true
-  static override args = { name: Args.string({ description: 'What to call it', required: true }) }
+  static override args = { name: Args.string({ description: 'Name of the client', required: true }) }
   static override flags = {
-    user: Flags.string({ description: 'Owner, as whom client_credentials acts', required: true }),
-    scopes: listFlag({ description: "Scopes, separated by commas; all of the owner's by default" }),
+    user: Flags.string({ description: 'Owner; the client acts as this user with client_credentials', required: true }),
+    scopes: listFlag({ description: 'Scopes, separated by commas; by default all scopes of the owner' }),
     grants: listFlag({
       description:
-        'Grants, separated by commas: client_credentials, authorization_code, refresh_token, password; by default ' +
-        'authorization_code,refresh_token with --redirect-uri or --public, else client_credentials,refresh_token',
+        'Grants, separated by commas: client_credentials, authorization_code, refresh_token, password. Default: ' +
+        'authorization_code,refresh_token with --redirect-uri or --public, otherwise client_credentials,refresh_token',
     }),
     'redirect-uri': Flags.string({
-      description: 'Where authorization_code may lead, exactly; may be given again',
+      description: 'Redirect URI for authorization_code, compared exactly; can be repeated',
       multiple: true,
     }),
-    public: Flags.boolean({ description: 'Has no secret' }),
+    public: Flags.boolean({ description: 'Create a public client, which has no secret' }),
   }
 
   async run(): Promise<unknown> {
@@ -43,7 +43,7 @@ export default class ClientAdd extends WaypostCommand {
       })
       this.print(`  Client     ${paint('cyan', client.client_id)}`)
       if (client.client_secret !== undefined)
-        this.print(`  Secret     ${paint('cyan', client.client_secret)}   (shown this once)`)
+        this.print(`  Secret     ${paint('cyan', client.client_secret)}   (shown only once)`)
       this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
       this.print(`  Grants     ${client.grants.join(', ')}`)
       return client

@@ -1,7 +1,7 @@
 import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class ClientDisable extends HostCommand {
-  static override description = 'Disable a client: its tokens are refused within a second, and its subscriptions end.'
+  static override description = 'Disable a client and end its subscriptions\nIts tokens are refused within one second.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa --enable',
@@ -9,7 +9,9 @@ export default class ClientDisable extends HostCommand {
   static override enableJsonFlag = true
   static override args = { client: Args.string({ description: 'Id or name of the client', required: true }) }
   static override flags = {
-    enable: Flags.boolean({ description: 'Enable it again; earlier tokens stay revoked, and subscriptions disabled' }),
+    enable: Flags.boolean({
+      description: 'Enable the client again, without restoring its tokens and subscriptions',
+    }),
   }
 
   async run(): Promise<unknown> {

@@ -2,14 +2,14 @@ import { Flags, HostCommand, limitFlag, shortenEnd } from '../../bin/cli/index.t
 import type { ListedClient } from '../../src/operate/index.ts'
 
 export default class ClientList extends HostCommand {
-  static override description = 'List the OAuth2 clients: whose they are, and what they may do.'
+  static override description = 'List the OAuth2 clients'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --user ann',
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override enableJsonFlag = true
-  static override flags = { user: Flags.string({ description: 'Only those of this user' }), limit: limitFlag }
+  static override flags = { user: Flags.string({ description: 'Only clients of this user' }), limit: limitFlag }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(ClientList)
@@ -18,14 +18,14 @@ export default class ClientList extends HostCommand {
     return this.withHost(openHost, async (host) => {
       const clients = await listHostClients(host, flags)
       this.#show(clients)
-      if (clients.length === flags.limit) this.note(`\nThese are the first ${flags.limit}; --limit shows more.`)
+      if (clients.length === flags.limit) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return { clients: clients.map(toJson) }
     })
   }
 
   #show(clients: readonly ListedClient[]): void {
     if (clients.length === 0) {
-      this.note('It has no client. To add one: waypost client:add NAME --user NAME')
+      this.note('No clients. Add one: waypost client:add NAME --user NAME')
       return
     }
     const cells = (of: (client: ListedClient) => string) => clients.map(of)

@@ -2,7 +2,7 @@ import { Args, HostCommand, paint } from '../../bin/cli/index.ts'
 
 export default class ClientSecret extends HostCommand {
   static override description =
-    'Give a client another secret, printed this once. The one before stops at once; tokens that it has go on.'
+    'Generate a new client secret and print it once\nThe old secret stops working immediately; existing tokens stay valid.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa --json',
@@ -18,8 +18,8 @@ export default class ClientSecret extends HostCommand {
       this.noteTarget(host)
       const { client_id, client_secret, name } = await renewHostClientSecret(host, args.client)
       this.print(`  Client     ${client_id}   ${name}`)
-      this.print(`  Secret     ${paint('cyan', client_secret)}   (shown this once)`)
-      this.note(`  If the one before was stolen: waypost token:revoke --client ${client_id}`)
+      this.print(`  Secret     ${paint('cyan', client_secret)}   (shown only once)`)
+      this.note(`  If the old secret was stolen: waypost token:revoke --client ${client_id}`)
       return { client_id, client_secret }
     })
   }

@@ -3,7 +3,7 @@ import { isWaypostError, messageOf, readEnvironment } from '../../src/kit/index.
 import type { CronExecution, CronjobReport } from '../../src/jobs/index.ts'
 
 export default class CronExecute extends WaypostCommand {
-  static override description = 'Run every cronjob that is due, once. Without a terminal it prints failures only.'
+  static override description = 'Run all due cronjobs once\nWithout a terminal, only failures are printed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> tidy',
@@ -11,7 +11,7 @@ export default class CronExecute extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override args = {
-    name: Args.string({ description: 'Run this one now, due or not' }),
+    name: Args.string({ description: 'Run this cronjob now, even if it is not due' }),
   }
 
   async run(): Promise<unknown> {
@@ -37,7 +37,7 @@ export default class CronExecute extends WaypostCommand {
 
   #show({ reports, next }: CronExecution, seconds: number): void {
     if (reports.length === 0) {
-      this.print(`  Nothing is due.${next === undefined ? '' : ` The next is ${next.name}, ${describeTime(next.at)}.`}`)
+      this.print(`  Nothing is due.${next === undefined ? '' : ` Next: ${next.name}, ${describeTime(next.at)}.`}`)
       return
     }
     const failed = reports.filter(({ outcome }) => outcome === 'failed').length

@@ -14,8 +14,7 @@ import type { FoundDelivery, ListedDelivery } from '../../src/operate/index.ts'
 const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
 export default class EventDeliveries extends HostCommand {
-  static override description =
-    'List deliveries, the newest first: to whom, how the last attempt went, what is next. Or one, with what was answered.'
+  static override description = 'List deliveries, or show one with its attempts'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --state dead --since 24h',
@@ -23,12 +22,16 @@ export default class EventDeliveries extends HostCommand {
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
   ]
   static override enableJsonFlag = true
-  static override args = { delivery: Args.string({ description: 'Id of one, to see its attempts and their answers' }) }
+  static override args = {
+    delivery: Args.string({ description: 'Id of a delivery to show with its attempts and responses' }),
+  }
   static override flags = {
-    event: Flags.string({ description: 'Only those of this event' }),
-    subscription: Flags.string({ description: 'Only those to this subscription, by its id' }),
-    state: Flags.option({ options: states, description: 'Only those in this state' })(),
-    since: sinceFlag({ description: 'Only what was dispatched since: how long ago, as in 24h, or an ISO time' }),
+    event: Flags.string({ description: 'Only deliveries of this event' }),
+    subscription: Flags.string({ description: 'Only deliveries to this subscription, by id' }),
+    state: Flags.option({ options: states, description: 'Only deliveries in this state' })(),
+    since: sinceFlag({
+      description: 'Only deliveries dispatched since this time: how long ago, such as 24h, or an ISO time',
+    }),
     limit: limitFlag,
   }
 
@@ -41,7 +44,7 @@ export default class EventDeliveries extends HostCommand {
     return this.withHost(openHost, async (host) => {
       const deliveries = await listHostDeliveries(host, flags)
       this.#show(deliveries, await loadDatabaseTime(host.system))
-      if (deliveries.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      if (deliveries.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { deliveries: deliveries.map(toJson) }
     })
   }
@@ -74,7 +77,7 @@ export default class EventDeliveries extends HostCommand {
 
   #show(deliveries: readonly ListedDelivery[], now: number): void {
     if (deliveries.length === 0) {
-      this.note('There is no such delivery. waypost event:list shows the events and who subscribes.')
+      this.note('No deliveries found. List the events and their subscriptions with waypost event:list.')
       return
     }
     const cells = (of: (delivery: ListedDelivery) => string) => deliveries.map(of)

@@ -9,7 +9,7 @@ const longestTimerMs = 2 ** 31 - 1
 
 export default class EventExecute extends WaypostCommand {
   static override description =
-    'Deliver every event that is due. Run it from cron each minute; without a terminal it prints dead deliveries only.'
+    'Deliver all due events\nRun it from cron every minute. Without a terminal, only dead deliveries are printed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --watch --time-limit 55s',
@@ -17,15 +17,16 @@ export default class EventExecute extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    watch: Flags.boolean({ description: 'Go on when nothing is due, until the time limit or a signal' }),
+    watch: Flags.boolean({ description: 'Keep running when nothing is due, until the time limit or a signal' }),
     'time-limit': Flags.string({
-      description: 'Start no delivery after this time, for example 55s',
+      description: 'Start no more deliveries after this time, for example 55s',
       parse: async (text) => {
-        if (parseDuration(text) === undefined) throw new Error(`"${text}" is no duration. Write it as 55s, 10m or 1h.`)
+        if (parseDuration(text) === undefined)
+          throw new Error(`"${text}" is not a valid duration. Write it as 55s, 10m or 1h.`)
         return text
       },
     }),
-    concurrency: Flags.integer({ description: 'Deliveries at once at most', min: 1, max: 10_000 }),
+    concurrency: Flags.integer({ description: 'Maximum number of concurrent deliveries', min: 1, max: 10_000 }),
   }
 
   async run(): Promise<unknown> {
@@ -52,7 +53,7 @@ export default class EventExecute extends WaypostCommand {
           if (process.stdout.isTTY && !flags.watch) keep(failures, attempt)
           else if (process.stdout.isTTY || attempt.outcome === 'dead') progress.above(() => this.#showFailure(attempt))
         },
-        onError: (error) => progress.above(() => this.note(`${messageOf(error)}. It is tried again.`)),
+        onError: (error) => progress.above(() => this.note(`${messageOf(error)}. Trying again.`)),
       })
       progress.end()
       if (process.stdout.isTTY) this.#show(execution, { failures, took: secondsSince(began), isWatch: flags.watch })
@@ -90,7 +91,7 @@ export default class EventExecute extends WaypostCommand {
       for (const failure of failures.filter((one) => one.outcome === outcome)) this.#showFailure(failure)
     }
     const more = isWatch ? 0 : retrying + dead - failures.length
-    if (more > 0) this.print(`  and ${more} more: waypost event:deliveries lists them`)
+    if (more > 0) this.print(`  and ${more} more; list them with waypost event:deliveries`)
   }
 }
 
@@ -109,7 +110,7 @@ function keep(failures: AttemptReport[], attempt: AttemptReport): void {
 function describeWaiting(count: number, nextDueAt: number | null): string {
   if (count === 0) return ''
   const next = nextDueAt !== null && nextDueAt > Date.now() ? `, the next at ${formatClock(nextDueAt)}` : ''
-  return ` ${count} wait${count === 1 ? 's' : ''}${next}.`
+  return ` ${count} waiting${next}.`
 }
 
 function describeCounts({ attempted, delivered, retrying, dead }: Counts): string {

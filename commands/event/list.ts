@@ -2,7 +2,7 @@ import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
 import type { ListedEvent } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
-  static override description = 'List the events of the active release: who subscribes, what waits, what is dead.'
+  static override description = 'List the events of the active release'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true
 
@@ -19,7 +19,7 @@ export default class EventList extends HostCommand {
 
   #show(events: readonly ListedEvent[]): void {
     if (events.length === 0) {
-      this.note('The active release has no event: name one under event: in waypost.yml.')
+      this.note('The active release has no events. Declare them under "event:" in waypost.yml.')
       return
     }
     const cells = (of: (event: ListedEvent) => string) => events.map(of)
@@ -34,7 +34,7 @@ export default class EventList extends HostCommand {
     ])
     const left = events.filter((event) => !event.isReleased && event.messages + event.pending > 0)
     const names = left.map(({ name }) => name).join(', ')
-    if (left.length > 0) this.note(`\nNothing is delivered of ${names}: the active release does not name it.`)
+    if (left.length > 0) this.note(`\nNot delivered: ${names} (not in the active release).`)
   }
 }
 

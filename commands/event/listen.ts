@@ -6,7 +6,7 @@ const margin = ' '.repeat(10)
 
 export default class EventListen extends HostCommand {
   static override description =
-    'Subscribe this terminal to an event and print each delivery: in development, until Ctrl+C ends it.'
+    'Print the deliveries of an event in this terminal\nFor development only. Press Ctrl+C to stop.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> todo_created',
     '<%= config.bin %> <%= command.id %> todo_created --answer 503',
@@ -14,14 +14,14 @@ export default class EventListen extends HostCommand {
   ]
   static override args = { name: Args.string({ description: 'Name of the event', required: true }) }
   static override flags = {
-    user: Flags.string({ description: 'As whom; the first user of dev by default' }),
+    user: Flags.string({ description: 'User who subscribes; default: the first user of dev' }),
     port: Flags.integer({
-      description: 'Port to listen on; any that is free by default',
+      description: 'Port to listen on; default: any free port',
       default: 0,
       min: 0,
       max: 65_535,
     }),
-    answer: Flags.integer({ description: 'HTTP status to answer with', default: 204, min: 200, max: 599 }),
+    answer: Flags.integer({ description: 'HTTP status to respond with', default: 204, min: 200, max: 599 }),
     json: Flags.boolean({ description: 'Print each delivery as one line of JSON' }),
   }
 
@@ -46,7 +46,7 @@ export default class EventListen extends HostCommand {
 
   #begin(event: string, { endpoint, user }: Listening): void {
     this.note(`  Listening  ${endpoint}`)
-    this.note(`  Hears      ${event}, as ${user}, until Ctrl+C. It is delivered by waypost dev or event:execute.\n`)
+    this.note(`  Event      ${event}, as ${user}; delivered by waypost dev or event:execute. Ctrl+C stops.\n`)
   }
 
   #show({ id, event, body, problem }: HeardDelivery): void {

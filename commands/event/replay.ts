@@ -4,7 +4,7 @@ import type { ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
-    'Send a delivery that is over anew, or all that are dead since a time: under the same id, with four attempts.'
+    'Redeliver a finished delivery, or all dead deliveries\nA replayed delivery keeps its id and gets four new attempts.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --dead --since 24h',
@@ -13,15 +13,23 @@ export default class EventReplay extends HostCommand {
   static override enableJsonFlag = true
   static override args = { delivery: Args.string({ description: 'Id of a delivery' }) }
   static override flags = {
-    dead: Flags.boolean({ description: 'All that are dead, with --since' }),
+    dead: Flags.boolean({ description: 'Replay all dead deliveries since the time in --since' }),
     since: sinceFlag({
-      description: 'What died since: how long ago, as in 24h, or an ISO time',
+      description: 'Only deliveries dead since this time: how long ago, such as 24h, or an ISO time',
       dependsOn: ['dead'],
     }),
-    event: Flags.string({ description: 'Of those only this event', dependsOn: ['dead'] }),
-    subscription: Flags.string({ description: 'Of those only to this subscription, by its id', dependsOn: ['dead'] }),
-    limit: Flags.integer({ description: 'Of those how many at most', default: 10_000, min: 1, max: 1_000_000 }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    event: Flags.string({ description: 'With --dead: only deliveries of this event', dependsOn: ['dead'] }),
+    subscription: Flags.string({
+      description: 'With --dead: only deliveries to this subscription, by id',
+      dependsOn: ['dead'],
+    }),
+    limit: Flags.integer({
+      description: 'With --dead: maximum number of deliveries',
+      default: 10_000,
+      min: 1,
+      max: 1_000_000,
+    }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 
   async run(): Promise<unknown> {
@@ -30,9 +38,9 @@ export default class EventReplay extends HostCommand {
     const { since } = flags
     if (delivery !== undefined && !flags.dead) return this.#withTarget((host) => this.#replayOne(host, delivery))
     if (delivery !== undefined || !flags.dead) {
-      throw this.wrongUsage('Either DELIVERY or --dead --since TIME says what to replay')
+      throw this.wrongUsage('Specify either DELIVERY or --dead --since TIME')
     }
-    if (since === undefined) throw this.wrongUsage('--dead needs --since, for example --since 24h')
+    if (since === undefined) throw this.wrongUsage('--dead requires --since, for example --since 24h')
     return this.#withTarget((host) => this.#replayDead(host, { ...flags, since }))
   }
 
@@ -47,7 +55,7 @@ export default class EventReplay extends HostCommand {
   async #replayOne({ system }: Host, delivery: string): Promise<unknown> {
     const { replayDelivery } = await import('../../src/operate/index.ts')
     await replayDelivery(system, { delivery })
-    this.print(`  Replayed   ${delivery}: it is due now`)
+    this.print(`  Replayed   ${delivery}, due now`)
     return { replayed: 1, more: false }
   }
 
@@ -60,9 +68,9 @@ export default class EventReplay extends HostCommand {
     }
     const done = await replayHostDead(host, { since, event, subscription, limit, confirm })
     if (done === undefined) return { replayed: 0, more: true }
-    if (done.replayed === 0) this.print('  Nothing that is dead since then can be replayed.')
+    if (done.replayed === 0) this.print('  No dead delivery since then can be replayed.')
     else this.print(`  Replayed   ${plural(done.replayed, 'delivery')}, due now`)
-    if (done.more) this.note('  There are more: run this again.')
+    if (done.more) this.note('  There are more. Run the command again.')
     return done
   }
 }

@@ -1,7 +1,7 @@
 import { Args, Flags, WaypostCommand, printDiagnostics, wrap } from '../../bin/cli/index.ts'
 
 export default class GenerateAction extends WaypostCommand {
-  static override description = 'Write the class of an action that a route or a cronjob names, or of the given route.'
+  static override description = 'Generate the class of an action'
   static override examples = [
     '<%= config.bin %> <%= command.id %> src/todo/insert.ts',
     '<%= config.bin %> <%= command.id %> src/tidy.ts',
@@ -9,13 +9,13 @@ export default class GenerateAction extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override args = {
-    file: Args.string({ description: 'File of the class, for example src/todo/insert.ts', required: true }),
+    file: Args.string({ description: 'File to write, for example src/todo/insert.ts', required: true }),
   }
   static override flags = {
     route: Flags.string({
-      description: "Route of the action: 'METHOD /path'; the one that names the file by default",
+      description: "Route of the action: 'METHOD /path'; default: the route that uses the file",
     }),
-    'dry-run': Flags.boolean({ description: 'Say what would be written, and write nothing' }),
+    'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }
 
   async run(): Promise<unknown> {
@@ -31,12 +31,14 @@ export default class GenerateAction extends WaypostCommand {
     })
     const { use, route = '', action, answeredAt, servedAt } = generated
     this.print(`${isDryRun ? '  Would write' : '  Wrote'}  ${action} for ${use}`)
-    if (servedAt !== undefined) this.print(`  dev serves it already: ${route.split(' ')[0]} ${servedAt}`)
+    if (servedAt !== undefined) this.print(`  dev already serves it: ${route.split(' ')[0]} ${servedAt}`)
     if (answeredAt !== undefined) {
-      const next = `${route} has another action: to use this one, write action: ${action} at ${answeredAt}.`
+      const next = `${route} has another action. To use this one, write action: ${action} at ${answeredAt}.`
       this.print(`  ${wrap(next, 2)}`)
     } else if (!isDryRun) {
-      this.print(route === '' ? `  ${use} fails until it has code.` : `  ${route} answers 501 until it has code.`)
+      this.print(
+        route === '' ? `  ${use} fails until you implement it.` : `  ${route} returns 501 until you implement it.`,
+      )
     }
     return { ...generated, written: !isDryRun }
   }

@@ -2,9 +2,9 @@ import { Flags, WaypostCommand, printDiagnostics, writeOutput } from '../../bin/
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class GenerateClient extends WaypostCommand {
-  static override description = `Print a typed TypeScript client of this project's API: one file, a function for each operation.
+  static override description = `Generate a typed TypeScript client for the API
 
-Who uses it installs the package @oazapfts/runtime, and then writes:
+The client is one file with a function for each operation. It needs the package @oazapfts/runtime:
 
   import { defaults, postTodo } from './api.ts'
 
@@ -14,14 +14,14 @@ Who uses it installs the package @oazapfts/runtime, and then writes:
   const created = await postTodo({ title: 'Buy milk', content: 'Two bottles' })
   if (created.status === 201) console.log(created.data.id)
 
-A status tells the type of its data; errors are problems (RFC 9457). WAYPOST_BASE_URL, where it is set, is the default of
-defaults.baseUrl.`
+The status determines the type of the data; errors are problem details (RFC 9457). If WAYPOST_BASE_URL is set, it is the \
+default of defaults.baseUrl.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --output ../web/src/api.ts',
     '<%= config.bin %> <%= command.id %> > api.ts',
   ]
   static override flags = {
-    output: Flags.string({ char: 'o', description: 'File to write instead of printing', helpValue: 'FILE' }),
+    output: Flags.string({ char: 'o', description: 'File to write to instead of printing', helpValue: 'FILE' }),
   }
 
   async run(): Promise<void> {
@@ -34,6 +34,7 @@ defaults.baseUrl.`
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     const written = await writeOutput(source, flags.output)
-    if (written) this.note(`  Wrote  ${flags.output}\n  Next   npm install @oazapfts/runtime, where it is used`)
+    if (written)
+      this.note(`  Wrote  ${flags.output}\n  Next   npm install @oazapfts/runtime, in the project that uses it`)
   }
 }

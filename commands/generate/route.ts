@@ -5,7 +5,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export default class GenerateRoute extends WaypostCommand {
   static override description =
-    'Write a method of a route: its YAML, its schemas, its class, and the line in waypost.yml. All of it or nothing.'
+    'Generate a method of a route\nWrites its YAML, schemas and class, and adds it to waypost.yml.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> POST /order --scopes order',
     '<%= config.bin %> <%= command.id %> GET /order/:order_id --public',
@@ -14,20 +14,26 @@ export default class GenerateRoute extends WaypostCommand {
   static override enableJsonFlag = true
   static override args = {
     method: Args.string({ description: 'GET, POST, PUT, PATCH or DELETE', required: true }),
-    path: Args.string({ description: 'Path; parameters begin with a colon: /order/:order_id', required: true }),
+    path: Args.string({
+      description: 'Path; parameters begin with a colon, for example /order/:order_id',
+      required: true,
+    }),
   }
   static override flags = {
-    scopes: listFlag({ description: 'A token needs one of these, separated by commas; "" for any valid token' }),
-    public: Flags.boolean({ description: 'Answer without a token' }),
-    'dry-run': Flags.boolean({ description: 'Say what would be written, and write nothing' }),
+    scopes: listFlag({
+      description: 'Scopes, separated by commas; a token needs one of them. "" allows any valid token',
+    }),
+    public: Flags.boolean({ description: 'Allow calls without a token' }),
+    'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(GenerateRoute)
     const method = methods.find((one) => one === args.method.toUpperCase())
-    if (method === undefined) throw this.wrongUsage(`"${args.method}" is no method: it is one of ${methods.join(', ')}`)
+    if (method === undefined)
+      throw this.wrongUsage(`"${args.method}" is not a valid method. Use one of ${methods.join(', ')}`)
     if (flags.public && (flags.scopes ?? []).length > 0)
-      throw this.wrongUsage('--public and --scopes exclude each other: a public method needs no token')
+      throw this.wrongUsage('--public and --scopes cannot be combined: a public method needs no token')
     const { generateRoute } = await import('../../src/project/index.ts')
     const isDryRun = flags['dry-run']
     const generated = await generateRoute({
@@ -50,8 +56,8 @@ export default class GenerateRoute extends WaypostCommand {
     const [wrote, put] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
     this.print(wrote + wrap([...files, ...describeSchemas(schemas)].join(', '), wrote.length))
     for (const { name, file, line } of others) this.print(`${put}${name} to ${file}:${line}`)
-    if (servedAt !== undefined) this.print(`  dev serves it already: ${route.split(' ')[0]} ${servedAt}`)
-    if (!isDryRun) this.print(`  ${wrap(`${route} answers 501 until ${action} has code.`, 2)}`)
+    if (servedAt !== undefined) this.print(`  dev already serves it: ${route.split(' ')[0]} ${servedAt}`)
+    if (!isDryRun) this.print(`  ${wrap(`${route} returns 501 until you implement ${action}.`, 2)}`)
   }
 }
 

@@ -3,16 +3,16 @@ import { readEnvironment, variable } from '../../src/kit/index.ts'
 import type { IssuerChange as Change } from '../../src/operate/index.ts'
 
 export default class IssuerChange extends HostCommand {
-  static override summary = 'Change the address that tokens are issued by: what WAYPOST_BASE_URL has to be.'
+  static override summary = 'Change the issuer of tokens (WAYPOST_BASE_URL)'
   static override description =
-    'Servers that run go on with the address before until they are started again with the new WAYPOST_BASE_URL. From then on every access token that was issued before is refused; clients that have a refresh token get a new one, everybody else logs in again. A server or command with the old WAYPOST_BASE_URL does not start any more.'
+    'Running servers keep the old issuer until they are restarted with the new WAYPOST_BASE_URL. After that, access tokens issued before are refused: clients with a refresh token get a new one, everyone else must log in again. Servers and commands with the old WAYPOST_BASE_URL no longer start.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> https://api.example.com',
     '<%= config.bin %> <%= command.id %> https://api.example.com --yes --json',
   ]
   static override enableJsonFlag = true
-  static override args = { url: Args.string({ description: 'The new address', required: true }) }
-  static override flags = { yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }) }
+  static override args = { url: Args.string({ description: 'The new base URL', required: true }) }
+  static override flags = { yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }) }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(IssuerChange)
@@ -36,15 +36,15 @@ export default class IssuerChange extends HostCommand {
   #explain({ from, to, servers, tokens }: Change): void {
     this.note(`  From       ${from ?? 'none yet'}`)
     this.note(`  To         ${to}`)
-    if (isPlainHttp(to)) this.note('  Mind       http: passwords, tokens and cookies go over the network in clear')
-    this.note(`  Servers    ${servers.join(', ') || 'none runs'}`)
-    this.note(`  Tokens     ${plural(tokens, 'valid access token')}; refused once the servers have started again`)
+    if (isPlainHttp(to)) this.note('  Warning    http: passwords, tokens and cookies are sent unencrypted')
+    this.note(`  Servers    ${servers.join(', ') || 'none running'}`)
+    this.note(`  Tokens     ${plural(tokens, 'valid access token')}; refused after the servers are restarted`)
   }
 
   #advise({ to, servers }: Change): void {
     const given = variable(readEnvironment(process.cwd()), 'WAYPOST_BASE_URL')
     const here = given === undefined || given.replace(/\/+$/, '') === to ? [] : ['here']
-    const places = [...here, ...(servers.length > 0 ? [`on ${servers.join(', ')}, and start again`] : [])]
+    const places = [...here, ...(servers.length > 0 ? [`on ${servers.join(', ')}, then restart`] : [])]
     if (places.length === 0) return
     this.note(`  Next       ${paint('cyan', `WAYPOST_BASE_URL=${to}`, process.stderr)}   ${places.join('; ')}`)
   }

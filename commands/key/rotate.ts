@@ -1,7 +1,7 @@
 import { confirm, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 
 export default class KeyRotate extends HostCommand {
-  static override description = 'Sign access tokens with a new key.'
+  static override description = 'Sign access tokens with a new key'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --withdraw',
@@ -10,9 +10,9 @@ export default class KeyRotate extends HostCommand {
   static override enableJsonFlag = true
   static override flags = {
     withdraw: Flags.boolean({
-      description: 'Delete the old keys at once, for example after a leak: every access token so far is refused',
+      description: 'Delete the old keys immediately, for example after a leak; all existing access tokens are refused',
     }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 
   async run(): Promise<unknown> {
@@ -23,7 +23,7 @@ export default class KeyRotate extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const question = withdraw
-        ? '  Sign with a new key, and refuse every access token so far?'
+        ? '  Sign with a new key and refuse all existing access tokens?'
         : '  Sign with a new key from now on?'
       if (!flags.yes && this.isInteractive() && !(await confirm(question))) {
         this.note('  Nothing was changed.')
@@ -32,9 +32,9 @@ export default class KeyRotate extends HostCommand {
       }
       const { key, retired, removed, withdrawn, tokens } = await rotateHostKey(host, { withdraw })
       this.print(`  Signs      ${paint('cyan', key)}`)
-      for (const id of retired) this.print(`  Retired    ${id}   verifies until its last token has expired`)
+      for (const id of retired) this.print(`  Retired    ${id}   still verifies until its last token expires`)
       for (const id of removed) this.print(`  Removed    ${id}   its last token has expired`)
-      for (const id of withdrawn) this.print(`  Withdrawn  ${id}   verifies nothing`)
+      for (const id of withdrawn) this.print(`  Withdrawn  ${id}   no longer verifies tokens`)
       if (withdraw) this.print(`  Revoked    ${plural(tokens, 'access token')}; refresh tokens stay valid`)
       return { key, retired, removed, withdrawn, revoked: tokens }
     })

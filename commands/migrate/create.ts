@@ -1,7 +1,7 @@
 import { Args, Flags, WaypostCommand, paint, printDiagnostics } from '../../bin/cli/index.ts'
 
 export default class MigrateCreate extends WaypostCommand {
-  static override description = 'Write the file of a new migration, named so that it runs after those that are there.'
+  static override description = 'Create a migration file\nIt runs after all existing migrations.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> create-order',
     '<%= config.bin %> <%= command.id %> add-due-date --connection Orders',
@@ -11,7 +11,7 @@ export default class MigrateCreate extends WaypostCommand {
     name: Args.string({ description: 'What it does, for example create-order', required: true }),
   }
   static override flags = {
-    connection: Flags.string({ description: 'The connection whose tables it changes', default: 'System' }),
+    connection: Flags.string({ description: 'Connection whose tables it changes', default: 'System' }),
   }
 
   async run(): Promise<unknown> {
@@ -25,7 +25,7 @@ export default class MigrateCreate extends WaypostCommand {
     })
     this.print(`  Wrote  ${file}`)
     this.note(
-      `  Next   write up and down; dev applies it when it is saved, else ${paint('cyan', 'npx waypost migrate', process.stderr)}`,
+      `  Next   implement up and down; dev applies it on save, otherwise run ${paint('cyan', 'npx waypost migrate', process.stderr)}`,
     )
     return { file }
   }

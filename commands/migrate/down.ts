@@ -3,7 +3,7 @@ import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateDown extends RevertCommand {
   static override description =
-    'Take back the last migration of a connection, or all behind the one that --to names: its data is lost.'
+    'Revert migrations of a connection\nReverts the last migration, or all migrations after --to. The data in their tables is lost.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --to 20261120-create-order --yes',
@@ -11,7 +11,7 @@ export default class MigrateDown extends RevertCommand {
   static override enableJsonFlag = true
   static override flags = {
     connection: migrationFlags.connection,
-    to: migrationFlags.to({ description: 'The last migration to keep, by its name' }),
+    to: migrationFlags.to({ description: 'Name of the last migration to keep' }),
     yes: migrationFlags.yes,
   }
 
@@ -26,8 +26,8 @@ export default class MigrateDown extends RevertCommand {
       to: flags.to,
       onTarget: (target) => this.note(`  Target      ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
-      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Take back?' }),
+      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Revert?' }),
     })
-    return this.printRevert(report, 'Nothing to take back: no migration has run.')
+    return this.printRevert(report, 'Nothing to revert: no migration is applied.')
   }
 }

@@ -3,7 +3,7 @@ import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateRedo extends RevertCommand {
   static override description =
-    'In development, take migrations back and apply them again: from the first that was edited, else the last one.'
+    'Revert and reapply migrations (development only)\nStarts with the first migration that was edited, or reapplies the last one.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --connection Orders --yes',
@@ -24,8 +24,8 @@ export default class MigrateRedo extends RevertCommand {
       connection: flags.connection,
       onTarget: (target) => this.note(`  Target      ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
-      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Do it again?' }),
+      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Reapply?' }),
     })
-    return this.printRevert(report, 'Nothing to do again: no migration has run.')
+    return this.printRevert(report, 'Nothing to reapply: no migration is applied.')
   }
 }

@@ -6,11 +6,11 @@ const words: Readonly<Record<MigrationState, string>> = {
   applied: 'applied',
   pending: 'pending',
   edited: 'changed after it was applied',
-  unknown: 'applied, and its file is gone',
+  unknown: 'applied, but its file is missing',
 }
 
 export default class MigrateStatus extends WaypostCommand {
-  static override description = 'List the migrations of every connection, and which of them have run.'
+  static override description = 'List the migrations of all connections'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --connection System --json',
@@ -28,7 +28,7 @@ export default class MigrateStatus extends WaypostCommand {
       connection: flags.connection,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    this.note(`  Target  ${status.target ?? '.waypost/system.db, which is not made yet'}\n`)
+    this.note(`  Target  ${status.target ?? '.waypost/system.db (not created yet)'}\n`)
     for (const line of listMigrations(status.migrations)) this.print(`  ${line}`)
     this.#advise(status.migrations)
     return status

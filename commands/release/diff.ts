@@ -1,15 +1,15 @@
 import { Args, HostCommand, describeCounts, formatPlan } from '../../bin/cli/index.ts'
 
 export default class ReleaseDiff extends HostCommand {
-  static override description = 'Show what differs between two releases, as the plan of a deployment does.'
+  static override description = 'Show the differences between two releases'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 4f1c9a2e',
     '<%= config.bin %> <%= command.id %> 4f1c9a2e 9b07d3c5',
   ]
   static override enableJsonFlag = true
   static override args = {
-    from: Args.string({ description: 'A release, by its id or the beginning of it', required: true }),
-    to: Args.string({ description: 'The other one; the active one by default' }),
+    from: Args.string({ description: 'Id of a release; its first characters are enough', required: true }),
+    to: Args.string({ description: 'Id of the other release; default: the active release' }),
   }
 
   async run(): Promise<unknown> {

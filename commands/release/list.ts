@@ -2,15 +2,14 @@ import { Flags, HostCommand, formatSpan, paint, toPrintable, shortenEnd, wrap, s
 import type { ListedRelease, ListedReleases, ListedServer } from '../../src/operate/index.ts'
 
 export default class ReleaseList extends HostCommand {
-  static override description =
-    'List releases, that which was activated last first, and what each server makes of them.'
+  static override description = 'List releases and the servers that serve them'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --limit 100 --json',
   ]
   static override enableJsonFlag = true
   static override flags = {
-    limit: Flags.integer({ description: 'How many releases to show at most', default: 20, min: 1, max: 10_000 }),
+    limit: Flags.integer({ description: 'Maximum number of releases', default: 20, min: 1, max: 10_000 }),
   }
 
   async run(): Promise<unknown> {
@@ -21,11 +20,11 @@ export default class ReleaseList extends HostCommand {
       this.noteTarget(host)
       const listed = await listHostReleases(host, flags)
       const { releases, servers, now } = listed
-      if (releases.length === 0) this.note('Nothing was deployed yet: waypost deploy')
+      if (releases.length === 0) this.note('No releases. Deploy one: waypost deploy')
       else this.#showReleases(listed)
       if (servers.length > 0) this.#showServers(listed)
-      else if (releases.length > 0) this.note('\nNo server runs: waypost serve')
-      if (releases.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      else if (releases.length > 0) this.note('\nNo server is running. Start one: waypost serve')
+      if (releases.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { releases: releases.map(releaseToJson), servers: servers.map((server) => serverToJson(server, now)) }
     })
   }

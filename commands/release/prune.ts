@@ -3,10 +3,10 @@ import { Flags, HostCommand, plural } from '../../bin/cli/index.ts'
 const most = 20
 
 export default class ReleasePrune extends HostCommand {
-  static override summary = 'Delete releases that nobody goes back to, and what only they hold.'
+  static override summary = 'Delete old releases'
   static override description = [
-    'Servers do it by themselves, once an hour: releases that ended longer ago than the setting keep says, but for the 10 newest.',
-    '\nNever the active one and the one before it, nor one that a server serves, brings up or would fall back to.',
+    'Servers do this automatically once an hour: they delete releases older than the setting keep.releases, except for the 10 newest.',
+    '\nThe active release, the one before it, and releases that a server serves, starts or would fall back to are never deleted.',
   ].join('\n')
   static override examples = [
     '<%= config.bin %> <%= command.id %> --dry-run',
@@ -14,9 +14,9 @@ export default class ReleasePrune extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    keep: Flags.integer({ description: 'Keep so many of the newest, whatever their age', min: 0, max: 10_000 }),
-    'dry-run': Flags.boolean({ description: 'Say what would go, and change nothing' }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
+    keep: Flags.integer({ description: 'Number of newest releases to keep, whatever their age', min: 0, max: 10_000 }),
+    'dry-run': Flags.boolean({ description: 'Show what would be deleted without changing anything' }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 
   async run(): Promise<unknown> {
@@ -33,7 +33,7 @@ export default class ReleasePrune extends HostCommand {
       const goes = `${plural(releases.length, 'release')}, ${plural(planned.artifacts, 'artifact')}`
       if (isDry || releases.length === 0) {
         const left = plural(planned.kept, 'release')
-        this.print(releases.length === 0 ? `  Nothing to prune: ${left} kept.` : `  Would go   ${goes}; ${left} kept`)
+        this.print(releases.length === 0 ? `  Nothing to prune: ${left} kept.` : `  To prune   ${goes}; ${left} kept`)
         return { ...planned, pruned: false }
       }
       if (!(await this.confirmChange('Delete them?', { isSure: flags.yes }))) return { ...planned, pruned: false }

@@ -16,10 +16,10 @@ import { readEnvironment } from '../../src/kit/index.ts'
 import type { Rollback, RollbackPlan } from '../../src/project/index.ts'
 
 export default class ReleaseRollback extends WaypostCommand {
-  static override summary = 'Make a release that was active before the active one again.'
+  static override summary = 'Roll back to an earlier release'
   static override description = [
-    'Without an id: the release that was active before the active one was deployed; again: the one before that.',
-    '\nWhat migrations did stays: nothing runs down, and nobody goes back behind a migration that is marked "breaking: true".',
+    'Without an id, rolls back to the release that was active before. Run it again to go back one more release.',
+    '\nMigrations are not reverted. You cannot roll back past a migration that is marked "breaking: true".',
   ].join('\n')
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -27,14 +27,14 @@ export default class ReleaseRollback extends WaypostCommand {
     '<%= config.bin %> <%= command.id %> 4f1c9a2e --yes --url https://api.example.com',
   ]
   static override enableJsonFlag = true
-  static override args = { release: Args.string({ description: 'Its id, or the beginning of it' }) }
+  static override args = { release: Args.string({ description: 'Id of the release; its first characters are enough' }) }
   static override flags = {
     url: Flags.string({
-      description: 'A running server to go back on, instead of the System of WAYPOST_SYSTEM_URL',
+      description: 'URL of a server to roll back, instead of WAYPOST_SYSTEM_URL',
       env: 'WAYPOST_URL',
     }),
-    yes: Flags.boolean({ char: 'y', description: 'Ask nothing' }),
-    message: Flags.string({ char: 'm', description: 'Words for the list of releases', env: 'WAYPOST_MESSAGE' }),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
+    message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: againstFlag,
     wait: waitFlag,
   }
@@ -56,7 +56,7 @@ export default class ReleaseRollback extends WaypostCommand {
       confirm: (plan) => this.#confirm(plan, flags.yes),
       onActivated: ({ id, activated }) =>
         this.print(
-          activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is active already. Nothing to do.`,
+          activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is already active. Nothing to do.`,
         ),
     })
     if (rollback === undefined) {
@@ -72,8 +72,8 @@ export default class ReleaseRollback extends WaypostCommand {
   async #confirm(plan: RollbackPlan, isSure: boolean): Promise<boolean> {
     this.#show(plan)
     if (isSure) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal this needs --yes')
-    return confirm('  Go back to it?')
+    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
+    return confirm('  Roll back?')
   }
 
   #show({ id, active, unknownMigrations, unreachable, ...parts }: RollbackPlan): void {
@@ -81,15 +81,15 @@ export default class ReleaseRollback extends WaypostCommand {
     this.note(`  Back to    ${id.slice(0, 8)}\n`)
     for (const line of formatPlan(parts, process.stderr)) this.note(line)
     if (parts.changes.some(({ kind, change }) => kind === 'migration' && change === 'removed')) {
-      this.note(`  ${wrap('What migrations did stays: nothing runs down.', 2, process.stderr)}`)
+      this.note(`  ${wrap('Migrations are not reverted.', 2, process.stderr)}`)
     }
     for (const name of unknownMigrations) {
-      const text = `${toPrintable(name)} ran, and no release has its code any more: see that ${id.slice(0, 8)} works with it.`
+      const text = `${toPrintable(name)} was applied, but no release has its code any more. Check that ${id.slice(0, 8)} works with it.`
       this.note(`  ${wrap(text, 2, process.stderr)}`)
     }
     if (unreachable.length > 0) {
       const names = unreachable.map(toPrintable).join(', ')
-      this.note(`  ${wrap(`${names} cannot be reached: nobody looked which migrations ran there.`, 2, process.stderr)}`)
+      this.note(`  ${wrap(`${names} cannot be reached; its applied migrations were not checked.`, 2, process.stderr)}`)
     }
     this.note()
   }

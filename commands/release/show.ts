@@ -6,14 +6,14 @@ type Manifest = ShownRelease['manifest']
 const indent = 15
 
 export default class ReleaseShow extends HostCommand {
-  static override description = 'Show what a release holds, and when it was active.'
+  static override description = 'Show the contents and history of a release'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 9b07d3c5',
     '<%= config.bin %> <%= command.id %> 9b07d3c5 --json',
   ]
   static override enableJsonFlag = true
   static override args = {
-    release: Args.string({ description: 'Its id, or the beginning of it', required: true }),
+    release: Args.string({ description: 'Id of the release; its first characters are enough', required: true }),
   }
 
   async run(): Promise<unknown> {

@@ -2,8 +2,7 @@ import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
 import type { ListedScope } from '../../src/operate/index.ts'
 
 export default class ScopeList extends HostCommand {
-  static override description =
-    'List the scopes of the active release and those built in: which routes need them, and who has them.'
+  static override description = 'List scopes, the routes that need them, and their users'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true
 
@@ -31,6 +30,6 @@ export default class ScopeList extends HostCommand {
     const missing = scopes.filter(({ routes, events, users }) => routes + events > 0 && users === 0)
     if (missing.length === 0) return
     const names = missing.map(({ name }) => name)
-    this.note(`\nNobody has ${names.join(', ')}: waypost user:scopes NAME --add ${names.join(',')}`)
+    this.note(`\nNo user has ${names.join(', ')}. To grant it: waypost user:scopes NAME --add ${names.join(',')}`)
   }
 }

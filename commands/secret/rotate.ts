@@ -1,15 +1,15 @@
 import { Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 
 export default class SecretRotate extends HostCommand {
-  static override summary = 'Seal everything in System under a new secret; the old one is refused afterwards.'
+  static override summary = 'Re-encrypt System with a new secret'
   static override description = [
-    'Put the new secret in front of the old one: WAYPOST_SECRET="new,old". Signing keys and the secrets of subscriptions are sealed again in one transaction: interrupted, nothing has changed. Logins, tokens and sessions go on.',
-    '\nWith servers that run, without a gap:',
+    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys and subscription secrets are re-encrypted in one transaction. Logins, tokens and sessions stay valid; the old secret is refused afterwards.',
+    '\nTo rotate without downtime:',
     '  1. WAYPOST_SECRET="old,new" on every server, one after the other',
     '  2. WAYPOST_SECRET="new,old" on every server, one after the other',
     '  3. this command, with WAYPOST_SECRET="new,old"',
     '  4. WAYPOST_SECRET="new" on every server and for every command',
-    '\nIt refuses to run while a living server does not seal under the new one. A folder with its own .waypost/secret gets a new one by itself.',
+    '\nThe command fails while a running server does not use the new secret yet. In a folder with .waypost/secret, it generates the new secret itself.',
   ].join('\n')
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -17,7 +17,7 @@ export default class SecretRotate extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    force: Flags.boolean({ description: 'Run though a living server does not use the new secret yet' }),
+    force: Flags.boolean({ description: 'Run even if a server does not use the new secret yet' }),
   }
 
   async run(): Promise<unknown> {
@@ -28,11 +28,12 @@ export default class SecretRotate extends HostCommand {
       this.noteTarget(host)
       const { from, changed, resealed } = await rotateHostSecret(host, flags)
       const [keys, secrets] = [resealed.waypost_key, resealed.waypost_subscription]
-      if (!changed && keys + secrets === 0) this.print(`  Nothing to do: the first secret of ${from} seals everything.`)
-      else this.print(`  Sealed     ${plural(keys, 'signing key')}, ${plural(secrets, 'subscription')}`)
-      const next = 'WAYPOST_SECRET to the new secret alone, wherever it is set'
-      if (from === 'WAYPOST_SECRET') this.note(`  Next       set ${next}, and start those again that run`)
-      else this.note(`  Wrote      ${paint('cyan', from, process.stderr)}; start waypost dev again if it runs`)
+      if (!changed && keys + secrets === 0)
+        this.print(`  Nothing to do: everything is encrypted with the first secret in ${from}.`)
+      else this.print(`  Encrypted  ${plural(keys, 'signing key')}, ${plural(secrets, 'subscription')}`)
+      const next = 'WAYPOST_SECRET to the new secret only, everywhere'
+      if (from === 'WAYPOST_SECRET') this.note(`  Next       set ${next}, then restart the servers`)
+      else this.note(`  Wrote      ${paint('cyan', from, process.stderr)}; restart waypost dev if it is running`)
       return { from, changed, resealed: keys + secrets }
     })
   }

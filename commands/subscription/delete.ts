@@ -1,7 +1,7 @@
 import { Flags, HostCommand, isChoice, plural, subscriptionChoice } from '../../bin/cli/index.ts'
 
 export default class SubscriptionDelete extends HostCommand {
-  static override description = 'Delete subscriptions and cancel their deliveries.'
+  static override description = 'Delete subscriptions and cancel their deliveries'
   static override examples = [
     '<%= config.bin %> <%= command.id %> sub_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --user ann --client shop --yes',
@@ -16,7 +16,7 @@ export default class SubscriptionDelete extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(SubscriptionDelete)
     const choice = { ...args, user: flags.user, client: flags.client }
-    if (!isChoice(choice)) throw this.wrongUsage('Name a subscription, or --user or --client')
+    if (!isChoice(choice)) throw this.wrongUsage('Specify a subscription, --user or --client')
     const { endHostSubscriptions } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {

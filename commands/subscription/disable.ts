@@ -1,7 +1,7 @@
 import { Flags, HostCommand, isChoice, plural, subscriptionChoice } from '../../bin/cli/index.ts'
 
 export default class SubscriptionDisable extends HostCommand {
-  static override description = 'Disable subscriptions and cancel their deliveries.'
+  static override description = 'Disable subscriptions and cancel their deliveries'
   static override examples = [
     '<%= config.bin %> <%= command.id %> sub_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --client shop',
@@ -11,13 +11,13 @@ export default class SubscriptionDisable extends HostCommand {
   static override args = subscriptionChoice.args
   static override flags = {
     ...subscriptionChoice.flags,
-    enable: Flags.boolean({ description: 'Enable them again, whatever disabled them' }),
+    enable: Flags.boolean({ description: 'Enable the subscriptions again, whatever disabled them' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(SubscriptionDisable)
     const choice = { ...args, user: flags.user, client: flags.client }
-    if (!isChoice(choice)) throw this.wrongUsage('Name a subscription, or --user or --client')
+    if (!isChoice(choice)) throw this.wrongUsage('Specify a subscription, --user or --client')
     const { enableHostSubscriptions, endHostSubscriptions } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {

@@ -4,7 +4,7 @@ import type { ListedSubscription } from '../../src/operate/index.ts'
 const states = ['active', 'paused', 'disabled'] as const
 
 export default class SubscriptionList extends HostCommand {
-  static override description = 'List the subscriptions of all users, newest first.'
+  static override description = 'List the subscriptions of all users'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --event todo_created --user ann',
@@ -14,7 +14,7 @@ export default class SubscriptionList extends HostCommand {
   static override flags = {
     event: Flags.string({ description: 'Only subscriptions to this event' }),
     user: Flags.string({ description: 'Only subscriptions of this user, by name or id' }),
-    client: Flags.string({ description: 'Only subscriptions that this client made, by id or name' }),
+    client: Flags.string({ description: 'Only subscriptions created by this client, by id or name' }),
     state: Flags.option({ options: states, description: 'Only subscriptions in this state' })(),
     limit: limitFlag,
   }
@@ -27,7 +27,8 @@ export default class SubscriptionList extends HostCommand {
       const { state: status, ...filter } = flags
       const subscriptions = await listHostSubscriptions(host, { ...filter, status })
       this.#show(subscriptions)
-      if (subscriptions.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      if (subscriptions.length === flags.limit)
+        this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { subscriptions: subscriptions.map(toJson) }
     })
   }

@@ -1,15 +1,15 @@
 import { Flags, HostCommand, listFlag } from '../../bin/cli/index.ts'
 
 export default class TokenIssue extends HostCommand {
-  static override description = 'Issue an access token for a user and print it.'
+  static override description = 'Issue an access token for a user and print it'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --user ann --scopes todo --expires 1h',
     'curl localhost:3000/todo -H "Authorization: Bearer $(<%= config.bin %> <%= command.id %> --user ann)"',
   ]
   static override enableJsonFlag = true
   static override flags = {
-    user: Flags.string({ description: 'For whom', required: true }),
-    scopes: listFlag({ description: 'Scopes, separated by commas; all of the user by default' }),
+    user: Flags.string({ description: 'User of the token', required: true }),
+    scopes: listFlag({ description: 'Scopes, separated by commas; default: all scopes of the user' }),
     expires: Flags.string({ description: 'Lifetime, for example 1h; at most 365d' }),
   }
 

@@ -2,7 +2,7 @@ import { Flags, HostCommand, formatSpan, limitFlag, shortenEnd } from '../../bin
 import type { ListedToken } from '../../src/operate/index.ts'
 
 export default class TokenList extends HostCommand {
-  static override description = 'List the access tokens that are valid, the newest first.'
+  static override description = 'List the valid access tokens'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --user ann',
@@ -10,8 +10,8 @@ export default class TokenList extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    user: Flags.string({ description: 'Only those of this user' }),
-    client: Flags.string({ description: 'Only those of this client, by its id or name' }),
+    user: Flags.string({ description: 'Only tokens of this user' }),
+    client: Flags.string({ description: 'Only tokens of this client, by id or name' }),
     limit: limitFlag,
   }
 
@@ -22,14 +22,14 @@ export default class TokenList extends HostCommand {
     return this.withHost(openHost, async (host) => {
       const tokens = await listHostTokens(host, flags)
       this.#show(tokens, host.clock.now())
-      if (tokens.length === flags.limit) this.note(`\nThese are the newest ${flags.limit}; --limit shows more.`)
+      if (tokens.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { tokens: tokens.map(toJson) }
     })
   }
 
   #show(tokens: readonly ListedToken[], now: number): void {
     if (tokens.length === 0) {
-      this.note('No token is valid.')
+      this.note('No valid tokens.')
       return
     }
     const cells = (of: (token: ListedToken) => string) => tokens.map(of)

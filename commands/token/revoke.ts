@@ -2,7 +2,7 @@ import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class TokenRevoke extends HostCommand {
   static override description =
-    'Revoke one token, or every token of a user or client. Every server refuses it within a second.'
+    'Revoke a token, or all tokens of a user or client\nAll servers refuse revoked tokens within one second.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa',
     '<%= config.bin %> <%= command.id %> --user ann',
@@ -11,14 +11,14 @@ export default class TokenRevoke extends HostCommand {
   static override enableJsonFlag = true
   static override args = { jti: Args.string({ description: 'Id of the token, or the token itself' }) }
   static override flags = {
-    user: Flags.string({ description: 'Every token and session of this user' }),
-    client: Flags.string({ description: 'Every token of this client, by its id or name' }),
+    user: Flags.string({ description: 'All tokens and sessions of this user' }),
+    client: Flags.string({ description: 'All tokens of this client, by id or name' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TokenRevoke)
     const given = [args.jti, flags.user, flags.client].filter((one) => one !== undefined)
-    if (given.length !== 1) throw this.wrongUsage('One of JTI, --user and --client says which tokens to revoke')
+    if (given.length !== 1) throw this.wrongUsage('Specify one of JTI, --user and --client')
     const { openHost } = await import('../../src/host/index.ts')
     const { revokeHostTokens } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {

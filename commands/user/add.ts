@@ -2,19 +2,19 @@ import { Args, Flags, HostCommand, listFlag, paint, readSecret } from '../../bin
 import { makeSecret } from '../../src/kit/index.ts'
 
 export default class UserAdd extends HostCommand {
-  static override description = 'Add a user, with the default scopes and those given.'
+  static override description = 'Add a user'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann --scopes todo',
     'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --email ann@example.com --scopes todo --password-stdin',
   ]
   static override enableJsonFlag = true
-  static override args = { name: Args.string({ description: 'Name to log in with', required: true }) }
+  static override args = { name: Args.string({ description: 'Login name', required: true }) }
   static override flags = {
-    email: Flags.string({ description: 'Address of the user' }),
-    scopes: listFlag({ description: 'Scopes beside the default ones, separated by commas' }),
-    admin: Flags.boolean({ description: 'Give every backend.* scope' }),
+    email: Flags.string({ description: 'Email address of the user' }),
+    scopes: listFlag({ description: 'Scopes in addition to the default ones, separated by commas' }),
+    admin: Flags.boolean({ description: 'Grant all backend.* scopes' }),
     'password-stdin': Flags.boolean({
-      description: 'Read the password from standard input; else one is made and printed once',
+      description: 'Read the password from standard input instead of generating one',
     }),
   }
 
@@ -29,7 +29,7 @@ export default class UserAdd extends HostCommand {
       const { name, email, scopes, admin } = { name: args.name, ...flags }
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
-      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
+      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown only once)`)
       this.noteIdleScopes(await findIdleScopes(host, scopes ?? []))
       return { ...user, ...(given === undefined ? { password } : {}) }
     })

@@ -2,7 +2,7 @@ import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class UserDisable extends HostCommand {
   static override description =
-    'Disable a user: nobody logs in as it, and every server refuses its tokens within a second.'
+    "Disable a user\nLogins are rejected, and all servers refuse the user's tokens within one second."
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
     '<%= config.bin %> <%= command.id %> ann --enable',
@@ -10,7 +10,7 @@ export default class UserDisable extends HostCommand {
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
   static override flags = {
-    enable: Flags.boolean({ description: 'Enable it again; tokens from before stay revoked' }),
+    enable: Flags.boolean({ description: 'Enable the user again, without restoring revoked tokens' }),
   }
 
   async run(): Promise<unknown> {

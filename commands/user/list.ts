@@ -2,7 +2,7 @@ import { Flags, HostCommand, formatDay, limitFlag, shortenEnd } from '../../bin/
 import type { ListedUser } from '../../src/operate/index.ts'
 
 export default class UserList extends HostCommand {
-  static override description = 'List the users with their scopes.'
+  static override description = 'List users and their scopes'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --scope backend.admin',
@@ -10,7 +10,7 @@ export default class UserList extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    scope: Flags.string({ description: 'Only those that have this scope' }),
+    scope: Flags.string({ description: 'Only users with this scope' }),
     limit: limitFlag,
   }
 
@@ -29,7 +29,7 @@ export default class UserList extends HostCommand {
 
   #show(users: readonly ListedUser[], { scope, limit }: { scope?: string | undefined; limit: number }): void {
     if (users.length === 0) {
-      const what = scope === undefined ? 'There is no user yet' : `Nobody has the scope ${scope}`
+      const what = scope === undefined ? 'No users yet' : `No user has the scope ${scope}`
       const next = scope === undefined ? 'waypost user:add NAME' : `waypost user:scopes NAME --add ${scope}`
       this.note(`${what}: ${next}`)
       return
@@ -42,6 +42,6 @@ export default class UserList extends HostCommand {
       { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, least: 12 },
       { title: 'CREATED', cells: cells(({ createdAt }) => formatDay(createdAt)) },
     ])
-    if (users.length === limit) this.note(`\nThese are the first ${limit}; --limit shows more.`)
+    if (users.length === limit) this.note(`\nShowing the first ${limit}; use --limit to show more.`)
   }
 }

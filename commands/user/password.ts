@@ -2,7 +2,7 @@ import { Args, Flags, HostCommand, confirm, describeEnded, paint, plural, readSe
 import { makeSecret } from '../../src/kit/index.ts'
 
 export default class UserPassword extends HostCommand {
-  static override description = 'Change the password of a user and end its tokens, logins and sessions.'
+  static override description = "Change the password of a user\nEnds the user's tokens, logins and sessions."
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
     'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin --end-clients',
@@ -11,17 +11,17 @@ export default class UserPassword extends HostCommand {
   static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
   static override flags = {
     'password-stdin': Flags.boolean({
-      description: 'Read the password from standard input; else one is made and printed once',
+      description: 'Read the password from standard input instead of generating one',
     }),
     'end-clients': Flags.boolean({
-      description: "Disable the user's clients that use client_credentials; a terminal asks",
+      description: "Disable the user's clients that use client_credentials; in a terminal, asks by default",
       allowNo: true,
     }),
     'end-subscriptions': Flags.boolean({
-      description: "Disable the user's subscriptions; a terminal asks",
+      description: "Disable the user's subscriptions; in a terminal, asks by default",
       allowNo: true,
     }),
-    'keep-tokens': Flags.boolean({ description: 'Leave its tokens as they are; sessions of the login page end' }),
+    'keep-tokens': Flags.boolean({ description: "Keep the user's tokens; sessions of the login page still end" }),
   }
 
   async run(): Promise<unknown> {
@@ -43,7 +43,7 @@ export default class UserPassword extends HostCommand {
       const { name, ...ended } = await changeHostUserPassword(host, request)
       const { tokens, sessions, clients, subscriptions } = ended
       this.print(`  Changed    the password of ${name}`)
-      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown this once)`)
+      if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown only once)`)
       this.print(`  Ended      ${describeEnded(ended)}`)
       if (clients < active.clients) this.note(`  Active     ${programs}: waypost client:list --user ${name}`)
       if (subscriptions < active.subscriptions) {

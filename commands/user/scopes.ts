@@ -1,7 +1,7 @@
 import { Args, HostCommand, listFlag } from '../../bin/cli/index.ts'
 
 export default class UserScopes extends HostCommand {
-  static override description = 'Show the scopes of a user, give some, take some away.'
+  static override description = 'Show or change the scopes of a user'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
     '<%= config.bin %> <%= command.id %> ann --add order,todo --remove backend.read',
@@ -9,8 +9,8 @@ export default class UserScopes extends HostCommand {
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
   static override flags = {
-    add: listFlag({ description: 'Scopes to give, separated by commas' }),
-    remove: listFlag({ description: 'Scopes to take away; its tokens lose them within a second' }),
+    add: listFlag({ description: 'Scopes to add, separated by commas' }),
+    remove: listFlag({ description: 'Scopes to remove, separated by commas; tokens lose them within one second' }),
   }
 
   async run(): Promise<unknown> {

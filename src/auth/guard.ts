@@ -114,11 +114,11 @@ async function loadVerified(
   if (!('jti' in verification)) throw refusals.invalid(verification.reason, verification.cause)
   const { jti } = verification
   const stored = await answered(reader.read(jti))
-  if (stored === undefined) throw refusals.invalid('is not known here')
+  if (stored === undefined) throw refusals.invalid('is unknown')
   const { user, client, familyId, expiresAt } = stored
   if (stored.revokedAt !== null) throw refusals.invalid('was revoked')
-  if (user.status !== 'active') throw refusals.invalid('belongs to a user that is disabled')
-  if (client.status !== 'active') throw refusals.invalid('belongs to a client that is disabled')
+  if (user.status !== 'active') throw refusals.invalid('belongs to a disabled user')
+  if (client.status !== 'active') throw refusals.invalid('belongs to a disabled client')
   const carried = splitScopes(stored.scope)
   return {
     principal: {
@@ -137,7 +137,7 @@ async function loadVerified(
 async function answered<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await withDeadline(work, answerLimitMs, () => {
-      throw new Error(`System did not answer within ${answerLimitMs} ms`)
+      throw new Error(`System did not respond within ${answerLimitMs} ms`)
     })
   } catch (cause) {
     throw storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })

@@ -22,7 +22,7 @@ export function makeRefusals(issuer: string): Refusals {
       const list = needed.join(' or ')
       return errors.WP_AUTH_NO_TOKEN(
         { need: list === '' ? '' : ` with the scope ${list}` },
-        { brief: `no token; ${list === '' ? 'any that is valid' : `scope ${list}`} is needed`, headers: challenge() },
+        { brief: `no token; requires ${list === '' ? 'a valid token' : `scope ${list}`}`, headers: challenge() },
       )
     },
     malformed: () => errors.WP_AUTH_TOKEN_FORM({}, { headers: challenge('error="invalid_request"') }),
@@ -39,7 +39,7 @@ export function makeRefusals(issuer: string): Refusals {
         const brief = `${name} lacks the scope ${list}`
         return errors.WP_AUTH_USER_SCOPE({ user: name, needed: list }, { headers, brief })
       }
-      const brief = `scope ${list} is missing in the token`
+      const brief = `token lacks the scope ${list}`
       return errors.WP_AUTH_SCOPE({ carried: carried.join(', ') || 'no scope', needed: list }, { headers, brief })
     },
   }

@@ -19,7 +19,7 @@ export function checkManifests(root: string, files: readonly string[]): Diagnost
   return [...new Set([...beside, ...findIrregular(root)])].flatMap((file) => {
     const there = statSync(path.join(root, file), { throwIfNoEntry: false })
     if (there === undefined || there.isFile() || there.isDirectory()) return []
-    const parameters = { name: file, reason: 'it is no regular file' }
+    const parameters = { name: file, reason: 'it is not a regular file' }
     return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters })
   })
 }

@@ -77,7 +77,7 @@ async function makeImportHint(root: string, importer: string, name: string): Pro
     const near = nearest(path.posix.basename(name), await listFolder(path.join(root, path.dirname(importer), folder)))
     return near && `Did you mean "${folder}/${near}"?`
   }
-  if (/^[@~]\//.test(name)) return 'The "paths" of tsconfig.json are not followed: import by a relative path'
+  if (/^[@~]\//.test(name)) return '"paths" in tsconfig.json is not supported: use a relative path'
   const packageName = name.split('/', name.startsWith('@') ? 2 : 1).join('/')
   const near = nearest(packageName, await listDependencies(root))
   if (near !== undefined && near !== packageName) return `Did you mean "${near}"?`

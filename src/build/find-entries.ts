@@ -93,13 +93,13 @@ async function checkActionFile(root: string, file: string, at: Location): Promis
 async function suggest(root: string, given: string): Promise<string | undefined> {
   const file = normalizeFile(given)
   const there = await lstat(path.join(root, file)).catch(() => undefined)
-  if (there?.isSymbolicLink() === true) return `${file} is a link to nothing; mend the link or remove it`
+  if (there?.isSymbolicLink() === true) return `${file} is a broken symbolic link: fix or remove it`
   const sources = await listSources(root)
   const near = nearest(
     file,
     sources.filter((source) => source !== file),
   )
-  return near && `Did you mean ${near}? To make a new one: waypost generate:action ${given}`
+  return near && `Did you mean ${near}? To create a new file: waypost generate:action ${given}`
 }
 
 async function checkMigration(

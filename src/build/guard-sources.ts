@@ -29,7 +29,7 @@ export function guardSources(root: string, carried: CarriedSink): Plugin {
         if (!isAllowed(file)) return { contents: 'module.exports = {}', loader: 'js' }
         if (folder !== undefined && isBelow(root, file) && !isInstalled(file))
           return loadOwn({ folder, file, carried }, build.esbuild)
-        return isRegular(file) ? undefined : refuse(file, 'it is no regular file')
+        return isRegular(file) ? undefined : refuse(file, 'it is not a regular file')
       })
     },
   }
@@ -63,7 +63,7 @@ async function loadOwn({ folder, file, carried }: OwnSource, esbuild: PluginBuil
     const contents = rewritten.text === text ? read.bytes : rewritten.text
     return { contents, loader: 'default', warnings, errors: [...rewritten.errors] }
   }
-  return refuse(name, read.problem === 'refused' ? read.reason : 'it is gone')
+  return refuse(name, read.problem === 'refused' ? read.reason : 'it no longer exists')
 }
 
 function refuse(file: string, text: string): OnLoadResult {

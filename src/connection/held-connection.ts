@@ -46,7 +46,7 @@ export class HeldConnection {
   /** What is wrong with the other side, if it is known within the time. */
   async findProblem(limitMs: number): Promise<string | undefined> {
     return withDeadline(this.#check(), limitMs, () =>
-      this.#connection === undefined ? this.failure : 'it does not answer',
+      this.#connection === undefined ? this.failure : 'it does not respond',
     )
   }
 
@@ -62,7 +62,9 @@ export class HeldConnection {
     const connection = this.#connection
     this.#connection = undefined
     this.#failure = 'it was closed'
-    await connection?.close().catch((error: unknown) => this.#log.warn(`closing a connection: ${messageOf(error)}`))
+    await connection
+      ?.close()
+      .catch((error: unknown) => this.#log.warn(`closing a connection failed: ${messageOf(error)}`))
   }
 
   async #tryOpen(): Promise<void> {

@@ -105,7 +105,7 @@ function pick(name: string, own: Own, builtIn: readonly string[]): OpenConnectio
   const one = own.get(name)?.[1]
   if (one === undefined) {
     const guess = nearest(name, [...builtIn, ...own.keys()])
-    const hint = guess === undefined ? 'Name it under connection: in waypost.yml.' : `Did you mean "${guess}"?`
+    const hint = guess === undefined ? 'Declare it under "connection:" in waypost.yml.' : `Did you mean "${guess}"?`
     throw errors.WP_CONNECTION_UNKNOWN({ name, hint })
   }
   if (one.connection !== undefined) return one.connection

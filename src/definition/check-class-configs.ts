@@ -48,8 +48,8 @@ function checkClass({ loading }: Making, use: ClassUseNode, catalog: ClassCatalo
   const near = loading.report.findNearest(name, names)
   const listed =
     names.length === 0 || names.length > 12
-      ? 'List the plugin that brings it below "plugins"'
-      : `There are ${names.join(', ')}`
+      ? 'Add the plugin that provides it under "plugins"'
+      : `Available: ${names.join(', ')}`
   const hint = near === undefined ? listed : `Did you mean "${near}"?`
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false
@@ -84,7 +84,7 @@ function checkConfig({ loading }: Making, node: MapNode, validate: ValidateFunct
   const say = (at: Span, problem: string, hint?: string): void =>
     loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
   if (typeof validate === 'string') {
-    say(name, `The class ${quote(textOf(name) ?? '')} has a config schema that cannot be used: ${validate}`)
+    say(name, `The class ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`)
     return
   }
   const value = config?.value
@@ -142,7 +142,7 @@ function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void 
   const label = `"${['config', ...error.instancePath.split('/').slice(1)].join('/')}"`
   const parameters = error.params as Readonly<Record<string, unknown>>
   if (error.keyword === 'required') {
-    say(owner, `${quote(String(parameters['missingProperty']))} is missing; ${label} needs it`)
+    say(owner, `${quote(String(parameters['missingProperty']))} is missing, but required in ${label}`)
   } else if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
     const schema = error.parentSchema as { readonly properties?: object } | undefined
@@ -150,7 +150,7 @@ function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void 
     const entry = at.kind === 'map' ? at.entries.get(key) : undefined
     if (entry?.cut?.isFirst === false) return
     const hint = hintForCut(entry?.cut) ?? (near === undefined ? undefined : `Did you mean "${near}"?`)
-    say(entry?.keySpan ?? at, `"${key}" is no key of ${label}`, hint)
+    say(entry?.keySpan ?? at, `"${key}" is not a valid key of ${label}`, hint)
   } else if (error.keyword === 'enum') {
     say(
       at,
@@ -158,6 +158,6 @@ function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void 
     )
   } else {
     const found = error.keyword === 'type' ? `, not ${describeNode(at)}` : ''
-    say(at, `${label} ${error.message ?? 'is not what the class wants'}${found}`)
+    say(at, `${label} ${error.message ?? 'does not match the schema of the class'}${found}`)
   }
 }

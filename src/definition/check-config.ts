@@ -59,7 +59,7 @@ function splitList(list: Node | undefined): readonly Node[] {
 }
 
 function reportNoMap({ loading }: Making, at: Node): void {
-  const problem = `"config" must be a map of setting to value, not ${describeNode(at)}`
+  const problem = `"config" must be a map of settings to values, not ${describeNode(at)}`
   loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
 }
 

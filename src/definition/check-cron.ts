@@ -14,8 +14,8 @@ export function checkTimezone(
 ): { readonly problem: string; readonly hint?: string | undefined } | undefined {
   if (isTimezone(name)) return undefined
   const near = report.findNearest(name, Intl.supportedValuesOf('timeZone'))
-  const hint = near === undefined ? 'Write a name such as UTC or Europe/Berlin' : `Did you mean "${near}"?`
-  return { problem: `There is no time zone "${name}"`, hint }
+  const hint = near === undefined ? 'Use a name such as UTC or Europe/Berlin' : `Did you mean "${near}"?`
+  return { problem: `Unknown time zone "${name}"`, hint }
 }
 
 /** What is wrong with how long a cronjob may run; undefined if nothing is. */

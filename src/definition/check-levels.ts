@@ -80,7 +80,7 @@ function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report
   const name = String(item.value)
   if (properties.has(name)) return
   const near = report.findNearest(name, properties)
-  const problem = `"${name}" is required, but it is not among the properties`
+  const problem = `"${name}" is required, but not listed in "properties"`
   const hint = near === undefined ? `Add it to "properties"` : `Did you mean "${near}"?`
   report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: item, parameters: { problem }, hint })
 }

@@ -41,13 +41,13 @@ interface Wrong {
 function findWrong(path: string, parameters: readonly string[]): Wrong | undefined {
   if (!path.startsWith('/')) return { reason: 'it does not begin with "/"', hint: `Write /${path}` }
   if (path.includes('?') || path.includes('#')) {
-    return { reason: 'a query or fragment is no part of it', hint: 'Describe the query by "parameters" of the method' }
+    return { reason: 'it contains a query or fragment', hint: 'Describe the query with "parameters" of the method' }
   }
   if (path !== '/' && path.endsWith('/'))
     return { reason: 'it ends with "/"', hint: `Write ${path.replace(/\/+$/, '') || '/'}` }
   const braces = /\{([A-Za-z_]\w*)\}/.exec(path)
   if (braces !== null) {
-    return { reason: `"${braces[0]}" is no parameter`, hint: `Write :${braces[1]}`, part: braces[0] }
+    return { reason: `"${braces[0]}" is not a valid parameter`, hint: `Write :${braces[1]}`, part: braces[0] }
   }
   for (const segment of path === '/' ? [] : path.slice(1).split('/')) {
     const wrong = findWrongSegment(segment)
@@ -56,22 +56,26 @@ function findWrong(path: string, parameters: readonly string[]): Wrong | undefin
   const twice = parameters.find((name, index) => parameters.indexOf(name) !== index)
   return twice === undefined
     ? undefined
-    : { reason: `":${twice}" stands twice in it`, hint: 'Give each parameter a name of its own' }
+    : { reason: `":${twice}" is repeated`, hint: 'Give each parameter a unique name' }
 }
 
 function findWrongSegment(segment: string): Wrong | undefined {
-  if (segment === '') return { reason: 'a part between two "/" is empty' }
-  if (segment === '.' || segment === '..') return { reason: `"${segment}" is no part of a path` }
+  if (segment === '') return { reason: 'it has an empty segment' }
+  if (segment === '.' || segment === '..') return { reason: `"${segment}" is not allowed as a segment` }
   if (segment.startsWith(':')) {
     if (/^:[A-Za-z]\w*$/.test(segment)) return undefined
-    return { reason: `"${segment}" is no parameter`, hint: 'Write :NAME, of letters, digits and _', part: segment }
+    return {
+      reason: `"${segment}" is not a valid parameter`,
+      hint: 'Write :NAME with letters, digits and _',
+      part: segment,
+    }
   }
   const wrong = /[^A-Za-z0-9._~!$&'+,;=@-]/u.exec(segment)
   if (wrong === null) return undefined
   if (wrong[0] === ':')
-    return { reason: 'a parameter is a whole part', hint: `Write /:NAME between two "/"`, part: segment }
+    return { reason: 'a parameter must be a whole segment', hint: `Write /:NAME between two "/"`, part: segment }
   return {
-    reason: `"${wrong[0]}" may not stand in it`,
+    reason: `"${wrong[0]}" is not allowed`,
     hint: "Use letters, digits and - . _ ~ ! $ & ' + , ; = @",
     part: segment,
   }

@@ -14,13 +14,13 @@ export function checkPattern(pattern: string): PatternProblem | undefined {
     RegExp(pattern, 'u')
   } catch (error) {
     const reason = (error as Error).message.replace(/^.*\/u?: /s, '')
-    const hint = 'Patterns are those of JavaScript with the flag u, without slashes around them'
-    return { message: `${shorten(pattern)} is no valid pattern: ${reason}`, hint }
+    const hint = 'Write a JavaScript pattern (flag u) without slashes around it'
+    return { message: `${shorten(pattern)} is not a valid pattern: ${reason}`, hint }
   }
   const found = findNonLinear(pattern)
   if (found === undefined) return checkCompiles(pattern)
-  const hint = 'Patterns run in linear time; say it without, or by several schemas in allOf'
-  return { message: `${found} cannot be used in a pattern`, hint }
+  const hint = 'Patterns must run in linear time; use a simpler pattern, or several schemas in allOf'
+  return { message: `${found} is not supported in patterns`, hint }
 }
 
 /** Asked last: the engine that servers use knows best, but says least. */
@@ -29,8 +29,8 @@ function checkCompiles(pattern: string): PatternProblem | undefined {
     compilePattern(pattern)
     return undefined
   } catch (error) {
-    const hint = 'Patterns run in linear time; what repeats may do so at most 1,000 times'
-    return { message: `${shorten(pattern)} cannot be used as a pattern: ${messageOf(error)}`, hint }
+    const hint = 'Patterns must run in linear time, with at most 1,000 repetitions'
+    return { message: `${shorten(pattern)} is not supported as a pattern: ${messageOf(error)}`, hint }
   }
 }
 
@@ -39,14 +39,14 @@ function findNonLinear(pattern: string): string | undefined {
   for (let index = 0; index < pattern.length; index += 1) {
     const rest = pattern.slice(index, index + 4)
     if (rest.startsWith('\\')) {
-      if (!inClass && /^\\[1-9k]/.test(rest)) return `The back reference "${rest.slice(0, 2)}"`
+      if (!inClass && /^\\[1-9k]/.test(rest)) return `The backreference "${rest.slice(0, 2)}"`
       index += 1
     } else if (inClass) {
       inClass = !rest.startsWith(']')
     } else if (rest.startsWith('[')) {
       inClass = true
     } else if (/^\(\?<?[=!]/.test(rest)) {
-      return `The look-around "${/^\(\?<?[=!]/.exec(rest)![0]}"`
+      return `The lookaround "${/^\(\?<?[=!]/.exec(rest)![0]}"`
     }
   }
   return undefined

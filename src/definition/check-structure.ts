@@ -147,7 +147,7 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: Work): voi
       checkStructure(item, shape.items, { label: { name: `Each item of ${label.name}`, at: item }, checking })
     if (shape.uniqueItems !== true || item.kind !== 'scalar') continue
     if (seen.has(item.value)) {
-      const problem = `${describeNode(item)} stands twice in ${label.name}`
+      const problem = `${describeNode(item)} is repeated in ${label.name}`
       emit(checking, {
         code: 'WP_DEFINITION_VALUE_INVALID',
         at: item,
@@ -164,7 +164,7 @@ function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, 
   if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)
-  const all = keys.length <= 12 ? `Its keys are ${keys.join(', ')}` : undefined
+  const all = keys.length <= 12 ? `Valid keys: ${keys.join(', ')}` : undefined
   const known = Object.hasOwn(shape.keyHints ?? {}, key) ? shape.keyHints?.[key] : undefined
   const hint = hintForCut(cut) ?? known ?? (near === undefined ? all : `Did you mean "${near}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
@@ -178,8 +178,8 @@ function reportName(name: string, { names = '', keyHint: hint }: Shape, { label,
 const typeWords: Readonly<Record<string, string>> = {
   object: 'a map',
   array: 'a list',
-  string: 'a text',
-  integer: 'a whole number',
+  string: 'a string',
+  integer: 'an integer',
   number: 'a number',
   boolean: 'true or false',
   null: 'empty',
@@ -194,7 +194,7 @@ function reportValue(node: Node, shape: Shape, { label, checking }: Work): void 
   const isChoice =
     shape.title !== undefined && shape.enum !== undefined && node.kind === 'scalar' && node.value !== null
   const problem = isChoice
-    ? `${describeNode(node)} is no ${expected.replace(/^an? /, '')}`
+    ? `${describeNode(node)} is not ${expected}`
     : `${label.name} must be ${expected}, not ${describeContent(node)}`
   const hint = hintFor(node, shape, checking.report) ?? shape.valueHint
   emit(checking, {
@@ -221,7 +221,7 @@ function hintFor(node: Node, shape: Shape, report: Report): string | undefined {
 
 function suggestChoice(text: string, choices: readonly string[], report: Report): string {
   const near = report.findNearest(text, choices)
-  return near === undefined ? `One of ${choices.join(', ')}` : `Did you mean "${near}"?`
+  return near === undefined ? `Use one of ${choices.join(', ')}` : `Did you mean "${near}"?`
 }
 
 /** What was probably meant by a scalar of another type. */

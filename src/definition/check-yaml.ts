@@ -12,22 +12,22 @@ interface Words {
 const words: readonly Words[] = [
   {
     sign: /Tabs are not allowed/,
-    problem: 'A tab may not indent',
-    hint: 'Indent by spaces',
+    problem: 'Tabs are not allowed for indentation',
+    hint: 'Indent with spaces',
   },
   {
     sign: /multiple documents/,
-    problem: 'The file holds more than one document',
-    hint: 'Remove the line "---", or make two files of it',
+    problem: 'The file contains more than one document',
+    hint: 'Remove the line "---", or split the file',
   },
   {
     sign: /Nested mappings are not allowed/,
-    problem: 'A second ": " stands in one line',
-    hint: 'Quote a text that contains ": "; put an inner map on lines of its own',
+    problem: 'This line contains a second ": "',
+    hint: 'Quote text that contains ": ", or put a nested map on its own lines',
   },
   {
     sign: /Plain value cannot start with/,
-    problem: 'A text may not begin with this character',
+    problem: 'Unquoted text cannot begin with this character',
     hint: 'Quote the text',
   },
   {
@@ -37,8 +37,8 @@ const words: readonly Words[] = [
   },
   {
     sign: /must start at the same column/,
-    problem: 'This line is indented in another way than those beside it',
-    hint: 'Begin all keys of a map, and all items of a list, in the same column',
+    problem: 'This line is not indented like the lines around it',
+    hint: 'Align all keys of a map and all items of a list',
   },
   {
     sign: /end with a [\]}]/,
@@ -48,12 +48,12 @@ const words: readonly Words[] = [
   {
     sign: /Implicit (map )?keys need to be|Sequence item without/,
     problem: 'A ":" is missing after the key',
-    hint: 'Write KEY: VALUE, and each item of a list after "- "',
+    hint: 'Write KEY: VALUE, and "- " before each item of a list',
   },
   {
     sign: /token in YAML stream|at node end|same line with key|Unexpected .* token/,
-    problem: 'This cannot stand here',
-    hint: 'Look at the brackets, the quotes and the indentation before it',
+    problem: 'This is not allowed here',
+    hint: 'Check the brackets, quotes and indentation before it',
   },
 ]
 

@@ -81,7 +81,7 @@ function composeScalar(node: Scalar, place: Place): Node {
   if (!reportTag(node, place)) return makeBroken(at)
   const { value } = node
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    const problem = `"${node.source ?? value}" is no number that JSON can carry`
+    const problem = `"${node.source ?? value}" is not a number that JSON can represent`
     loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
     return makeBroken(at)
   }

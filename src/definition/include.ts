@@ -156,7 +156,7 @@ function reportRefusal(loading: Loading, { file, text, refusal }: Target & { ref
 }
 
 function suggestFile(loading: Loading, file: string): string | undefined {
-  if (isLink(loading.folder, file)) return `${file} is a link to nothing`
+  if (isLink(loading.folder, file)) return `${file} is a broken symbolic link`
   const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
   return near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
 }

@@ -10,13 +10,11 @@ export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameter
 
 /** Durations, sizes and the like are checked where they are read. */
 const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
-const description = Type.Optional(
-  Type.String({ title: 'a text', description: 'What it is, for people who read /docs' }),
-)
+const description = Type.Optional(Type.String({ title: 'a string', description: 'Description, shown in /docs' }))
 const scopeDescription = Type.Optional(
   Type.String({
-    title: 'a text',
-    description: 'What it allows, for people who read /docs and users whom a client asks for it',
+    title: 'a string',
+    description: 'What the scope allows; shown in /docs and on the consent page',
   }),
 )
 const schemaPlace = (description: string) => Type.Ref(opaque.schema, { description })
@@ -44,18 +42,21 @@ interface Keys {
 
 const plainNames = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-  keyHint: 'Begin with a letter or a digit, and go on with those and . _ -',
+  keyHint: 'Use letters, digits and . _ - and begin with a letter or a digit',
 }
 // Names that begin with "waypost." are those of test events and whatever else Waypost itself sends.
 const eventNames = {
   pattern: '^(?!waypost\\.)[A-Za-z0-9][A-Za-z0-9._:/-]*$',
-  keyHint: 'Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
+  keyHint: 'Use letters, digits and . _ : / - and begin with a letter or a digit, but not with "waypost."',
 }
 const variableNames = {
   pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-  keyHint: 'Begin with a letter or _, and go on with those and digits',
+  keyHint: 'Use letters, digits and _ and begin with a letter or _',
 }
-const scopeKeys = { pattern: scopePattern, keyHint: 'A scope has no space, comma, quote or backslash in it' }
+const scopeKeys = {
+  pattern: scopePattern,
+  keyHint: 'Spaces, commas, quotes and backslashes are not allowed in a scope',
+}
 const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }
 
 function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint, description }: Keys) {
@@ -75,13 +76,13 @@ const classUse = (description: string) =>
     {
       class: Type.String({
         title: 'the name of a class',
-        description: 'The name that a plugin gives it',
+        description: 'Name of a class that a plugin provides',
         minLength: 1,
       }),
       config: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
           title: 'a map',
-          description: 'What the class needs; ${env.NAME} may stand in it',
+          description: 'Config of the class; may contain ${env.NAME}',
         }),
       ),
     },
@@ -90,68 +91,66 @@ const classUse = (description: string) =>
 
 const action = Type.Union(
   [
-    Type.String({ minLength: 1, description: 'A file that ends in .ts or .js, or the name of an entry of "action"' }),
+    Type.String({ minLength: 1, description: 'A .ts or .js file, or the name of an entry in "action"' }),
     classUse('A class of a plugin'),
   ],
-  { title: 'a file, the name of an action, or a class with its config', description: 'The code that answers or runs' },
+  { title: 'a file, the name of an action, or a class with its config', description: 'The code that runs' },
 )
 
 /** An answer without a body, such as 204, has no schema. */
-const answer = Type.Union([schemaPlace('Schema of the answer'), Type.Null()])
+const answer = Type.Union([schemaPlace('Schema of the response'), Type.Null()])
 
 const method = closed('a method', {
   description,
-  public: Type.Optional(
-    Type.Boolean({ description: 'Whether it answers without a token; scopes then have no effect' }),
-  ),
-  scopes: Type.Optional(scopeNames("Replaces the route's; [] means any valid token")),
+  public: Type.Optional(Type.Boolean({ description: 'Allows calls without a token; scopes then have no effect' })),
+  scopes: Type.Optional(scopeNames('Replaces the scopes of the route; [] allows any valid token')),
   parameters: Type.Optional(parametersPlace('Query parameters')),
-  request: Type.Optional(schemaPlace('Schema of the body')),
-  response: Type.Optional(schemaPlace('Schema of the answer 200')),
+  request: Type.Optional(schemaPlace('Schema of the request body')),
+  response: Type.Optional(schemaPlace('Schema of the 200 response')),
   responses: Type.Optional(
-    mapOf(answer, { names: 'a response', ...statuses, description: 'Schema of each answer by its status' }),
+    mapOf(answer, { names: 'a response', ...statuses, description: 'Schemas of the responses, by status' }),
   ),
   action,
   dispatch: Type.Optional(
-    Type.String({ title: 'the name of an event', description: 'Event that gets each 2xx result' }),
+    Type.String({ title: 'the name of an event', description: 'Event to dispatch with each 2xx result' }),
   ),
-  timeout: Type.Optional(duration('After this time the caller gets 503')),
-  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'How many requests may come' })),
-  html: Type.Optional(Type.Literal('trusted', { description: 'Lets the answer be an HTML page with scripts' })),
+  timeout: Type.Optional(duration('Time limit; after it the caller gets a 503 response')),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
+  html: Type.Optional(Type.Literal('trusted', { description: 'Allows HTML responses with scripts' })),
 })
 
 const route = closed('a route', {
-  version: Type.Optional(Type.Literal(1, { description: 'Of the language; there is only one' })),
-  scopes: Type.Optional(scopeNames('A token needs one of these; [] means any valid token')),
+  version: Type.Optional(Type.Literal(1, { description: 'Version of the definition language' })),
+  scopes: Type.Optional(scopeNames('A token needs one of these scopes; [] allows any valid token')),
   path: Type.Optional(parametersPlace('Path parameters')),
   methods: Type.Object(
     {
-      GET: Type.Optional({ ...method, description: 'Reads' }),
-      POST: Type.Optional({ ...method, description: 'Adds' }),
-      PUT: Type.Optional({ ...method, description: 'Replaces' }),
-      PATCH: Type.Optional({ ...method, description: 'Changes' }),
-      DELETE: Type.Optional({ ...method, description: 'Removes' }),
+      GET: Type.Optional({ ...method, description: 'Reads data' }),
+      POST: Type.Optional({ ...method, description: 'Adds data' }),
+      PUT: Type.Optional({ ...method, description: 'Replaces data' }),
+      PATCH: Type.Optional({ ...method, description: 'Changes data' }),
+      DELETE: Type.Optional({ ...method, description: 'Removes data' }),
     },
     {
       title: 'a map of methods',
-      description: 'What the path answers',
+      description: 'Methods of the path',
       additionalProperties: false,
       minProperties: 1,
     },
   ),
-  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'How many requests may come' })),
+  rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
   deprecated: Type.Optional(
     Type.Union([Type.String({ title: 'a date such as 2027-01-31' }), Type.Literal(true)], {
       title: 'a date such as 2027-01-31',
-      description: 'Since when it is deprecated',
+      description: 'Date from which the route is deprecated',
     }),
   ),
 })
 
 const event = closed('an event', {
   description,
-  schema: Type.Optional(schemaPlace('Schema of its data')),
-  scopes: Type.Optional(scopeNames('Who subscribes must hold one of these')),
+  schema: Type.Optional(schemaPlace("Schema of the event's data")),
+  scopes: Type.Optional(scopeNames('Subscribers need one of these scopes')),
 })
 
 const cronjob = closed('a cronjob', {
@@ -159,49 +158,55 @@ const cronjob = closed('a cronjob', {
   timezone: Type.Optional(
     Type.String({
       title: 'a time zone such as Europe/Berlin',
-      description: 'Whose clocks the schedule means; default: UTC',
+      description: 'Time zone of the schedule; default: UTC',
     }),
   ),
   timeout: Type.Optional(
-    duration('After this time its signal aborts and the run has failed; default: 1h, at most 24h'),
+    duration('Time limit; after it the signal is aborted and the run fails; default: 1h, at most 24h'),
   ),
   action,
 })
 
 const rate = closed('a rate', {
   limit: Type.Integer({
-    title: 'a whole number from 1',
-    description: 'So many requests may come',
+    title: 'an integer of at least 1',
+    description: 'Number of requests allowed per window',
     minimum: 1,
     maximum: 1_000_000_000,
   }),
-  window: duration('In which so many requests may come'),
+  window: duration('Length of the window'),
   by: Type.Optional(
-    Type.Enum(['principal', 'address'], { description: 'Whose requests are counted; default: principal' }),
+    Type.Enum(['principal', 'address'], {
+      description: 'Counts requests per principal or per address; default: principal',
+    }),
   ),
 })
 
 const variable = closed('a variable', {
-  description: Type.Optional(Type.String({ title: 'a text', description: 'What it is, for people who set it' })),
+  description: Type.Optional(Type.String({ title: 'a string', description: 'Description for operators' })),
   type: Type.Optional(
-    Type.Enum([...variableTypes], { description: 'What its text is read as in `context.env`; default: string' }),
+    Type.Enum([...variableTypes], { description: 'Type of the value in `context.env`; default: string' }),
   ),
   default: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-      title: 'a text, a number, or true or false',
-      description: 'Its value where it is not set; without a default it must be set',
+      title: 'a string, a number, or true or false',
+      description: 'Value if the variable is not set; a variable without a default is required',
     }),
   ),
-  secret: Type.Optional(Type.Boolean({ description: 'Leaves its value out of logs; no default but "" is allowed' })),
+  secret: Type.Optional(Type.Boolean({ description: 'Keeps the value out of logs; the only allowed default is ""' })),
 })
 
 const plugin = Type.Union(
   [
-    Type.String({ minLength: 1, description: 'The name of an npm package' }),
+    Type.String({ minLength: 1, description: 'Name of an npm package' }),
     closed('a plugin', {
-      name: Type.String({ title: 'the name of an npm package', description: 'As in package.json', minLength: 1 }),
+      name: Type.String({
+        title: 'the name of an npm package',
+        description: 'Name of an npm package, as in package.json',
+        minLength: 1,
+      }),
       config: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), { title: 'a map', description: 'What the plugin needs' }),
+        Type.Record(Type.String(), Type.Unknown(), { title: 'a map', description: 'Config of the plugin' }),
       ),
     }),
   ],
@@ -217,32 +222,32 @@ export const language: TSchema = closed('waypost.yml', {
   routes: section(
     Type.Record(Type.String(), route, { title: 'routes' }),
     'a map of path to route',
-    'What the API answers, by path; a parameter is written :NAME',
+    'Routes of the API, by path; parameters are written as :NAME',
   ),
   schema: section(
     mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames }),
     'a map of name to schema',
-    'Schemas that are used in several places, by name',
+    'Shared schemas, by name',
   ),
   connection: section(
-    mapOf(classUse('An outside system'), { names: 'a connection', ...plainNames }),
+    mapOf(classUse('An external system'), { names: 'a connection', ...plainNames }),
     'a map of name to connection',
-    'Outside systems that actions use; System needs no entry',
+    'External systems that actions use; System needs no entry',
   ),
   event: section(
     mapOf(orEmpty(event, 'an event'), { names: 'an event', ...eventNames }),
     'a map of name to event',
-    'What actions dispatch, and who may subscribe to it',
+    'Events that actions dispatch, and who may subscribe',
   ),
   action: section(
     mapOf(classUse('A class of a plugin'), { names: 'an action', ...plainNames }),
     'a map of name to action',
-    'Classes of plugins that methods use by name',
+    'Plugin classes that methods refer to by name',
   ),
   scope: section(
     mapOf(orEmpty(closed('a scope', { description: scopeDescription }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
-    'What scopes allow. Without this section a scope exists by being named; with it, naming any other scope is a warning',
+    'Scopes and their descriptions. With this section, using a scope that is not listed is a warning',
   ),
   cronjob: section(
     mapOf(cronjob, { names: 'a cronjob', ...plainNames }),
@@ -252,13 +257,13 @@ export const language: TSchema = closed('waypost.yml', {
   rate: section(
     mapOf(rate, { names: 'a rate', ...plainNames }),
     'a map of name to rate',
-    'How many requests may come, for methods to name',
+    'Rate limits that routes and methods refer to by name',
   ),
   env: section(
     mapOf(orEmpty(variable, 'a variable'), { names: 'a variable', ...variableNames }),
     'a map of name to variable',
-    'Variables of the environment that actions read as `context.env.NAME`',
+    'Environment variables that actions read as `context.env.NAME`',
   ),
-  config: Type.Optional(Type.Ref(opaque.config, { description: 'Settings of the server' })),
-  plugins: section(Type.Array(plugin), 'a list of plugins', 'npm packages that bring classes, routes or commands'),
+  config: Type.Optional(Type.Ref(opaque.config, { description: 'Server settings' })),
+  plugins: section(Type.Array(plugin), 'a list of plugins', 'npm packages that provide classes, routes or commands'),
 })

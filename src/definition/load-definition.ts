@@ -92,7 +92,7 @@ export function loadRoot(loading: Loading): Node | undefined {
     const hint = isMisspelt ? 'Rename waypost.yaml to waypost.yml' : undefined
     report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING', hint })
   } else {
-    const outside = { reason: 'it is a link to a file outside of the project', hint: undefined }
+    const outside = { reason: 'it is a symbolic link to a file outside the project', hint: undefined }
     const { reason, hint } = source.problem === 'refused' ? source : outside
     report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_REFUSED', parameters: { file: rootFile, reason }, hint })
   }

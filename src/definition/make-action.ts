@@ -15,7 +15,7 @@ export function makeAction(making: Making, node: Node | undefined): ActionUse | 
   const { action } = making.sections
   const { report } = making.loading
   if (!action.entries.has(text) && (text.includes('/') || /\.[cm]?[tj]sx?$/.test(text))) {
-    const hint = `A file ends in .ts or .js; every other text names an entry of "action"`
+    const hint = `A file name ends in .ts or .js; any other text is the name of an entry in "action"`
     report.add({ code: action.code, at: node, parameters: { name: text }, hint })
     return undefined
   }
@@ -56,11 +56,11 @@ function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse 
     files.add(file)
     report.add({ code: 'WP_BUILD_ACTION_MISSING', at: node, parameters: { file }, hint: suggestFile(making, file) })
   } else if (refusal.problem === 'outside') {
-    const problem = `"${text}" is outside of the project`
-    const hint = 'Write the path from the folder of waypost.yml, for example src/todo/insert.ts'
+    const problem = `"${text}" is outside the project`
+    const hint = 'Write the path relative to waypost.yml, for example src/todo/insert.ts'
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem }, hint })
   } else {
-    const problem = `${file} cannot be an action: ${refusal.reason}`
+    const problem = `${file} cannot be used as an action: ${refusal.reason}`
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem } })
   }
   return undefined
@@ -77,15 +77,15 @@ function checkFile({ loading }: Making, file: string): Refusal | undefined {
 }
 
 function suggestFile({ loading }: Making, file: string): string {
-  if (isLink(loading.folder, file)) return `${file} is a link to nothing; mend the link or remove it`
+  if (isLink(loading.folder, file)) return `${file} is a broken symbolic link: fix or remove it`
   const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
   const own = path.posix.basename(file)
   const sources = sourcesIn(path.join(loading.folder.realRoot, folder), own)
   const near = loading.report.findNearest(own, sources)
   return near === undefined
-    ? `To make it: ${make}`
-    : `Did you mean ${path.posix.join(folder, near)}? To make a new one: ${make}`
+    ? `Create it with: ${make}`
+    : `Did you mean ${path.posix.join(folder, near)}? To create a new file: ${make}`
 }
 
 /** Not looked for before they are asked for; the missing one may be there again. */

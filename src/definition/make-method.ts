@@ -94,15 +94,15 @@ function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
     making.loading.report.add({ code: 'WP_DEFINITION_RESPONSE_INVALID', at: at.keySpan, parameters: { problem }, hint })
   const double = entries.find(({ key }) => key === '200')
   if (single !== undefined && double !== undefined) {
-    say(double, 'The answer 200 is described twice', '"response" is the answer 200; remove one of the two')
+    say(double, 'The 200 response is defined twice', '"response" defines the 200 response. Remove one of the two')
   }
   const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(making.schemas, single)]]
   for (const entry of entries) {
     const isBodyless = bodylessStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
-      say(entry, `An answer ${entry.key} has no body`, `Write ${entry.key}: without a schema`)
+      say(entry, `A ${entry.key} response has no body`, `Write "${entry.key}:" without a schema`)
     if (!isBodyless && isEmpty(entry.value)) {
-      say(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 have no body')
+      say(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
     } else if (/^[2-5]\d\d$/.test(entry.key)) {
       made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(making.schemas, entry.value)])
     }

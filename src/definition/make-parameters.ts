@@ -73,7 +73,7 @@ function checkParameters(making: Making, { entry, path }: ParametersPlace, resol
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
     const near = findMeant(name, missing, { extra, report })
-    const problem = `"${name}" is no parameter of ${path.text}`
+    const problem = `"${name}" is not a parameter of ${path.text}`
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const at = isMap ? value.entries.get(name)!.keySpan : value
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
@@ -104,7 +104,7 @@ function checkOne({ loading }: Making, { key: name, value }: Entry, { key, resol
   if (loading.report.isUnclear(value)) return
   const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
   if (isValue) return
-  const problem = `"${name}" cannot be of type "${type}": it comes as text in the ${key === 'path' ? 'path' : 'query'}`
+  const problem = `"${name}" cannot be of type "${type}": the ${key === 'path' ? 'path' : 'query'} contains text`
   loading.report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
 }
 

@@ -30,7 +30,7 @@ function makeEach<Value>(node: Node | undefined, make: (entry: Entry) => Value |
 export function makeConnections(making: Making, node: Node | undefined): Record<string, ClassUse> {
   return makeEach(node, ({ key, keySpan, value }) => {
     if (key === 'System') {
-      const hint = 'System is the database that WAYPOST_SYSTEM_URL names; it needs no entry'
+      const hint = 'System is built in: it is the database in WAYPOST_SYSTEM_URL and needs no entry'
       const parameters = { name: key, owner: 'a connection' }
       making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
     }
@@ -43,7 +43,7 @@ export function checkActions(making: Making, node: Node | undefined): void {
   for (const { key, keySpan, value } of entriesOf(node)) {
     if (value.kind === 'map') makeClassUse(making, value, 'action')
     if (!/\.[tj]s$/.test(key)) continue
-    const hint = 'A text that ends in .ts or .js is always taken for a file'
+    const hint = 'Names that end in .ts or .js always refer to files'
     const parameters = { name: key, owner: 'an action' }
     making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
   }
@@ -149,7 +149,12 @@ function checkDefault(report: Report, at: Node, { name, type, secret }: Declarin
   }
   if (secret && at.value !== '') {
     const problem = `The secret variable "${name}" has a default, which every release would contain`
-    report.add({ code, at, parameters: { problem }, hint: 'Remove it, or write default: "" where it is optional' })
+    report.add({
+      code,
+      at,
+      parameters: { problem },
+      hint: 'Remove the default, or write default: "" to make the variable optional',
+    })
     return false
   }
   return true
@@ -182,7 +187,7 @@ export function makePlugins({ loading }: Making, node: Node | undefined): Plugin
     const config = valueOf(item, 'config')
     if (!packageName.test(name)) {
       const parameters = { name, owner: 'a plugin' }
-      const hint = 'Write the name of an npm package, as in package.json'
+      const hint = 'Use the name of an npm package, as in package.json'
       loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at, parameters, hint })
     } else if (plugins.has(name)) {
       const problem = `The plugin "${name}" is listed twice`

@@ -49,7 +49,7 @@ function refuseEncoding(bytes: Uint8Array): Refusal {
     start = end + 1
     line += 1
   }
-  const hint = `Save it as UTF-8; line ${line} is the first that is in another encoding`
+  const hint = `Save the file as UTF-8; line ${line} is the first line that is not UTF-8`
   return { problem: 'refused', reason: 'it is not UTF-8', hint }
 }
 
@@ -107,9 +107,9 @@ function checkOpened(folder: Folder, real: string, descriptor: number): Refusal 
   if (!isInside(folder.realRoot, real)) return { problem: 'outside' }
   const there = statSync(real, { bigint: true })
   if (there.ino !== opened.ino || there.dev !== opened.dev)
-    return { problem: 'refused', reason: 'it is just being replaced' }
+    return { problem: 'refused', reason: 'it is being replaced' }
   if (opened.isDirectory()) return { problem: 'refused', reason: 'it is a folder' }
-  return opened.isFile() ? undefined : { problem: 'refused', reason: 'it is no regular file' }
+  return opened.isFile() ? undefined : { problem: 'refused', reason: 'it is not a regular file' }
 }
 
 function isInside(folder: string, file: string): boolean {
@@ -130,16 +130,16 @@ function readAtMost(descriptor: number, limit: number): Uint8Array {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not read it',
-  EPERM: 'this user may not read it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'its name is too long',
-  ENXIO: 'it is no regular file',
+  ENXIO: 'it is not a regular file',
 }
 
 function explain(code: string | undefined): Refusal {
   if (code === 'ENOENT' || code === 'ENOTDIR') return { problem: 'missing' }
-  return { problem: 'refused', reason: reasons[code ?? ''] ?? `the system says ${code ?? 'nothing more'}` }
+  return { problem: 'refused', reason: reasons[code ?? ''] ?? `system error ${code ?? 'without a code'}` }
 }

@@ -45,14 +45,14 @@ function resolveReference(schemas: Schemas, use: ReferenceUse): Resolved | undef
   if (text.startsWith('#')) return resolveLocal(schemas, use)
   if (/^[a-z][a-z0-9+.-]*:/i.test(text)) {
     return reject(schemas, use, {
-      problem: `"${text}" is not fetched: a definition is complete in itself`,
-      hint: 'Copy the schema into the project, and refer to it by its relative path or by schema:///NAME',
+      problem: `"${text}" is not supported: schemas are never fetched from a URL`,
+      hint: 'Copy the schema into the project and refer to it by relative path or as schema:///NAME',
     })
   }
   if (!/\.(ya?ml|json)(#|$)/.test(text)) {
     const known = schemas.section.entries.has(text.replace(/^\//, ''))
     const hint = known ? `Write schema:///${text.replace(/^\//, '')}` : formsHint
-    return reject(schemas, use, { problem: `"${text}" is no reference to a schema`, hint })
+    return reject(schemas, use, { problem: `"${text}" is not a valid reference to a schema`, hint })
   }
   const target = parseTarget(schemas.loading, decodeFile(text), at)
   const root = target === undefined ? undefined : openSchema(schemas, target, at)
@@ -69,7 +69,7 @@ function decodeFile(text: string): string {
   }
 }
 
-const formsHint = 'Write schema:///NAME, #/json/pointer, or the relative path of a file'
+const formsHint = 'Write schema:///NAME, #/json/pointer or a relative file path'
 
 function reject(
   { loading }: Schemas,
@@ -85,7 +85,7 @@ function resolveNamed(schemas: Schemas, use: ReferenceUse): Resolved | undefined
   if (name === undefined) {
     const bare = /^schema:\/*([^#/]+)/.exec(use.text)?.[1]
     const hint = bare === undefined ? formsHint : `Write schema:///${bare}`
-    return reject(schemas, use, { problem: `"${use.text}" is no reference to a schema`, hint })
+    return reject(schemas, use, { problem: `"${use.text}" is not a valid reference to a schema`, hint })
   }
   if (!checkName(schemas.section, name, { at: use.at, report: schemas.loading.report })) return undefined
   const root = schemas.named.get(name)!
@@ -117,7 +117,7 @@ function findFragment(schemas: Schemas, use: ReferenceUse, { root, base, fragmen
   if (node?.kind === 'broken') return undefined
   if (node !== undefined) return { root, node }
   return reject(schemas, use, {
-    problem: `"${use.text}" leads to nothing`,
+    problem: `The target of "${use.text}" does not exist`,
     hint:
       pointer === undefined
         ? undefined
@@ -130,7 +130,7 @@ function hintForName({ section }: Schemas, pointer: readonly string[]): string |
   const [, place, name = ''] =
     /^\/(components\/schemas|schemas?|definitions|\$defs)\/([^/]+)$/.exec(makePointer(pointer)) ?? []
   if (section.entries.has(name)) return `Write schema:///${name}`
-  return place !== undefined && !/def/.test(place) ? 'Write schema:///NAME, with a name below "schema:"' : undefined
+  return place !== undefined && !/def/.test(place) ? 'Write schema:///NAME with a name under "schema:"' : undefined
 }
 
 /** The key that was probably meant, where the pointer leads to nothing. */
@@ -149,7 +149,7 @@ function hintForKey({ loading }: Schemas, base: Node, pointer: readonly string[]
 
 function hintForBase(base: Node): string | undefined {
   return base.included === true
-    ? '"#" means what was included; a relative $ref keeps the file it leads to whole'
+    ? 'After !include, "#" refers to the included part. Use a relative $ref to keep the whole file'
     : undefined
 }
 
@@ -163,8 +163,8 @@ function follow(base: Node, pointer: readonly string[]): Node | undefined {
 function writeReference(schemas: Schemas, use: ReferenceUse, { root, node }: Resolved): void {
   const pointer = root.pointers.get(node)
   if (pointer === undefined) {
-    const problem = `"${use.text}" leads to something that is no schema`
-    reject(schemas, use, { problem, hint: 'Lead to a schema, for example one below "$defs"' })
+    const problem = `The target of "${use.text}" is not a schema`
+    reject(schemas, use, { problem, hint: 'Refer to a schema, for example under "$defs"' })
     return
   }
   if (root.name === undefined) use.output['$ref'] = `#${pointer}`

@@ -8,14 +8,14 @@ import { opaque } from './language.ts'
 const sub = Type.Ref(opaque.schema)
 const subMap = Type.Record(Type.String(), sub, { title: 'a map of name to schema' })
 const subList = Type.Array(sub, { title: 'a list of schemas', minItems: 1 })
-const count = Type.Integer({ title: 'a whole number from 0', minimum: 0 })
+const count = Type.Integer({ title: 'an integer of at least 0', minimum: 0 })
 const namesHint = 'List the names of required properties beside "properties": required: [NAME]'
 const names = Type.Array(Type.String({ title: 'a name' }), {
   title: 'a list of names',
   valueHint: namesHint,
   uniqueItems: true,
 })
-const text = Type.String({ title: 'a text' })
+const text = Type.String({ title: 'a string' })
 
 export const typeNames = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'] as const
 const typeName = Type.Enum([...typeNames], { title: 'a JSON Schema type' })
@@ -51,7 +51,7 @@ const validation = {
   maximum: Type.Number(),
   exclusiveMinimum: Type.Number(),
   exclusiveMaximum: Type.Number(),
-  multipleOf: Type.Number({ title: 'a number above 0', exclusiveMinimum: 0 }),
+  multipleOf: Type.Number({ title: 'a number greater than 0', exclusiveMinimum: 0 }),
   minItems: count,
   maxItems: count,
   uniqueItems: Type.Boolean(),
@@ -82,7 +82,7 @@ const applicators = {
 const keyHints = {
   nullable: 'Write type: [TYPE, "null"]',
   example: 'Write examples: [VALUE]',
-  discriminator: 'Write oneOf with a const in each',
+  discriminator: 'Write oneOf with a const in each schema',
   id: 'Write $id',
   divisibleBy: 'Write multipleOf',
   extends: 'Write allOf',

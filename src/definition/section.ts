@@ -41,8 +41,8 @@ function suggestName({ key, entries }: Section, name: string, report: Report): s
   const near = entries.get(report.findNearest(name, entries.keys()) ?? '')
   if (near !== undefined) return didYouMean(near.key, near)
   const names = [...entries.keys()].slice(0, maxListed + 1)
-  if (names.length === 0 || names.length > maxListed) return `Add it below "${key}:"`
-  return `There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`
+  if (names.length === 0 || names.length > maxListed) return `Add it under "${key}:"`
+  return `Available: ${names.join(', ')}`
 }
 
 /** @param entry where the name is defined, if a file of the project defines it */

@@ -42,7 +42,7 @@ function checkTypes(node: MapNode, { types: around, report }: Strictness, say: S
   const left = declared.filter((type) => around.includes(type) || (type === 'integer' && around.includes('number')))
   const lost = declared.find((type) => !left.includes(type))
   if (lost !== undefined)
-    say(at, `"${lost}" cannot be, because the schema around it has type "${around.join('" or "')}"`)
+    say(at, `Type "${lost}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
   return left
 }
 
@@ -77,9 +77,9 @@ function checkKeywords(node: MapNode, types: Strictness['types'], { say, report 
   const names = joinWords(wrong.map(({ key }) => `"${key}"`))
   const needed = keywordTypes[first.key]!
   const [needs, has] = wrong.length === 1 ? ['needs', 'has'] : ['need', 'have']
-  if (types === undefined) say(first.keySpan, `${names} ${needs} a type`, `Add type: ${needed[0]}`)
+  if (types === undefined) say(first.keySpan, `${names} ${needs} a "type"`, `Add type: ${needed[0]}`)
   else {
-    const hint = `${wrong.length === 1 ? 'It is' : 'They are'} for type: ${needed.join(' or ')}`
+    const hint = `${wrong.length === 1 ? 'It applies' : 'They apply'} to type ${needed.join(' or ')}`
     const isSame = wrong.every(({ key }) => keywordTypes[key] === needed)
     const problem = `${names} ${has} no effect on type "${types.join('" or "')}"`
     say(first.keySpan, problem, isSame ? hint : undefined)
@@ -110,8 +110,8 @@ function checkContains(entries: MapNode['entries'], say: Say): void {
   const minimum = numberOf(entries.get('minContains')?.value)
   const maximum = numberOf(entries.get('maxContains')?.value)
   if (at === undefined || minimum === undefined) return
-  if (minimum === 0 && maximum === undefined) say(at, '"minContains" 0 switches "contains" off')
-  if (maximum !== undefined && minimum > maximum) say(at, '"minContains" is more than "maxContains"')
+  if (minimum === 0 && maximum === undefined) say(at, '"minContains: 0" disables "contains"')
+  if (maximum !== undefined && minimum > maximum) say(at, '"minContains" is greater than "maxContains"')
 }
 
 function numberOf(node: Node | undefined): number | undefined {
@@ -128,7 +128,7 @@ function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
   const isClosed = closed?.kind === 'scalar' && closed.value === false
   const fits = numberOf(entries.get('minItems')?.value) === length
   if (fits && (isClosed || numberOf(entries.get('maxItems')?.value) === length)) return
-  say(tuple.keySpan, `A tuple of ${length} must say how long it is`, `Add minItems: ${length} and ${rest}: false`)
+  say(tuple.keySpan, `A tuple of ${length} items must define its length`, `Add minItems: ${length} and ${rest}: false`)
 }
 
 function checkTexts({ entries }: MapNode, say: Say, report: Report): void {
@@ -136,8 +136,8 @@ function checkTexts({ entries }: MapNode, say: Say, report: Report): void {
   const name = textOf(format)
   if (format !== undefined && name !== undefined && !formats.includes(name)) {
     const near = report.findNearest(name, formats)
-    const hint = near === undefined ? `Formats are ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
-    say(format, `"${name}" is no known format`, hint)
+    const hint = near === undefined ? `Known formats: ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
+    say(format, `Unknown format "${name}"`, hint)
   }
   const pattern = entries.get('pattern')?.value
   const text = textOf(pattern)

@@ -166,11 +166,11 @@ function readDialect(
   const found = parseDialect(text)
   if (isBase && found !== undefined) return found
   const problem = isBase
-    ? `"${text}" is no known version of JSON Schema`
-    : '"$schema" may stand only at the top of a schema'
+    ? `"${text}" is not a supported version of JSON Schema`
+    : '"$schema" is only allowed at the top of a schema'
   const hint = isBase
-    ? 'Versions are https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#'
-    : 'Remove it; the version of the schema around it holds'
+    ? 'Supported versions: https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#'
+    : 'Remove it; the version of the enclosing schema applies'
   loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint })
   return dialect
 }
@@ -225,8 +225,8 @@ function noteAnchor({ loading }: Walking, node: MapNode, { root, base }: Spot): 
     textOf(node.entries.get('$anchor')?.value) ?? (idText?.startsWith('#') === true ? idText.slice(1) : undefined)
   if (anchor !== undefined) root.anchors.set(anchor, node)
   if (id === undefined || idText === undefined || idText.startsWith('#') || node === base) return
-  const problem = '"$id" may stand only at the top of a schema'
-  const hint = 'Give the schema a name below "schema:", and refer to it by schema:///NAME'
+  const problem = '"$id" is only allowed at the top of a schema'
+  const hint = 'Name the schema under "schema:" and refer to it as schema:///NAME'
   loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: id, parameters: { problem }, hint })
 }
 

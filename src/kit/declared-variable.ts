@@ -27,7 +27,7 @@ export function isOfType(value: unknown, type: VariableType): boolean {
 
 /** How a message calls a type. */
 export function describeType(type: VariableType): string {
-  return { string: 'a text', integer: 'a whole number', boolean: 'true or false' }[type]
+  return { string: 'a string', integer: 'an integer', boolean: 'true or false' }[type]
 }
 
 /** How a message calls what a variable must be and the text that it is; a secret one is not repeated. */

@@ -4,7 +4,7 @@ export const errors = defineErrors({
   WP_KIT_ENV_FILE: {
     kind: 'user',
     status: 500,
-    message: '{file} is not read: {reason}',
-    hint: 'Make it a text file of lines NAME=value, or remove it and set the variables in the environment.',
+    message: 'Cannot read {file}: {reason}',
+    hint: 'Use a text file with lines of the form NAME=value, or remove the file and set the variables in the environment.',
   },
 })

@@ -54,7 +54,7 @@ function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Va
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const opened = fstatSync(descriptor)
     if (opened.isDirectory()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is a folder' })
-    if (!opened.isFile()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is no regular file' })
+    if (!opened.isFile()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is not a regular file' })
     if (opened.size > maxBytes) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is larger than 1 MB' })
     return parseEnv(readFileSync(descriptor, 'utf8'))
   } catch (cause) {
@@ -68,12 +68,12 @@ function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Va
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not read it',
-  EPERM: 'this user may not read it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ENOENT: 'there is none',
-  ELOOP: 'its links lead in a circle',
-  ENXIO: 'it is no regular file',
+  ENOENT: 'it does not exist',
+  ELOOP: 'its symbolic links form a loop',
+  ENXIO: 'it is not a regular file',
 }
 
 /** A variable's value; one that is set to nothing counts as missing. */

@@ -49,7 +49,7 @@ function parseCount(
 ): Parsed {
   const count = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw
   const fits = Number.isSafeInteger(count) && Number(count) >= minimum && Number(count) <= maximum
-  return fits ? { value: count } : { expected: `a whole number from ${minimum} to ${maximum}` }
+  return fits ? { value: count } : { expected: `an integer from ${minimum} to ${maximum}` }
 }
 
 function parseChoice(choices: readonly string[], raw: unknown): Parsed {
@@ -115,8 +115,8 @@ const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: 
 function parseScope(raw: unknown): Parsed {
   if (typeof raw !== 'string' || !/^[!#-+\--[\]-~]+$/.test(raw)) return { expected: 'a scope name' }
   if (!raw.startsWith('backend.')) return { value: raw }
-  const hint = `Give it to those who need it: waypost user:scopes NAME --add ${raw}`
-  return { expected: 'a scope that everybody may have', hint }
+  const hint = `Grant it to individual users: waypost user:scopes NAME --add ${raw}`
+  return { expected: 'a scope that is safe for every user', hint }
 }
 
 function isOrigin(text: string): boolean {
@@ -140,8 +140,8 @@ function parseDurations(name: string, row: SettingRow & { kind: 'durations' }, r
 
 function unknownName(name: string, key: string, names: readonly string[]): SettingProblem {
   const near = nearest(key, names)
-  const hint = near === undefined ? `Its keys are ${names.join(', ')}` : `Did you mean "${near}"?`
-  return { name, path: [key], isUnknown: true, message: `"${key}" is no key of "${name}"`, hint }
+  const hint = near === undefined ? `Valid keys: ${names.join(', ')}` : `Did you mean "${near}"?`
+  return { name, path: [key], isUnknown: true, message: `"${key}" is not a valid key of "${name}"`, hint }
 }
 
 function makeProblem(name: string, path: SettingProblem['path'], { raw, expected, hint }: Wrong): SettingProblem {

@@ -40,7 +40,7 @@ export function parseSchedule(text: string): { readonly schedule: Schedule } | {
     const values = new Set<number>()
     for (const item of parts[index]!.split(',')) {
       const found = parseItem(item, field)
-      if (found === undefined) return { problem: `"${item}" is no ${field.name} (${describeRange(field)})` }
+      if (found === undefined) return { problem: `"${item}" is not a valid ${field.name} (${describeRange(field)})` }
       for (const value of found) values.add(value)
     }
     sets.push(values)
@@ -73,7 +73,7 @@ function makeSchedule(
   const isEither = !parts[2]!.startsWith('*') && !parts[4]!.startsWith('*')
   const firstDay = Math.min(...days)
   if (!isEither && ![...months].some((month) => longestMonths[month - 1]! >= firstDay)) {
-    return { problem: `It never comes: its months have no day ${firstDay}` }
+    return { problem: `This schedule never matches: its months have no day ${firstDay}` }
   }
   return {
     schedule: {

@@ -37,8 +37,8 @@ function unknownSetting(name: string): SettingProblem {
     name,
     path: [],
     isUnknown: true,
-    message: `There is no setting "${name}"`,
-    hint: near === undefined ? `Settings are ${Object.keys(settingsTable).join(', ')}` : `Did you mean "${near}"?`,
+    message: `Unknown setting "${name}"`,
+    hint: near === undefined ? `Settings: ${Object.keys(settingsTable).join(', ')}` : `Did you mean "${near}"?`,
   }
 }
 
@@ -50,8 +50,8 @@ function checkLease(settings: Settings, raw: Readonly<Record<string, unknown>>):
     {
       name: Object.hasOwn(raw, 'delivery_lease') ? 'delivery_lease' : 'delivery_timeout',
       path: [],
-      message: '"delivery_lease" must outlast "delivery_timeout" by 5 s',
-      hint: `Set delivery_lease: ${Math.ceil(timeout / 1000) + 5}s or more`,
+      message: '"delivery_lease" must be at least 5 s longer than "delivery_timeout"',
+      hint: `Set delivery_lease to ${Math.ceil(timeout / 1000) + 5}s or more`,
     },
   ]
 }

@@ -15,9 +15,9 @@ export interface ListedScope {
 }
 
 const builtIn: Readonly<Record<string, string>> = {
-  [consumerScope]: 'The consumer endpoints: account, subscriptions, own clients',
-  'backend.read': 'See and plan in the backend',
-  'backend.write': 'Draft in the backend',
+  [consumerScope]: 'Use the consumer endpoints: account, subscriptions, own clients',
+  'backend.read': 'View the backend and plan changes',
+  'backend.write': 'Edit drafts in the backend',
   'backend.deploy': 'Publish and roll back: full control of the server',
   'backend.admin': 'Administer users, clients and security settings',
 } satisfies Record<typeof consumerScope | (typeof backendScopes)[number], string>

@@ -79,7 +79,7 @@ async function revokeOne(system: System, text: string, now: number): Promise<num
   const jti = readTokenId(text) ?? text
   const token = system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
   if ((await token.executeTakeFirst()) === undefined) {
-    const hint = 'Name it by its jti, or give all of it; waypost token:list shows those that count.'
+    const hint = 'Pass its jti or the whole token. List the valid tokens with waypost token:list.'
     throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64), hint })
   }
   return revokeTokens(system, { jti }, now)

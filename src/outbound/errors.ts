@@ -4,25 +4,25 @@ export const errors = defineErrors({
   WP_OUTBOUND_URL: {
     kind: 'user',
     status: 400,
-    message: '"{url}" is no address that can be posted to',
+    message: '"{url}" is not a valid endpoint URL',
     hint: 'Use an absolute http:// or https:// URL without a user name, password or fragment.',
   },
   WP_OUTBOUND_HOST_UNKNOWN: {
     kind: 'user',
     status: 400,
-    message: 'The host "{host}" has no address',
-    hint: 'Check the spelling, and that the name resolves on this server.',
+    message: 'The host "{host}" cannot be resolved',
+    hint: 'Check the spelling, and that this server can resolve the name.',
   },
   WP_OUTBOUND_BUSY: {
     kind: 'external',
     status: 503,
-    message: 'Too many addresses are being looked up',
+    message: 'Too many host names are being resolved',
     hint: 'Try again in a moment.',
   },
   WP_OUTBOUND_ADDRESS: {
     kind: 'user',
     status: 400,
     message: 'The host "{host}" is not on the public internet',
-    hint: 'An operator opens ranges with the setting delivery_allow; a development System allows loopback.',
+    hint: 'Operators can allow address ranges with the setting delivery_allow; a development System allows loopback.',
   },
 })

@@ -77,7 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(new Error('its time is over')) // nothing is posted any more
+    if (this.#isOver) controller.abort(new Error('its time limit has expired')) // nothing is posted any more
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {

@@ -19,7 +19,7 @@ export function makeAnswer(): Answer {
       // A copy, or a few bytes would keep all that came with them in memory.
       if (size < keptBytes) kept.push(Buffer.from(part.subarray(0, keptBytes - size)))
       size += part.length
-      return size <= mostBytes ? undefined : 'an answer of more than 1 MB'
+      return size <= mostBytes ? undefined : 'a response larger than 1 MB'
     },
     text: () => (kept.length === 0 ? '' : toText(kept)),
   }

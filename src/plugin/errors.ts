@@ -4,25 +4,25 @@ export const errors = defineErrors({
   WP_PLUGIN_MISSING: {
     kind: 'user',
     status: 500,
-    message: 'The plugin "{name}" cannot be loaded: {reason}',
-    hint: 'Install it where waypost runs: npm install {name}',
+    message: 'Cannot load the plugin "{name}": {reason}',
+    hint: 'Install it where waypost is installed: npm install {name}',
   },
   WP_PLUGIN_INVALID: {
     kind: 'user',
     status: 500,
-    message: 'The package "{name}" is no Waypost plugin: {reason}',
-    hint: 'Its default export must be made with definePlugin of waypost.',
+    message: 'The package "{name}" is not a Waypost plugin: {reason}',
+    hint: 'Its default export must be created with definePlugin from "waypost".',
   },
   WP_PLUGIN_VERSION: {
     kind: 'user',
     status: 500,
-    message: 'The plugin "{name}" requires waypost {requires}; this is {own}',
-    hint: 'Install versions of both that go together.',
+    message: 'The plugin "{name}" requires waypost {requires}, but this is version {own}',
+    hint: 'Install compatible versions of both.',
   },
   WP_PLUGIN_CLASS_TWICE: {
     kind: 'user',
     status: 500,
-    message: 'The class "{class}" comes from two plugins, "{first}" and "{second}"',
-    hint: 'Remove one of them from plugins: in waypost.yml.',
+    message: 'Two plugins provide the class "{class}": "{first}" and "{second}"',
+    hint: 'Remove one of them from "plugins:" in waypost.yml.',
   },
 })

@@ -85,18 +85,18 @@ async function importPlugin(name: string, load: () => Promise<{ default?: unknow
 }
 
 function checkPlugin(plugin: unknown): string | undefined {
-  if (typeof plugin !== 'object' || plugin === null) return 'it has no default export that is an object'
+  if (typeof plugin !== 'object' || plugin === null) return 'its default export is not an object'
   const { name, requires, connections = {}, actions = {} } = plugin as Partial<Plugin>
   if (typeof name !== 'string') return 'it has no name'
-  if (typeof requires !== 'string') return 'it does not say which versions of waypost it requires'
-  if (requires.trim() === '' || validRange(requires) === null) return `"${requires}" is not a range of versions`
+  if (typeof requires !== 'string') return 'it does not declare the versions of waypost that it requires'
+  if (requires.trim() === '' || validRange(requires) === null) return `"${requires}" is not a valid version range`
   return checkClasses(connections, 'connection', 'open') ?? checkClasses(actions, 'action', 'make')
 }
 
 function checkClasses(classes: object, kind: string, method: string): string | undefined {
   for (const [name, one] of Object.entries(classes as Readonly<Record<string, Readonly<Record<string, unknown>>>>)) {
     if (typeof one[method] !== 'function') return `its ${kind} class "${name}" has no ${method} function`
-    if (!isSchema(one['config'])) return `its ${kind} class "${name}" has no schema of its config`
+    if (!isSchema(one['config'])) return `its ${kind} class "${name}" has no config schema`
   }
   return undefined
 }

@@ -29,7 +29,7 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
     if (ajv.validate(schema, prepared)) return { config: prepared }
     const [first] = ajv.errors ?? []
     const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
-    return { problem: `${at}${first?.message ?? 'does not fit'}` }
+    return { problem: `${at}${first?.message ?? 'does not match'}` }
   }
 }
 

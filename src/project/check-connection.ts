@@ -9,7 +9,9 @@ export function checkConnection(name: string, migrations: ReadonlyMap<string, un
   throw errors.WP_PROJECT_CONNECTION({
     name,
     hint:
-      guess === undefined ? `There is migrations/ for: ${[...new Set(names)].join(', ')}.` : `Did you mean "${guess}"?`,
+      guess === undefined
+        ? `Connections with migrations: ${[...new Set(names)].join(', ')}.`
+        : `Did you mean "${guess}"?`,
   })
 }
 

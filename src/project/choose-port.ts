@@ -20,8 +20,7 @@ export async function choosePort(options: DevOptions, host: string): Promise<num
   if ((await tryPort(host, wanted)) !== undefined) return wanted
   const taken = await describeTaken(options.folder, host, wanted)
   if ((await options.onPortTaken?.(taken)) === true) return taken.next
-  const hint =
-    taken.dev === undefined ? 'Stop it, or choose' : `It takes over every save already: ${taken.dev}. Or choose`
+  const hint = taken.dev === undefined ? 'Stop it, or use' : `It already reloads on every save: ${taken.dev}. Or use`
   throw errors.WP_PROJECT_PORT({
     port: wanted,
     owner: taken.owner,

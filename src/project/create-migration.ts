@@ -49,7 +49,7 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
   const names = ['System', ...Object.keys(definition.connections)]
   if (names.includes(name)) return
   const guess = nearest(name, names)
-  const hint = guess === undefined ? `Connections are ${names.join(', ')}.` : `Did you mean "${guess}"?`
+  const hint = guess === undefined ? `Connections: ${names.join(', ')}.` : `Did you mean "${guess}"?`
   throw errors.WP_PROJECT_CONNECTION({ name, hint })
 }
 

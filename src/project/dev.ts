@@ -116,7 +116,7 @@ function warnOnce(check: HostCheck, console: DevOptions['console']): HostCheck {
     const refused = check(header)
     if (refused === undefined || warned.has(refused) || warned.size >= mostWarnings) return refused
     warned.add(refused)
-    console.warned(`refused a request for the host ${refused}; to answer it: waypost dev --allow-host ${refused}`)
+    console.warned(`refused a request for the host ${refused}; to allow it: waypost dev --allow-host ${refused}`)
     return refused
   }
 }
@@ -144,5 +144,5 @@ function addressOf({ host, variables }: DevOptions): string {
 }
 
 function describeOther({ url, pid }: RunningDev): string {
-  return `Another dev of this project serves ${url} (process ${pid}): what one stores the other takes for its own.`
+  return `Another waypost dev of this project serves ${url} (process ${pid}); both use the same data.`
 }

@@ -20,7 +20,7 @@ export interface CheckedProject {
 export async function checkProject(folder: string): Promise<CheckedProject> {
   const check = 'project'
   if (!existsSync(path.join(folder, 'waypost.yml'))) {
-    const message = 'No project in this folder; a server needs none'
+    const message = 'No project in this folder (not required for a server)'
     return { isThere: false, finding: { check, state: 'skip', message } }
   }
   let release: BuiltRelease | undefined
@@ -30,7 +30,7 @@ export async function checkProject(folder: string): Promise<CheckedProject> {
     release = built.release
     if (release === undefined) {
       const message = `Project ${project.label} has ${count(countErrors(built.diagnostics), 'error')}`
-      return { check, state: 'fail', message, next: 'See them:', command: 'waypost validate' }
+      return { check, state: 'fail', message, next: 'List them:', command: 'waypost validate' }
     }
     const message = `Project ${project.label}, ${count(release.manifest.routes.length, 'route')}, valid`
     return { check, state: 'ok', message }
@@ -66,25 +66,35 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
   )
   const check = 'migrations'
   if (plan.edited.length > 0) {
-    const next = 'Put the text back as it was, and write a new migration for the change.'
-    return { check, state: 'fail', message: `Migrations were edited after they ran: ${plan.edited.join(', ')}`, next }
+    const next = 'Restore the files, and write a new migration for the change.'
+    return {
+      check,
+      state: 'fail',
+      message: `Migrations changed after they were applied: ${plan.edited.join(', ')}`,
+      next,
+    }
   }
   if (plan.pending.length > 0) {
     const names = plan.pending.map(({ name }) => name).join(', ')
     return {
       check,
       state: 'warn',
-      message: `Migrations have not run: ${names}`,
-      next: 'Run them:',
+      message: `Migrations not applied: ${names}`,
+      next: 'Apply them:',
       command: 'waypost migrate',
     }
   }
   if (plan.unknown.length > 0) {
-    const next = 'Somebody else applied them: get the newest state of the project.'
-    return { check, state: 'warn', message: `The project lacks migrations that ran: ${plan.unknown.join(', ')}`, next }
+    const next = 'They were applied from elsewhere: update the project to its newest version.'
+    return {
+      check,
+      state: 'warn',
+      message: `Applied migrations missing from the project: ${plan.unknown.join(', ')}`,
+      next,
+    }
   }
-  if (own.length === 0) return { check, state: 'ok', message: 'The project has no migrations of System' }
-  const message = `${count(own.length, 'migration')} of the project ${own.length === 1 ? 'has' : 'have'} run`
+  if (own.length === 0) return { check, state: 'ok', message: 'The project has no migrations for System' }
+  const message = `${count(own.length, 'migration')} of the project applied`
   return { check, state: 'ok', message }
 }
 
@@ -95,7 +105,7 @@ export async function checkKinds({ folder, system }: Host): Promise<readonly Fin
   const { origin } = await loadFacts(system)
   const isOther = system.kind === 'postgresql' && origin !== 'development'
   if (!isOther || !existsSync(path.join(folder, '.waypost', 'system.db'))) return []
-  const next = 'Develop on PostgreSQL too, before something works only here:'
+  const next = 'Develop on PostgreSQL as well to avoid differences:'
   const command = 'WAYPOST_SYSTEM_URL=postgresql://localhost/DATABASE waypost dev'
-  return [{ check: 'kinds', state: 'warn', message: 'dev uses sqlite, this target postgresql', next, command }]
+  return [{ check: 'kinds', state: 'warn', message: 'dev uses SQLite, but this target uses PostgreSQL', next, command }]
 }

@@ -54,8 +54,8 @@ function checkNode(): Finding {
   return {
     check: 'node',
     state: 'fail',
-    message: `Node ${found}: Waypost needs ${engines.node}`,
-    next: 'Install a newer one.',
+    message: `Node ${found}: Waypost requires ${engines.node}`,
+    next: 'Install a newer version.',
   }
 }
 

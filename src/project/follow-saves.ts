@@ -62,21 +62,20 @@ export async function followSaves(
     },
     // From a save on requests wait until it was taken over: none sees code that is already gone.
     onBegin: (file) => (isSource(file) || last.carried.has(file) ? server.hold() : () => undefined),
-    onError: (error) => console.warned(`Files cannot be watched: ${messageOf(error)}`),
+    onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
   })
 
   function tryReadVariables(): void {
     try {
       readVariables()
     } catch (error) {
-      console.warned(`${messageOf(error)}. What it held before counts on.`)
+      console.warned(`${messageOf(error)}. The previous values stay in use.`)
     }
   }
 
   function readVariables(): void {
     const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))
-    if (late.length > 0)
-      console.warned(`${late.join(', ')} is read when dev starts: start it again to use what changed.`)
+    if (late.length > 0) console.warned(`${late.join(', ')} is only read at start: restart dev to apply the change.`)
   }
 
   // What was saved since the first look, when nobody watched.

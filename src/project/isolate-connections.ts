@@ -62,8 +62,8 @@ function assertKnown({ connections }: Manifest, { replacements }: Isolation): vo
   for (const name of Object.keys(replacements)) {
     if (Object.hasOwn(connections, name)) continue
     const guess = nearest(name, Object.keys(connections))
-    const other = guess === undefined ? 'waypost.yml has no connection of this name.' : `Did you mean "${guess}"?`
-    const hint = name === 'System' ? 'Its database is always a new one; the option system says of which kind.' : other
+    const other = guess === undefined ? 'waypost.yml has no connection with this name.' : `Did you mean "${guess}"?`
+    const hint = name === 'System' ? 'Its database is always new; choose its kind with the option system.' : other
     throw errors.WP_PROJECT_TEST_REPLACED({ name, hint })
   }
 }
@@ -80,7 +80,7 @@ function openIn(folder: string, original: ConnectionClass): ConnectionClass {
 function makeFake(client: object): ConnectionClass {
   const nothing = async () => undefined
   return {
-    description: 'A client that a test passed',
+    description: 'A client passed by a test',
     config: {},
     clientType: 'unknown',
     open: async () => ({ client, check: nothing, close: nothing }),

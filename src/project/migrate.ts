@@ -166,7 +166,7 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       redo: commandFor('migrate:redo', name, migrations),
       nameOf: (one) => fileOfMigration(name, one),
       ...(options.dev && {
-        again: 'save it: dev runs it again',
+        again: 'save it; dev runs it again',
         onUnwritten: ([first, ...behind]) =>
           options.dev?.warned(describeUnwritten(fileOfMigration(name, first!), behind)),
       }),
@@ -182,8 +182,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
 }
 
 function describeUnwritten(file: string, behind: readonly string[]): string {
-  const those = behind.length === 0 ? '' : `, and so does what comes after it: ${behind.join(', ')}`
-  return `${file} is not written yet: it waits${those}`
+  const those = behind.length === 0 ? '' : `, as do the migrations after it: ${behind.join(', ')}`
+  return `${file} has no content yet and is skipped${those}`
 }
 
 /** What would run of each connection. Databases that are not there are not made for it. */

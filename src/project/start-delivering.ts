@@ -9,7 +9,7 @@ export function startDelivering({ options: { console }, server, identity }: DevS
     identity,
     isNoted: false,
     onAttempt: (attempt) => console.delivered(attempt),
-    onWait: (error) => console.warned(`Events wait: ${messageOf(error)}`),
-    onEnd: (error) => console.warned(`Events are not delivered: ${messageOf(error)}`),
+    onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
+    onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),
   })
 }

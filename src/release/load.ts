@@ -54,7 +54,7 @@ export async function loadManifest(system: Pick<System, 'guardDb'>, id: string):
 function parseManifest(id: string, text: string | null): Manifest {
   if (text === null || text === '')
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest is missing' })
-  if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest has other content' })
+  if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest was changed' })
   return JSON.parse(text) as Manifest
 }
 
@@ -76,7 +76,7 @@ export async function loadArtifacts(
   return hashes.map((hash) => {
     const content = found.get(hash)
     if (content !== undefined && sha256(content) === hash) return { hash, content }
-    const what = content === undefined ? 'is missing' : 'has other content'
+    const what = content === undefined ? 'is missing' : 'was changed'
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(release.id), what: `artifact ${shortId(hash)} ${what}` })
   })
 }

@@ -37,7 +37,7 @@ export function makeRequestCheck(
     if (checkParams !== undefined && hasEmpty(params as object)) {
       throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
     }
-    if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The address holds a NUL' })
+    if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The URL contains a NUL character' })
     const body = bodyOf(request)
     let problems = runCheck(checkParams, params, undefined)
     problems = runCheck(checkQuery, query, problems)

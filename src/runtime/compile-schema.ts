@@ -129,7 +129,7 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
   } catch {
     return (value) => {
       const text = writeSlowly(value)
-      if (text === undefined) throw new Error('it does not fit its schema')
+      if (text === undefined) throw new Error('it does not match its schema')
       return text
     }
   }
@@ -148,7 +148,7 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
   const external = mapNamed(named, toDraft07)
   const own = toDraft07(schema)
   // It writes what comes behind a tuple as it is, whatever the schema says of it.
-  if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with more behind it')
+  if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with additional items')
   return buildSerializer(
     own as unknown as Schema,
     {
@@ -215,19 +215,19 @@ function describe(
       case 'required':
         return { path: `${at}/${String(parameters['missingProperty'])}`, message: 'is required' }
       case 'additionalProperties':
-        return { path: `${at}/${String(parameters['additionalProperty'])}`, message: 'is not known here' }
+        return { path: `${at}/${String(parameters['additionalProperty'])}`, message: 'is unknown' }
       case 'enum':
         return { path: at, message: `must be one of ${listValues(parameters['allowedValues'])}` }
       case 'type':
         return { path: at, message: describeType(parameters['type'], isRepeated(problem, part, value)) }
       default:
-        return { path: at, message: problem.message ?? 'does not fit its schema' }
+        return { path: at, message: problem.message ?? 'does not match its schema' }
     }
   })
 }
 
 function describeType(type: unknown, isTwice: boolean): string {
-  return isTwice ? 'may be there only once' : `must be ${[type].flat().join(' or ')}`
+  return isTwice ? 'must not be repeated' : `must be ${[type].flat().join(' or ')}`
 }
 
 /** Whether a query parameter is there more than once and must not: only that makes it a list. */

@@ -46,7 +46,7 @@ function makeAction({ modules, classes, prepareConfig }: ActionSources, action: 
   }
   const prepared = prepareConfig(known.config, action.config)
   if ('config' in prepared) return known.make(prepared.config)
-  const problem = 'problem' in prepared ? prepared.problem : `the variable ${prepared.missing.join(', ')} is not set`
+  const problem = 'problem' in prepared ? prepared.problem : `variables are not set: ${prepared.missing.join(', ')}`
   throw errors.WP_RUNTIME_ACTION_CONFIG({ class: action.class, problem })
 }
 

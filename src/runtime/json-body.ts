@@ -30,7 +30,9 @@ export function readJsonBodies(app: FastifyInstance): void {
       return parse(request, text, (error, value) => {
         if (error !== null) return done(refusalOf(text) ?? error)
         if (suspicious.test(text) && !isAllStorable(value)) {
-          return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'a text in it has a NUL or half of a surrogate pair' }))
+          return done(
+            errors.WP_RUNTIME_BODY_JSON({ reason: 'a string in it contains a NUL character or an unpaired surrogate' }),
+          )
         }
         return done(null, value)
       })
@@ -66,9 +68,7 @@ function isTooDeep(bytes: Buffer): boolean {
 function refusalOf(text: string) {
   try {
     const key = findRefused(JSON.parse(text.replace(/^\uFEFF/, '')))
-    return key === undefined
-      ? undefined
-      : errors.WP_RUNTIME_BODY_JSON({ reason: `it has the key ${key}, which is refused` })
+    return key === undefined ? undefined : errors.WP_RUNTIME_BODY_JSON({ reason: `it has the forbidden key ${key}` })
   } catch {
     return undefined
   }

@@ -30,14 +30,14 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
   const server = createServer({ keepAliveTimeout: 72_000, requestTimeout: 20_000 }, (request, response) => {
     const path = request.url?.split('?')[0] ?? ''
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-    if (page === undefined) return sendJson(response, 404, { status: 'There is nothing here but health and metrics' })
+    if (page === undefined) return sendJson(response, 404, { status: 'Only health and metrics are available here' })
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
-      return sendJson(response, 405, { status: 'GET it' })
+      return sendJson(response, 405, { status: 'Use GET' })
     }
     page(response).catch((error: unknown) => {
       options.onError(error)
-      sendJson(response, 503, { status: 'It cannot be measured now' })
+      sendJson(response, 503, { status: 'Metrics are not available at the moment' })
     })
   })
   server.maxConnections = 100 // operators need a few; the rest of the descriptors are for requests

@@ -39,7 +39,7 @@ export class ActionFailure extends Error {
   /** What an action threw, as far as callers may hear of it, else wrapped. */
   static of(thrown: unknown): unknown {
     if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
-    return new ActionFailure('An action failed', { cause: thrown })
+    return new ActionFailure('action failed', { cause: thrown })
   }
 }
 
@@ -48,7 +48,7 @@ export class InvalidRequest extends Error {
   readonly problems: readonly SchemaProblem[]
 
   constructor(problems: readonly SchemaProblem[]) {
-    super('The request does not fit its schema')
+    super('The request does not match its schema')
     this.problems = problems
   }
 }
@@ -63,18 +63,18 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (reply.raw.destroyed) return reply.send() // nobody is there to be told
     options.onServerError?.(error, request)
-    request.log.error({ err: error }, 'a request failed')
-    return send(reply, bodyOf('about:blank', 500, `The server made a mistake. It is logged as request ${request.id}.`))
+    request.log.error({ err: error }, 'request failed')
+    return send(reply, bodyOf('about:blank', 500, `Internal server error. It is logged as request ${request.id}.`))
   }
   const refuse = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
     options.onServerError?.(cause, request)
-    request.log.warn({ err: cause }, 'a constraint refused what an action stored')
+    request.log.warn({ err: cause }, 'database constraint violated by an action')
     request.reason = known.message
     const fields = problems.length === 0 ? {} : { errors: problems }
     return send(reply, { ...bodyOf(typeOf(known), known.status, known.message), ...fields })
   }
   const passOn = (known: WaypostError, request: FastifyRequest, reply: FastifyReply) => {
-    request.log.warn({ err: known }, 'another system failed')
+    request.log.warn({ err: known }, 'external system failed')
     if (isOwn(known)) return sendKnown(reply, known)
     options.onServerError?.(known, request)
     return sendUnavailable(reply, known)
@@ -158,7 +158,7 @@ function isOwn(error: WaypostError): boolean {
 
 function sendUnavailable(reply: FastifyReply, error: WaypostError) {
   reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
-  const detail = `Something that this needs is not available at the moment. It is logged as request ${reply.request.id}.`
+  const detail = `A required system is not available at the moment. It is logged as request ${reply.request.id}.`
   return send(reply, bodyOf(typeOf(error), error.status, detail))
 }
 
@@ -184,7 +184,7 @@ function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undef
   return error.validation?.map((one) => {
     const missing = (one.params['missingProperty'] ?? one.params['additionalProperty']) as string | undefined
     const path = `${error.validationContext ?? 'body'}${one.instancePath}${missing === undefined ? '' : `/${missing}`}`
-    return { path, message: one.keyword === 'required' ? 'is required' : (one.message ?? 'does not fit its schema') }
+    return { path, message: one.keyword === 'required' ? 'is required' : (one.message ?? 'does not match its schema') }
   })
 }
 

@@ -60,6 +60,6 @@ export class StreamLog extends LogController {
     if (reply.raw.destroyed) return // its caller left
     brokenOff.add(request)
     this.#onError?.(error, request)
-    request.log.error({ err: error }, 'an answer was cut off')
+    request.log.error({ err: error }, 'response aborted')
   }
 }

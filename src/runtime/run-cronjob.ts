@@ -25,7 +25,7 @@ export async function runCronjob(action: Action, sources: ContextSources, run: C
   discardResult(result)
   signal.throwIfAborted()
   if (result instanceof ActionResponse && result.status >= 400) {
-    throw new ActionProblem(result.status, `The action answered ${result.status}`)
+    throw new ActionProblem(result.status, `The action returned status ${result.status}`)
   }
   if (context.hasDispatched) await context.storeDispatched()
 }

@@ -111,7 +111,7 @@ function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Wri
 
 function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
   request.dropped = { action, fields }
-  request.log.warn({ action, dropped: fields }, 'a result has fields that its schema has not')
+  request.log.warn({ action, dropped: fields }, 'result has fields that are not in its schema')
 }
 
 /** Dispatches what callers get, so that subscribers learn no more than they do. */

@@ -44,14 +44,14 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
     const { status, body, type } = answering
     if (bodyless.has(status)) {
       if (sources.checkResults && body != null)
-        throw misfit({ action, status }, 'an answer with this status has no body')
+        throw misfit({ action, status }, 'a response with this status has no body')
       return { payload: undefined, type: '', isJson: false }
     }
     const raw = asRawBody(body)
     if (raw !== undefined) {
       return { payload: raw.payload, type: type ?? raw.type ?? 'application/octet-stream', isJson: false }
     }
-    if (body instanceof Response) throw misfit({ action, status }, 'it is what fetch answers; return its body')
+    if (body instanceof Response) throw misfit({ action, status }, 'it is a fetch Response; return its body instead')
     const isJson = type === undefined || isJsonType(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
     const { payload, dropped } = writeJson(answering)
@@ -76,7 +76,7 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
     const at = { action, status }
     const serialize = serializers.get(status)
     if (serialize === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
-    if (body === undefined) throw misfit(at, 'there is none')
+    if (body === undefined) throw misfit(at, 'the result is missing')
     const validate = validators.get(status)
     if (validate === undefined) return { payload: write(at, serialize, body) }
     const plain = checkResult(at, validate, body)

@@ -46,7 +46,7 @@ export async function buildFor(shared: Shared, toServe: ToServe | undefined): Pr
   const actionFor = await loadActions(shared, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections)
   for (const [name, reason] of connections.down)
-    options.logger.warn({ connection: name, reason }, 'a connection cannot be opened')
+    options.logger.warn({ connection: name, reason }, 'opening a connection failed')
   shared.schemas.beginGeneration()
   try {
     const generation = await buildGeneration({

@@ -23,7 +23,7 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
       await checkSystem(system)
       return undefined
     } catch {
-      return 'System does not answer'
+      return 'System does not respond'
     }
   }
 

@@ -51,7 +51,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   await using opened = new AsyncDisposableStack()
   const feed = await startFeed(host.system, {
     clock: host.clock,
-    onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'the change feed cannot be read'),
+    onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'reading the change feed failed'),
   })
   opened.defer(() => feed.close())
   const outbound = openOutbound({
@@ -75,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     pressure: options.pressure,
     refusedHost: options.refusedHost,
     connections: limitConnections(options),
-    onError: (error) => options.logger.error({ err: error }, 'a connection could not be accepted'),
+    onError: (error) => options.logger.error({ err: error }, 'accepting a connection failed'),
     generation,
   })
   const cronjobs = await serveCronjobs(shared)
@@ -117,7 +117,7 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
       built
         .then((generation) => generation.handle(request, response))
         .catch((error: unknown) => {
-          logger.error({ err: error }, "Waypost's own endpoints could not be built")
+          logger.error({ err: error }, "building Waypost's own endpoints failed")
           response.destroy()
         })
     },
@@ -132,7 +132,7 @@ function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {
   return {
     most: readConnectionLimit(host.variables),
     onFull: (limit) =>
-      logger.warn({ limit }, 'connection limit reached: idle connections are closed, or new ones refused'),
+      logger.warn({ limit }, 'connection limit reached: closing idle connections or refusing new ones'),
   }
 }
 
@@ -141,7 +141,7 @@ function writeUses({ guard, options: { host, logger } }: Shared): () => Promise<
   const { stop } = keepUses({
     guard,
     system: host.system,
-    onError: (error) => logger.warn({ err: error }, 'the last use of tokens cannot be written'),
+    onError: (error) => logger.warn({ err: error }, 'storing the last use of tokens failed'),
   })
   return stop
 }
@@ -156,7 +156,7 @@ async function runHooks(
     try {
       await plugin.hooks?.[name]?.(news as { readonly id: string })
     } catch (error) {
-      options.logger.warn({ plugin: plugin.name, err: error }, `a hook ${name} failed: ${messageOf(error)}`)
+      options.logger.warn({ plugin: plugin.name, err: error }, `hook ${name} failed: ${messageOf(error)}`)
     }
   }
 }

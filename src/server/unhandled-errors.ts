@@ -21,9 +21,9 @@ export function catchStrayFailures({ onRejection, onException }: StrayFailures):
 /** Stops this process in order after an error that nothing was waiting for. @returns the way to leave it as it was */
 export function stopAfterStrays(logger: Logger): () => Promise<void> {
   const letGo = catchStrayFailures({
-    onRejection: (error) => logger.error({ err: error }, 'a promise that nobody awaited was rejected'),
+    onRejection: (error) => logger.error({ err: error }, 'unhandled promise rejection'),
     onException(error) {
-      logger.fatal({ err: error }, 'an error outside of every request: this server stops, and should be started again')
+      logger.fatal({ err: error }, 'uncaught error outside of requests: stopping the server; it should be restarted')
       process.exitCode = 1
       process.kill(process.pid, 'SIGTERM')
     },

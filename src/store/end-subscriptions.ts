@@ -31,7 +31,7 @@ export async function endSubscriptions(
   const { id, userId, clientId } = of
   const conditions = { id, user_id: userId, client_id: clientId }
   const given = Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined))
-  if (Object.keys(given).length === 0) throw new TypeError('endSubscriptions needs to know which subscriptions')
+  if (Object.keys(given).length === 0) throw new TypeError('endSubscriptions requires a filter')
   // Everyone who locks several of them does so in this order.
   const found = await trx
     .selectFrom('waypost_subscription')

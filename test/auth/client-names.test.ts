@@ -34,7 +34,7 @@ const refused: readonly (readonly [name: string, reason: RegExp])[] = [
   ['\u0420\u0430\u0443 Pal', /mixes/],
   ['G\u03BF\u03BFgle', /mixes/], // Greek omicron
   ['G\u0585ogle', /mixes/], // Armenian oh
-  ['\u13A2\u13A0', /few people/], // Cherokee
+  ['\u13A2\u13A0', /an uncommon script/], // Cherokee
   ['Waypost', /Waypost/],
   ['waypost login', /Waypost/],
   ['WAY POST', /Waypost/],

@@ -107,7 +107,7 @@ for (const kind of systemKinds) {
         answer.headers.get('www-authenticate'),
         `Bearer realm="waypost", error="insufficient_scope", scope="todo", ${metadata}`,
       )
-      assert.equal(answer.body.detail, 'This token carries note; the route needs todo')
+      assert.equal(answer.body.detail, 'The token has note; the route requires todo')
     })
 
     test('lets in whoever has one of the scopes, and any token where no scope is named', async () => {
@@ -159,7 +159,7 @@ for (const kind of systemKinds) {
         name: 'a user that lost a scope',
         path: '/todo',
         status: 403,
-        detail: /"ann" does not have the scope todo/,
+        detail: /"ann" or the client does not have the scope todo/,
         make: () =>
           change(world.system, [{ kind: 'user', subject: world.annId }], (trx) =>
             trx.deleteFrom('waypost_user_scope').where('scope', '=', 'todo').execute(),
@@ -173,7 +173,7 @@ for (const kind of systemKinds) {
         name: 'a user that was disabled',
         path: '/any',
         status: 401,
-        detail: /a user that is disabled/,
+        detail: /a disabled user/,
         make: () => setStatus(world.system, 'user', { id: world.annId, status: 'disabled' }),
         undo: () => setStatus(world.system, 'user', { id: world.annId, status: 'active' }),
       },
@@ -181,7 +181,7 @@ for (const kind of systemKinds) {
         name: 'a client that was disabled',
         path: '/any',
         status: 401,
-        detail: /a client that is disabled/,
+        detail: /a disabled client/,
         make: () => setStatus(world.system, 'client', { id: world.app.id, status: 'disabled' }),
         undo: () => setStatus(world.system, 'client', { id: world.app.id, status: 'active' }),
       },

@@ -39,20 +39,20 @@ describe('the console says why OAuth2 refused, and who called', () => {
       name: 'an authorization request that ends at a page',
       path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=${redirectUri}&response_type=token`,
       status: 400,
-      reason: 'unsupported_response_type: The only response_type is code',
+      reason: 'unsupported_response_type: response_type must be code',
     },
     {
       name: 'an authorization request that goes back to the client',
       path: () =>
         `/authorization/authorize?client_id=${clientId}&redirect_uri=${redirectUri}&response_type=token&prompt=none`,
       status: 303,
-      reason: 'unsupported_response_type: The only response_type is code',
+      reason: 'unsupported_response_type: response_type must be code',
     },
     {
       name: 'an authorization request that goes nowhere',
       path: () => `/authorization/authorize?client_id=${clientId}&redirect_uri=https://other.example.com/`,
       status: 400,
-      reason: 'The address that it wants you sent back to is not registered for it.',
+      reason: 'The app asked to send you back to an address that is not registered for it.',
     },
   ]
   for (const { name, path, init, status, reason } of cases) {

@@ -58,7 +58,7 @@ for (const kind of systemKinds) {
     test('a name that nobody has names the nearest', async () => {
       await assert.rejects(findUser(system, 'anne'), { code: 'WP_AUTH_USER_UNKNOWN', hint: 'Did you mean "ann"?' })
       await assert.rejects(findUser(system, 'zzzzzz'), {
-        hint: 'waypost user:list shows who there is; waypost user:add zzzzzz adds it.',
+        hint: 'List the users with waypost user:list, or add this one: waypost user:add zzzzzz',
       })
     })
 

@@ -42,7 +42,7 @@ test('without System the endpoints of OAuth2 say "later", and go on when it is b
     assert.equal(again.status, 200)
 
     const log = world.log.join('\n')
-    const failures = world.log.filter((line) => line.includes('an authorization request failed'))
+    const failures = world.log.filter((line) => line.includes('authorization request failed'))
     assert.equal(failures.length, refusals.length, log)
     assert.deepEqual(
       world.log.filter((line) => JSON.parse(line).level > 40),

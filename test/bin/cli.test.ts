@@ -45,7 +45,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
+      stderr: 'Error: Unknown command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
     },
   ],
   'a mistyped command is wrong usage and names the nearest': [
@@ -53,43 +53,37 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
+      stderr: 'Error: Unknown command "gret"\n  Did you mean waypost greet? waypost --help lists the commands.\n',
     },
   ],
   'a command below a topic is found with a space too, by name only': [
     ['box', 'open'],
-    { status: 2, stderr: 'Error: There is no command "box open"\n  Did you mean waypost box:open?\n' },
+    { status: 2, stderr: 'Error: Unknown command "box open"\n  Did you mean waypost box:open?\n' },
   ],
   'a topic alone lists its commands on stderr': [
     ['box'],
     { status: 2, stdout: '', stderr: /^Boxes\n[^]+COMMANDS\n {2}box:open {2}Open a box\n/ },
   ],
   'help of a topic goes to stdout': [['box', '--help'], { status: 0, stdout: /box:open {2}Open a box/, stderr: '' }],
-  'a topic without a command does not exist': [
-    ['empty'],
-    { status: 2, stderr: /^Error: There is no command "empty"\n/ },
-  ],
-  'a flag instead of a command is wrong usage': [
-    ['--port'],
-    { status: 2, stderr: /^Error: There is no flag "--port"\n/ },
-  ],
+  'a topic without a command does not exist': [['empty'], { status: 2, stderr: /^Error: Unknown command "empty"\n/ }],
+  'a flag instead of a command is wrong usage': [['--port'], { status: 2, stderr: /^Error: Unknown flag "--port"\n/ }],
   'a mistyped flag is wrong usage and names the nearest': [
     ['greet', 'Ann', '--lod'],
     {
       status: 2,
       stdout: '',
-      stderr: 'Error: There is no flag "--lod"\n  Did you mean --loud? waypost greet --help lists the flags.\n',
+      stderr: 'Error: Unknown flag "--lod"\n  Did you mean --loud? waypost greet --help lists the flags.\n',
     },
   ],
   'a missing argument is wrong usage': [
     ['greet'],
-    { status: 2, stderr: 'Error: The argument NAME is missing\n  waypost greet --help shows how it is used.\n' },
+    { status: 2, stderr: 'Error: Missing argument NAME\n  See waypost greet --help.\n' },
   ],
   'an argument too many is wrong usage': [
     ['greet', 'Ann', 'Bob'],
-    { status: 2, stderr: /^Error: There is no place for the argument "Bob"\n/ },
+    { status: 2, stderr: /^Error: Unexpected argument "Bob"\n/ },
   ],
-  'a value that does not fit is wrong usage': [
+  'a value that does not match is wrong usage': [
     ['greet', 'Ann', '--times', 'x'],
     { status: 2, stderr: /^Error: --times: Expected an integer but received: x\n/ },
   ],
@@ -102,7 +96,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     {
       status: 2,
       stdout:
-        '{"error":{"code":"WP_CLI_USAGE","message":"The argument NAME is missing","hint":"waypost greet --help shows how it is used."}}\n',
+        '{"error":{"code":"WP_CLI_USAGE","message":"Missing argument NAME","hint":"See waypost greet --help."}}\n',
     },
   ],
   "an error of the user's says what to do, without a stack": [
@@ -123,7 +117,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
   ],
   'a bug of ours shows no stack by itself': [
     ['fail', 'bug'],
-    { status: 1, stderr: 'Error: boxes is undefined\n  Run it again with --verbose to see where it comes from.\n' },
+    { status: 1, stderr: 'Error: boxes is undefined\n  Run the command again with --verbose to see the stack.\n' },
   ],
   'a bug of ours shows its stack with --verbose': [
     ['fail', 'bug', '--verbose'],
@@ -157,7 +151,7 @@ for (const words of [['greet', 'Ann'], ['greet', 'Ann', '--json'], ['--help'], [
     })
     closeSync(full)
     assert.equal(status, 1)
-    assert.match(stderr, /What was printed cannot be written: ENOSPC[^\n]*\n {2}Make room[^\n]*\n$/)
+    assert.match(stderr, /Cannot write the output: ENOSPC[^\n]*\n {2}Free some disk space[^\n]*\n$/)
   })
 }
 

@@ -39,9 +39,9 @@ test('what dev serves is told in columns on a wide terminal', (t) => {
   assert.deepEqual(printStarted(t, 120).slice(3, 8), [
     '  API       http://localhost:3000',
     '  Docs      http://localhost:3000/docs',
-    '  Sign in   dev / ivory-walrus-6543         (kept in .waypost/dev.json; has every scope)',
+    '  Sign in   dev / ivory-walrus-6543         (stored in .waypost/dev.json; has all scopes)',
     '  System    .waypost/system.db              1 migration applied',
-    '  Events    delivered here while this runs  (--no-deliver leaves them to event:execute)',
+    '  Events    delivered by this process       (--no-deliver disables this)',
   ])
 })
 

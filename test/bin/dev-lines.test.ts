@@ -12,7 +12,7 @@ const answered = {
   reason: undefined,
   dropped: undefined,
 }
-const refused = { ...answered, method: 'POST', status: 401, reason: 'no token; scope todo is needed' }
+const refused = { ...answered, method: 'POST', status: 401, reason: 'no token; requires scope todo' }
 const long = `/${'folder/'.repeat(30)}end`
 
 for (const width of [60, 80, 120]) {
@@ -21,7 +21,7 @@ for (const width of [60, 80, 120]) {
       formatAnswered(answered, { width }),
       formatAnswered({ ...answered, method: 'DELETE', path: '/todo/17', status: 204, ms: 1234 }, { width }),
       formatAnswered(refused, { width }),
-      formatAnswered({ ...answered, path: long, status: 404, reason: `There is nothing at ${long}` }, { width }),
+      formatAnswered({ ...answered, path: long, status: 404, reason: `Nothing found at ${long}` }, { width }),
       formatAnswered({ ...answered, status: 500, user: 'dev' }, { width }),
     ].map(([first, ...others]) => [`00:00:00  ${first}`, ...others])
     for (const line of lines.flat()) assert.ok(line.length <= width, `${line.length}: ${line}`)
@@ -33,11 +33,11 @@ for (const width of [60, 80, 120]) {
 
 test('a reason stands behind its request where there is place, else below it; without a terminal always behind it', () => {
   assert.deepEqual(formatAnswered(refused, { width: 80 }), [
-    'POST   /todo             401   1.9 ms   no token; scope todo is needed',
+    'POST   /todo             401   1.9 ms   no token; requires scope todo',
   ])
   assert.deepEqual(formatAnswered(refused, { width: 60 }), [
     'POST   /todo         401   1.9 ms',
-    '          no token; scope todo is needed',
+    '          no token; requires scope todo',
   ])
   const [line, below] = formatAnswered({ ...refused, reason: 'x'.repeat(300) }, { width: undefined })
   assert.ok(line!.endsWith('x'.repeat(300)) && below === undefined)
@@ -96,9 +96,9 @@ test('of a stack only the lines of the project are shown, and what the error cam
 test('an answer that broke off says so', () => {
   assert.match(
     formatAnswered({ ...answered, cut: 'failed' }, { width: 80 })[0]!,
-    /  200 .* {3}cut off {3}request 7Q4F2K$/,
+    /  200 .* {3}response aborted {3}request 7Q4F2K$/,
   )
-  assert.match(formatAnswered({ ...answered, cut: 'left' }, { width: 80 })[0]!, /  200 .* {3}the caller left$/)
+  assert.match(formatAnswered({ ...answered, cut: 'left' }, { width: 80 })[0]!, /  200 .* {3}client disconnected$/)
 })
 
 test('a line of an action has its level, unless it is info, its message and its fields', () => {

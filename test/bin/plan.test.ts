@@ -40,7 +40,7 @@ const plan = {
       breaks('request: "content" is now required'),
     ),
     change('removed', 'route', 'GET /ping', breaks('callers get 404')),
-    change('changed', 'schema', 'Todo', breaks('"a" is gone', 'GET /a', 'GET /b', 'GET /c', 'GET /d', 'GET /e')),
+    change('changed', 'schema', 'Todo', breaks('"a" removed', 'GET /a', 'GET /b', 'GET /c', 'GET /d', 'GET /e')),
     change('added', 'scope', 'order'),
     change('changed', 'setting', 'token_lifetime', is('1h → 30m')),
     change('added', 'variable', 'ORDERS_URL', is('used by connection Orders')),
@@ -66,15 +66,15 @@ test('a plan is as wide as the terminal, and says of each thing what has to be k
                                       required   BREAKING
                                       code of src/todo/insert.ts
   - route      GET  /ping             callers get 404   BREAKING
-  ~ schema     Todo                   "a" is gone, for GET /a, GET /b, GET /c
+  ~ schema     Todo                   "a" removed, for GET /a, GET /b, GET /c
                                       and 2 more   BREAKING
   + scope      order                  no user has it yet:
                                       waypost user:scopes NAME --add order
   ~ setting    token_lifetime         1h → 30m
   + variable   ORDERS_URL             used by connection Orders   not set on
                                       app-2, app-3
-  + migration  System/20261121-add-due-date   has to run first: add --migrate
-    migration  System/20261122-more   has to run first: add --migrate`,
+  + migration  System/20261121-add-due-date   must run first: add --migrate
+    migration  System/20261122-more   must run first: add --migrate`,
   )
   const short = { changes: plan.changes.slice(0, 3) }
   assert.deepEqual(formatPlan(short, streamOf(100, false)), [

@@ -31,7 +31,7 @@ test('waypost alone shows help on stdout', () => {
 
 test('a command that does not exist is wrong usage', () => {
   const { stdout, stderr, status } = run(process.execPath, [launcher, 'nonsense'])
-  assert.match(stderr, /^Error: There is no command "nonsense"\n/)
+  assert.match(stderr, /^Error: Unknown command "nonsense"\n/)
   assert.equal(stdout, '')
   assert.equal(status, 2)
 })

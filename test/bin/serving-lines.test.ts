@@ -10,7 +10,7 @@ const failed: Outcome = {
   name: 'app-3',
   state: 'failed',
   release: old,
-  error: 'The variable ORDERS_URL is not set, which the release 9b07d3c5 needs',
+  error: 'The release 9b07d3c5 requires variables that are not set: ORDERS_URL',
   ms: 400,
 }
 const format = (servers: readonly Outcome[], more: Partial<Served> = {}) =>
@@ -30,9 +30,9 @@ test('one that fails is named with its cause, what it still serves, and what to 
   const lines = format([serving('app-1'), serving('app-2', 400), failed], { lacking })
   assert.deepEqual(lines, [
     '  Serving    app-1 0.3 s   app-2 0.4 s',
-    '             app-3 failed: The variable ORDERS_URL is not set, which the release\n             9b07d3c5 needs',
+    '             app-3 failed: The release 9b07d3c5 requires variables that are not\n             set: ORDERS_URL',
     '  2 of 3 servers serve 9b07d3c5; app-3 still serves 4f1c9a2e.',
-    '  Set ORDERS_URL on app-3, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
+    '  Set ORDERS_URL on app-3; servers retry automatically. To roll back:\n  waypost release:rollback 4f1c9a2e',
   ])
 })
 
@@ -43,9 +43,9 @@ test('servers that fail for the same reason are named together', () => {
     format([serving('app-1'), { ...failed, name: one }, { ...failed, name: other, ms: 500 }], { lacking }),
     [
       '  Serving    app-1 0.3 s',
-      '             app-3:3000, app-3:3001 failed: The variable ORDERS_URL is not set,\n             which the release 9b07d3c5 needs',
+      '             app-3:3000, app-3:3001 failed: The release 9b07d3c5 requires\n             variables that are not set: ORDERS_URL',
       '  1 of 3 servers serves 9b07d3c5; app-3:3000, app-3:3001 still serve 4f1c9a2e.',
-      '  Set ORDERS_URL on app-3:3000 and app-3:3001, it tries again by itself; or:\n  waypost release:rollback 4f1c9a2e',
+      '  Set ORDERS_URL on app-3:3000 and app-3:3001; servers retry automatically. To\n  roll back: waypost release:rollback 4f1c9a2e',
     ],
   )
 })
@@ -55,7 +55,7 @@ test('the way back names the target again, on a line that can be copied', () => 
   const [last] = format([failed], { targetFlags }).slice(-1)
   assert.equal(
     last,
-    '  It is tried again by itself; or:\n  waypost release:rollback 4f1c9a2e --url https://api.example.com',
+    '  Servers retry automatically. To roll back:\n  waypost release:rollback 4f1c9a2e --url https://api.example.com',
   )
 })
 
@@ -63,21 +63,21 @@ test('where nothing was active before there is no way back', () => {
   assert.deepEqual(format([{ ...failed, release: null, error: 'Broken' }], { before: undefined }), [
     '  Serving    app-3 failed: Broken',
     '  0 of 1 server serves 9b07d3c5; app-3 still serves none.',
-    '  It is tried again by itself.',
+    '  Servers retry automatically.',
   ])
 })
 
 test('one that is late is no failure where nobody waited', () => {
   const late: Outcome = { ...failed, state: 'late', error: null }
   assert.deepEqual(format([serving('app-1'), late], { waitMs: 0 }), [
-    '  Serving    app-1 0.3 s   app-3 not yet',
+    '  Serving    app-1 0.3 s   app-3 not ready yet',
     '  1 of 2 servers serves 9b07d3c5; app-3 still serves 4f1c9a2e.',
   ])
-  assert.match(format([late]).join('\n'), /app-3 not within 30 s/)
+  assert.match(format([late]).join('\n'), /app-3 not ready within 30 s/)
 })
 
 test('without any server it says so', () => {
-  assert.deepEqual(format([]), ['  Serving    no server runs yet; waypost serve starts one'])
+  assert.deepEqual(format([]), ['  Serving    no server is running; start one with waypost serve'])
 })
 
 test('what a server says of itself cannot move what stands around it', () => {

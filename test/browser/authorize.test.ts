@@ -34,7 +34,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     await page.getByText(`to continue to ${world.clientName}`).waitFor()
 
     await logIn(page, 'ann', 'wrong password')
-    await page.getByRole('alert').getByText('no active user with this name and password').waitFor()
+    await page.getByRole('alert').getByText('Wrong username or password').waitFor()
     assert.equal(await page.getByLabel('Username').inputValue(), 'ann')
     assert.equal(await page.getByLabel('Password').inputValue(), '')
     await page.locator('#password:focus').waitFor()
@@ -96,7 +96,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     await logIn(page, 'ann')
     for (let time = 0; time < 2; time++) {
       await page.goto(world.authorizeUrl(client.id))
-      await page.getByText('Any program on this device can say that it is Acme Tasks').waitFor()
+      await page.getByText('Any program on this device can claim to be Acme Tasks').waitFor()
       await page.getByRole('button', { name: 'Allow' }).click()
       await page.getByRole('heading', { name: 'Back at the client' }).waitFor()
     }
@@ -166,7 +166,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     const [frame] = page.frames().slice(1)
     assert.equal(frame?.url(), 'chrome-error://chromewebdata/')
     await page.getByRole('button', { name: 'Win' }).click()
-    await page.getByRole('heading', { name: 'This form is no longer good' }).waitFor()
+    await page.getByRole('heading', { name: 'This form has expired' }).waitFor()
   })
 
   test('a page of the client that opened it in a window keeps in touch with it, up to its end', async () => {
@@ -195,7 +195,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     const { page, complaints } = opened
     await page.goto(world.authorizeUrl(client.id, { redirect_uri: redirectUri }))
     await logIn(page, 'ann')
-    await page.getByText('Then you go on to a program on this device, com.example.app.').waitFor()
+    await page.getByText('You will then be redirected to a program on this device, com.example.app.').waitFor()
     const failing = page.waitForEvent('requestfailed')
     await page.getByRole('button', { name: 'Allow' }).click()
     const failed = await failing

@@ -132,10 +132,10 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     const { page, complaints } = opened
     await page.goto(`${closed.url}/docs`)
     await page.getByLabel('Access token').fill('nonsense')
-    await page.getByRole('button', { name: 'Show the reference' }).click()
-    await page.getByRole('alert').getByText('The access token is not valid here').waitFor()
+    await page.getByRole('button', { name: 'Show reference' }).click()
+    await page.getByRole('alert').getByText('The access token is not valid for this server').waitFor()
     await page.getByLabel('Access token').fill(authorization.replace('Bearer ', ''))
-    await page.getByRole('button', { name: 'Show the reference' }).click()
+    await page.getByRole('button', { name: 'Show reference' }).click()
     await scrollTo(page, 'Creates a to-do')
     assert.deepEqual(
       complaints.filter((one) => !one.includes('401 (Unauthorized)')),
@@ -154,7 +154,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     const denying = await openWindow(page, 'Sign in')
     await logIn(denying)
     await denying.getByRole('button', { name: 'Deny' }).click()
-    await page.getByRole('alert').getByText('The user denied it').waitFor()
+    await page.getByRole('alert').getByText('The user denied access').waitFor()
     await allow(await openWindow(page, 'Sign in'))
     await scrollTo(page, 'Creates a to-do')
     assert.notEqual(await page.getByPlaceholder('Token').first().inputValue(), '')

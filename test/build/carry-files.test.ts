@@ -154,15 +154,15 @@ test('what is not a file of the project is refused where it is named', async () 
       message,
     ]),
     [
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: it does not exist'],
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: it is a folder'],
-      ['WP_BUILD_OUTSIDE', 'leads to a file outside the project'],
-      ['WP_BUILD_OUTSIDE', 'leads to a file outside the project'],
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: its path has a name that begins with a dot'],
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: its path has a name that begins with a dot'],
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: it has a query'],
-      ['WP_BUILD_FILE_REFUSED', 'cannot be read: it is larger than 10 MB'],
-    ].map(([code, text], index) => [`src/a.ts:${index + 2}:11`, code, `"${names[index]}" ${text}`]),
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: it does not exist'],
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: it is a folder'],
+      ['WP_BUILD_OUTSIDE', 'NAME refers to a file outside the project'],
+      ['WP_BUILD_OUTSIDE', 'NAME refers to a file outside the project'],
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: its path has a name that begins with a dot'],
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: its path has a name that begins with a dot'],
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: it has a query'],
+      ['WP_BUILD_FILE_REFUSED', 'Cannot read NAME: it is larger than 10 MB'],
+    ].map(([code, text], index) => [`src/a.ts:${index + 2}:11`, code, text!.replace('NAME', `"${names[index]}"`)]),
   )
 })
 
@@ -178,7 +178,7 @@ test('all files together are no larger than a release may be', async () => {
   const build = () => buildRelease({ ...options, root: project.root, definition: defineActions('src/a.ts') })
   assert.deepEqual(
     (await build()).diagnostics.map(({ message }) => message),
-    ['The files that the code names by new URL have 36 MB together; a release carries at most 32 MB'],
+    ['The files referenced with new URL have a total size of 36 MB; the limit is 32 MB'],
   )
   await project.write('src/0.bin', 'small')
   assert.deepEqual((await build()).diagnostics, [])

@@ -45,8 +45,8 @@ test('a module that throws is named, with the place in the project where it thre
     'src/c.ts': actionReturning('1'),
   })
   assert.deepEqual(await check(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')), [
-    'src/b.ts:1:1 src/b.ts does not load: text WP_BUILD_ACTION_LOAD',
-    `src/lib/read.ts:3:18 src/a.ts does not load: Expected property name or '}' in JSON at position 1 (line 1 column 2) WP_BUILD_ACTION_LOAD`,
+    'src/b.ts:1:1 Cannot load src/b.ts: text WP_BUILD_ACTION_LOAD',
+    `src/lib/read.ts:3:18 Cannot load src/a.ts: Expected property name or '}' in JSON at position 1 (line 1 column 2) WP_BUILD_ACTION_LOAD`,
   ])
 })
 
@@ -57,7 +57,7 @@ test("a module finds the project's variables, and none of Waypost's own", async 
     'src/a.ts': actionReturning('1', 'throw `${process.env.CHECKED_KEY} ${process.env.WAYPOST_CHECKED_KEY}`'),
   })
   const [problem] = await check(project.root, defineActions('src/a.ts'))
-  assert.match(problem ?? '', /does not load: there undefined /)
+  assert.match(problem ?? '', /Cannot load .*: there undefined /)
 })
 
 test('a default export that is no class with a handle is named', async () => {
@@ -73,7 +73,8 @@ test('a default export that is no class with a handle is named', async () => {
   assert.deepEqual(
     await check(project.root, defineActions(...Object.keys(files))),
     Object.keys(files).map(
-      (file) => `${file}:1:1 The default export of ${file} is no class with a method "handle" WP_BUILD_ACTION_NO_CLASS`,
+      (file) =>
+        `${file}:1:1 The default export of ${file} is not a class with a method "handle" WP_BUILD_ACTION_NO_CLASS`,
     ),
   )
 })
@@ -86,9 +87,9 @@ test('a name that waypost does not export, and an import by a name made at run t
   const [a, b] = await check(project.root, defineActions('src/a.ts', 'src/b.ts'))
   assert.match(
     a!,
-    /^src\/a\.ts:1:1 src\/a\.ts does not load: .*does not provide an export named 'defineNothing' WP_BUILD_ACTION_LOAD$/,
+    /^src\/a\.ts:1:1 Cannot load src\/a\.ts: .*does not provide an export named 'defineNothing' WP_BUILD_ACTION_LOAD$/,
   )
-  assert.match(b!, /^src\/b\.ts:1:1 src\/b\.ts does not load: The code of a release imports "kysely" when it runs/)
+  assert.match(b!, /^src\/b\.ts:1:1 Cannot load src\/b\.ts: The code of the release imports "kysely" at run time/)
 })
 
 test('a package that reads files beside it is told of at its import, with what to do', async () => {
@@ -103,7 +104,7 @@ test('a package that reads files beside it is told of at its import, with what t
     definition: defineActions('src/a.ts'),
   })
   const [problem] = await checkModules(release!, { loader: loader.artifactLoader })
-  assert.match(problem!.message, /src\/a\.ts does not load: .*__dirname/)
+  assert.match(problem!.message, /Cannot load src\/a\.ts: .*__dirname/)
   assert.match(problem!.hint!, /new URL\('.\/NAME', import.meta.url\)/)
 })
 
@@ -121,12 +122,9 @@ test('a module that waits for ever or ends the process is named', async () => {
     })
   }
   assert.equal(found.length, 1)
-  assert.match(
-    found[0]!,
-    /^src\/a\.ts:1:1 src\/a\.ts does not load: it took longer than [\d.]+ s WP_BUILD_ACTION_LOAD$/,
-  )
+  assert.match(found[0]!, /^src\/a\.ts:1:1 Cannot load src\/a\.ts: it took longer than [\d.]+ s WP_BUILD_ACTION_LOAD$/)
   assert.deepEqual(await check(project.root, defineActions('src/b.ts')), [
-    'src/b.ts:1:1 src/b.ts does not load: it ended the process (exit code 3) WP_BUILD_ACTION_LOAD',
+    'src/b.ts:1:1 Cannot load src/b.ts: it ended the process (exit code 3) WP_BUILD_ACTION_LOAD',
   ])
 })
 

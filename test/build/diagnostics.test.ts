@@ -30,8 +30,8 @@ test('a missing action file is shown where it is named, with the file that was m
   assert.deepEqual(rest, [])
   assert.equal(
     show(diagnostic!),
-    'waypost.yml:3:14 <src/todo/insrt.ts> | There is no file src/todo/insrt.ts | ' +
-      'Did you mean src/todo/insert.ts? To make a new one: waypost generate:action src/todo/insrt.ts | WP_BUILD_ACTION_MISSING',
+    'waypost.yml:3:14 <src/todo/insrt.ts> | File not found: src/todo/insrt.ts | ' +
+      'Did you mean src/todo/insert.ts? To create a new file: waypost generate:action src/todo/insrt.ts | WP_BUILD_ACTION_MISSING',
   )
 })
 
@@ -40,7 +40,7 @@ test('an action file that is a link to nothing is not suggested for itself', asy
   await symlink('gone.ts', path.join(project.root, 'a.ts'))
   const [diagnostic] = await diagnose(project.root, defineActions('a.ts'))
   assert.equal(diagnostic?.code, 'WP_BUILD_ACTION_MISSING')
-  assert.equal(diagnostic.hint, 'a.ts is a link to nothing; mend the link or remove it')
+  assert.equal(diagnostic.hint, 'a.ts is a broken symbolic link: fix or remove it')
 })
 
 test('a folder is no action file', async () => {
@@ -88,7 +88,7 @@ test('imports that cannot be resolved are marked where they stand, with a hint',
     ],
     [
       `import '@/todo/helper.ts'`,
-      `src/a.ts:1:8 <'@/todo/helper.ts'> | The import "@/todo/helper.ts" cannot be resolved | The "paths" of tsconfig.json are not followed: import by a relative path | WP_BUILD_IMPORT_MISSING`,
+      `src/a.ts:1:8 <'@/todo/helper.ts'> | The import "@/todo/helper.ts" cannot be resolved | "paths" in tsconfig.json is not supported: use a relative path | WP_BUILD_IMPORT_MISSING`,
     ],
   ]
   for (const [line, shown] of rows) {
@@ -142,7 +142,7 @@ test('an action or migration without a default export is named', async () => {
     (await diagnose(project.root, defineActions('src/a.ts'))).map(({ code, message }) => [code, message]),
     [
       ['WP_BUILD_MIGRATION_NO_EXPORT', 'The migration migrations/System/1.ts has no default export'],
-      ['WP_BUILD_ACTION_NO_CLASS', 'The default export of src/a.ts is no class with a method "handle"'],
+      ['WP_BUILD_ACTION_NO_CLASS', 'The default export of src/a.ts is not a class with a method "handle"'],
     ],
   )
 })
@@ -153,7 +153,7 @@ test('a migration folder that stands for no connection is one problem', async ()
     'migrations/Sytem/2.ts': 'export default {}\n',
   })
   assert.deepEqual((await diagnose(project.root, emptyDefinition)).map(show), [
-    'migrations/Sytem:1:1 <> | The folder migrations/Sytem has the name of no connection | Did you mean migrations/System? | WP_BUILD_MIGRATION_CONNECTION',
+    'migrations/Sytem:1:1 <> | The folder migrations/Sytem does not match any connection | Did you mean migrations/System? | WP_BUILD_MIGRATION_CONNECTION',
   ])
 })
 
@@ -176,15 +176,15 @@ test('nothing from outside the project comes in, by path or by link', async () =
   assert.deepEqual(
     (await diagnose(project.root, definition)).map((diagnostic) => show(diagnostic).split(' | ')),
     [
-      ['migrations/System/1.ts:1:1 <>', '"migrations/System/1.ts" leads to a file outside the project'],
-      [`src/a.ts:1:24 <'../../outside/secret.ts'>`, '"../../outside/secret.ts" leads to a file outside the project'],
-      [`src/b.ts:2:24 <'./folder/secret.ts'>`, '"./folder/secret.ts" leads to a file outside the project'],
-      ['waypost.yml:3:13 <src/link.ts>', '"src/link.ts" leads to a file outside the project'],
-      ['waypost.yml:3:13 <src/link.ts>', '"../outside/secret.ts" leads to a file outside the project'],
+      ['migrations/System/1.ts:1:1 <>', '"migrations/System/1.ts" refers to a file outside the project'],
+      [`src/a.ts:1:24 <'../../outside/secret.ts'>`, '"../../outside/secret.ts" refers to a file outside the project'],
+      [`src/b.ts:2:24 <'./folder/secret.ts'>`, '"./folder/secret.ts" refers to a file outside the project'],
+      ['waypost.yml:3:13 <src/link.ts>', '"src/link.ts" refers to a file outside the project'],
+      ['waypost.yml:3:13 <src/link.ts>', '"../outside/secret.ts" refers to a file outside the project'],
     ].map(([place, message]) => [
       place,
       message,
-      'Move the file into the project, or make it a package and install that',
+      'Move the file into the project, or install it as a package',
       'WP_BUILD_OUTSIDE',
     ]),
   )
@@ -204,7 +204,7 @@ test('a native add-on is named with the import of the project that brought it in
 })
 
 const withoutNative =
-  'Servers install nothing. Use a package without native code, or call a service that does this work'
+  'Servers do not install packages. Use a package without native code, or call a service that does the work'
 
 test('a package that looks for its native code when it is loaded is named with the import that brought it in', async () => {
   const looking = 'module.exports = (name) => require(__dirname + name)\n'
@@ -270,8 +270,8 @@ test('a file that is no code is named with its import', async () => {
     'node_modules/engine/engine.wasm': 'x',
   })
   assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'))).map(show), [
-    `node_modules/engine/index.js:1:26 <"./engine.wasm"> | "./engine.wasm" is a file that cannot be part of a release | Only code, JSON and .txt files can be imported: keep other content in one of those | WP_BUILD_FILE_KIND`,
-    `src/a.ts:1:18 <'./page.html'> | "./page.html" is a file that cannot be part of a release | Only code, JSON and .txt files can be imported: keep other content in one of those | WP_BUILD_FILE_KIND`,
+    `node_modules/engine/index.js:1:26 <"./engine.wasm"> | "./engine.wasm" has a file type that cannot be part of a release | Only code, JSON and .txt files can be imported: convert the content to one of these | WP_BUILD_FILE_KIND`,
+    `src/a.ts:1:18 <'./page.html'> | "./page.html" has a file type that cannot be part of a release | Only code, JSON and .txt files can be imported: convert the content to one of these | WP_BUILD_FILE_KIND`,
   ])
 })
 
@@ -289,12 +289,12 @@ test('a pipe among the sources is refused and not waited for', async () => {
   const definition = defineActions('src/a.ts', 'src/inner/b.ts')
   const says = async () => (await diagnose(project.root, definition)).map((one) => show(one))
   assert.deepEqual(await says(), [
-    'migrations/System/1.ts:1:1 <> | "migrations/System/1.ts" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED',
-    `src/a.ts:1:8 <'./pipe.ts'> | "./pipe.ts" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED`,
+    'migrations/System/1.ts:1:1 <> | Cannot read "migrations/System/1.ts": it is not a regular file |  | WP_BUILD_FILE_REFUSED',
+    `src/a.ts:1:8 <'./pipe.ts'> | Cannot read "./pipe.ts": it is not a regular file |  | WP_BUILD_FILE_REFUSED`,
   ])
   makePipe('src/package.json')
   assert.deepEqual(await says(), [
-    'src/package.json:1:1 <> | "src/package.json" cannot be read: it is no regular file |  | WP_BUILD_FILE_REFUSED',
+    'src/package.json:1:1 <> | Cannot read "src/package.json": it is not a regular file |  | WP_BUILD_FILE_REFUSED',
   ])
 })
 
@@ -312,7 +312,7 @@ test('a package.json that is a pipe is refused also where only an import leads',
   const problems = await diagnose(project.root, defineActions('src/a.ts'))
   assert.deepEqual(
     problems.map(({ message }) => message),
-    ['lib', 'src'].map((folder) => `"${folder}/package.json" cannot be read: it is no regular file`),
+    ['lib', 'src'].map((folder) => `Cannot read "${folder}/package.json": it is not a regular file`),
   )
 })
 
@@ -324,14 +324,14 @@ test('a package that is a link to a file of the system is not read', async () =>
   })
   await symlink('/etc/hosts', path.join(project.root, 'node_modules/evil/index.js'))
   const [problem, ...more] = await diagnose(project.root, defineActions('src/a.ts'))
-  assert.match(show(problem!), /^src\/a\.ts:1:8 <'evil'> \| "evil" leads to a file outside the project/)
+  assert.match(show(problem!), /^src\/a\.ts:1:8 <'evil'> \| "evil" refers to a file outside the project/)
   assert.deepEqual(more, [])
 })
 
 test('a source that nobody wrote is too large', async () => {
   await using project = await makeProject({ 'waypost.yml': '', 'src/a.ts': ' '.repeat(10 * 1024 ** 2 + 1) })
   const [problem] = await diagnose(project.root, defineActions('src/a.ts'))
-  assert.equal(problem?.message, '"src/a.ts" cannot be read: it is larger than 10 MB')
+  assert.equal(problem?.message, 'Cannot read "src/a.ts": it is larger than 10 MB')
 })
 
 test('reading process.env is warned of where it is read, and nowhere else', async () => {

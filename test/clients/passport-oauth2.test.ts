@@ -82,7 +82,7 @@ for (const kind of systemKinds) {
       const { cookie, url } = await leave()
       url.searchParams.set('prompt', 'consent')
       const failed = await comeBack(await world.browse(url, 'deny'), cookie)
-      assert.deepEqual(failed, { failed: { message: 'The user denied it' } })
+      assert.deepEqual(failed, { failed: { message: 'The user denied access' } })
     })
 
     test('hears of a wrong secret and of a scope that nobody has', async () => {

@@ -127,7 +127,7 @@ for (const [what, uses, code, message] of [
     'a class that no plugin has',
     { A: { class: 'bocks', config: {} } },
     'WP_CONNECTION_CLASS',
-    /"A" names the class "bocks"/,
+    /"A" uses the class "bocks"/,
   ],
   [
     'a class by a name of the prototype',
@@ -139,13 +139,13 @@ for (const [what, uses, code, message] of [
     'a variable that is not set',
     { A: use('${env.NONE} ${env.EMPTY}') },
     'WP_CONNECTION_VARIABLE',
-    /NONE, EMPTY is not set.*"A"/,
+    /"A" requires variables that are not set: NONE, EMPTY/,
   ],
   [
-    'a config that does not fit',
+    'a config that does not match',
     { A: use('a', { size: '${env.LABEL}' }) },
     'WP_CONNECTION_CONFIG',
-    /"A" does not fit the class "box": size must be integer$/,
+    /"A" does not match the class "box": size must be integer$/,
   ],
   [
     'a config with too much',
@@ -176,7 +176,7 @@ test('one that cannot be opened is down, others work, and it is tried again at e
       code: 'WP_CONNECTION_DOWN',
       status: 503,
       retryAfterSeconds: 1,
-      message: /"A" cannot be opened: nobody there/,
+      message: /^Cannot open the connection "A": nobody there/,
     })
     assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN' })
     await pause(1)
@@ -232,7 +232,7 @@ test('one that cannot be closed is a line in the log', async () => {
   const registry = makeRegistry()
   const set = await registry.acquire({ A: use('sour') })
   await set.release()
-  assert.deepEqual(warnings, ['closing a connection: cannot close'])
+  assert.deepEqual(warnings, ['closing a connection failed: cannot close'])
 })
 
 test('a connection that is not named is said with the nearest name', async () => {
@@ -242,7 +242,7 @@ test('a connection that is not named is said with the nearest name', async () =>
   assert.throws(() => set.get('Sistem'), { code: 'WP_CONNECTION_UNKNOWN', hint: 'Did you mean "System"?' })
   assert.throws(() => set.get('constructor'), {
     code: 'WP_CONNECTION_UNKNOWN',
-    hint: 'Name it under connection: in waypost.yml.',
+    hint: 'Declare it under "connection:" in waypost.yml.',
   })
   await registry.close()
 })

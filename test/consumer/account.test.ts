@@ -77,7 +77,7 @@ for (const kind of systemKinds) {
         assert.equal(answer.status, 403, line)
         assert.equal(answer.headers.get('content-type'), 'application/problem+json')
         assert.equal(answer.headers.get('cache-control'), 'no-store')
-        assert.equal(answer.body.detail, 'This needs the token of a login; yours belongs to a client')
+        assert.equal(answer.body.detail, 'This operation requires a login token; yours was issued to a client')
       }
       assert.equal((await people.logIn()).status, 200)
     })

@@ -22,10 +22,15 @@ const wrong: readonly { name: string; json: unknown; status?: number; says: RegE
   { name: 'no scopes', json: { name: 'Shop' }, says: /body\/scopes/ },
   { name: 'an empty list of scopes', json: { ...plain, scopes: [] }, says: /body\/scopes/ },
   { name: 'scopes that are no list', json: { ...plain, scopes: 'todo' }, says: /body\/scopes/ },
-  { name: 'a scope that is none', json: { ...plain, scopes: ['to do'] }, says: /cannot be the name of a scope/ },
-  { name: 'a scope that its owner lacks', json: { ...plain, scopes: ['order'] }, status: 403, says: /carry order/ },
-  { name: 'an unknown grant', json: { ...plain, grants: ['implicit'] }, says: /no grant \\"implicit\\"/ },
-  { name: 'the grant password', json: { ...plain, grants: ['password'] }, status: 403, says: /whoever administers/ },
+  { name: 'a scope that is none', json: { ...plain, scopes: ['to do'] }, says: /is not a valid scope name/ },
+  {
+    name: 'a scope that its owner lacks',
+    json: { ...plain, scopes: ['order'] },
+    status: 403,
+    says: /does not have the scope order/,
+  },
+  { name: 'an unknown grant', json: { ...plain, grants: ['implicit'] }, says: /Unknown grant \\"implicit\\"/ },
+  { name: 'the grant password', json: { ...plain, grants: ['password'] }, status: 403, says: /Only administrators/ },
   { name: 'codes without a redirect URI', json: { ...plain, grants: ['authorization_code'] }, says: /redirect URI/ },
   {
     name: 'a public client that acts for itself',
@@ -284,7 +289,7 @@ for (const kind of systemKinds) {
       for (const [line, json] of managed) {
         const answer = await narrow(line, json)
         assert.equal(answer.status, 403, line)
-        assert.match(answer.body.detail, /does not carry todo/)
+        assert.match(answer.body.detail, /does not have the scope todo/)
       }
       assert.equal((await ask(client)).status, 200)
       assert.equal((await narrow(`PATCH /consumer/client/${client.id}`, { status: 'disabled' })).status, 200)
@@ -298,7 +303,7 @@ for (const kind of systemKinds) {
         assert.match((await people.logIn()).body.scope, /backend\.read/)
         const refused = await admin.send('POST /consumer/client', { ...plain, scopes: ['backend.read'] })
         assert.equal(refused.status, 403)
-        assert.match(refused.body.detail, /administration \(backend\.read\)/)
+        assert.match(refused.body.detail, /administrative scopes \(backend\.read\)/)
         const pipeline = await people.addClient({ name: 'Pipeline', scopes: ['backend.read'] })
         const path = `/consumer/client/${pipeline.id}`
         assert.equal((await admin.send(`POST ${path}/secret`)).status, 403)
@@ -335,7 +340,7 @@ for (const kind of systemKinds) {
         await lent(`DELETE /consumer/client/${id}`),
       ]
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([403]))
-      for (const { body } of answers) assert.match(body.detail, /needs the token of a login/)
+      for (const { body } of answers) assert.match(body.detail, /requires a login token/)
     })
 
     test('are 50 at most, also of those that are added at the same time', async () => {

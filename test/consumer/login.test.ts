@@ -35,7 +35,7 @@ const refused: readonly { name: string; request: TestRequest; status: number; de
     name: 'a body that is no JSON',
     request: { headers: { 'content-type': 'application/json' }, body: `{"username": "ann", "password": "${password}` },
     status: 400,
-    detail: 'The body is not JSON: it cannot be parsed',
+    detail: 'The JSON body is not valid: it cannot be parsed',
   },
   {
     name: 'a body with a prototype',
@@ -86,7 +86,7 @@ for (const kind of systemKinds) {
         assert.equal(answer.headers.get('content-type'), 'application/problem+json')
         assert.equal(answer.headers.get('cache-control'), 'no-store')
         assert.equal(answer.body.token, undefined)
-        if (status === 401) assert.equal(answer.body.detail, 'There is no active user with this name and password')
+        if (status === 401) assert.equal(answer.body.detail, 'Wrong username or password')
         if (detail !== undefined) assert.equal(answer.body.detail, detail)
         if (errors !== undefined)
           assert.deepEqual(
@@ -140,7 +140,7 @@ for (const kind of systemKinds) {
       assert.equal((await world.send('GET /any', { headers: bearer(second.token) })).status, 200)
       const answer = await renew(first.refresh_token)
       assert.equal(answer.status, 401)
-      assert.match(answer.body.detail, /^The login cannot be renewed: /)
+      assert.match(answer.body.detail, /^The login cannot be refreshed: /)
       assert.equal((await world.send('GET /any', { headers: bearer(second.token) })).status, 401)
       assert.equal((await renew(second.refresh_token)).status, 401)
     })
@@ -215,7 +215,7 @@ for (const kind of systemKinds) {
       await Promise.all(fillers)
       for (const answer of busy) {
         assert.equal(answer.status, 429)
-        assert.equal(answer.body.detail, 'Too many logins at once')
+        assert.equal(answer.body.detail, 'Too many logins at the same time')
         assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
       }
       assert.equal((await world.send('POST /consumer/login', say('late'))).status, 200)

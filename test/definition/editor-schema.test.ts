@@ -131,7 +131,7 @@ plugins: !include p.yml
   test('is plain JSON with words for what stands there', () => {
     const schema = makeEditorSchema()
     assert.deepEqual(JSON.parse(JSON.stringify(schema)), schema)
-    assert.match(JSON.stringify(schema), /Whether it answers without a token/)
+    assert.match(JSON.stringify(schema), /Allows calls without a token/)
     assert.doesNotMatch(JSON.stringify(schema), /"(names|keyHint|keyHints|valueHint)"/)
   })
 })

@@ -44,7 +44,7 @@ suite('files that are not what they seem', () => {
           symlinkSync(target, path.join(root, 'schema.yml')),
         )
         assert.deepEqual(problems, [
-          `${schemaAt} WP_DEFINITION_INCLUDE_OUTSIDE "schema.yml" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder`,
+          `${schemaAt} WP_DEFINITION_INCLUDE_OUTSIDE "schema.yml" is outside the project | Copy the file into the project: only files in its folder are deployed`,
         ])
       }
       const viaFolder = { 'waypost.yml': 'schema: !include inner/schema.yml\n' }
@@ -72,10 +72,7 @@ suite('files that are not what they seem', () => {
     const problems = await problemsAfter({ 'waypost.yml': yaml }, (root) =>
       symlinkSync('/etc/hosts', path.join(root, 'a.ts')),
     )
-    assert.match(
-      problems.join(),
-      /^waypost.yml:2:49 «a.ts» WP_DEFINITION_ACTION_INVALID "a.ts" is outside of the project/,
-    )
+    assert.match(problems.join(), /^waypost.yml:2:49 «a.ts» WP_DEFINITION_ACTION_INVALID "a.ts" is outside the project/)
   })
 
   test('a pipe neither hangs nor is read', async () => {
@@ -83,7 +80,7 @@ suite('files that are not what they seem', () => {
       assert.equal(spawnSync('mkfifo', [path.join(root, 'schema.yml')]).status, 0)
     })
     assert.deepEqual(problems, [
-      `${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml cannot be read: it is no regular file`,
+      `${schemaAt} WP_DEFINITION_FILE_REFUSED Cannot read schema.yml: it is not a regular file`,
     ])
   })
 
@@ -92,37 +89,35 @@ suite('files that are not what they seem', () => {
       symlinkSync('schema.yml', path.join(root, 'schema.yml')),
     )
     assert.deepEqual(circle, [
-      `${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml cannot be read: its links lead in a circle`,
+      `${schemaAt} WP_DEFINITION_FILE_REFUSED Cannot read schema.yml: its symbolic links form a loop`,
     ])
     const nothing = await problemsAfter(includesSchema, (root) =>
       symlinkSync('gone.yml', path.join(root, 'schema.yml')),
     )
     assert.deepEqual(nothing, [
-      `${schemaAt} WP_DEFINITION_INCLUDE_MISSING There is no file schema.yml | schema.yml is a link to nothing`,
+      `${schemaAt} WP_DEFINITION_INCLUDE_MISSING File not found: schema.yml | schema.yml is a broken symbolic link`,
     ])
     const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: a.ts } } }\n'
     const action = await problemsAfter({ 'waypost.yml': yaml }, (root) => symlinkSync('b.ts', path.join(root, 'a.ts')))
-    assert.match(action.join(), /ACTION_MISSING There is no file a\.ts \| a\.ts is a link to nothing; mend the link/)
+    assert.match(action.join(), /ACTION_MISSING File not found: a\.ts \| a\.ts is a broken symbolic link: fix/)
   })
 
   test('a file that this user may not read', { skip: isRoot && 'root may read everything' }, async () => {
     const problems = await problemsAfter({ ...includesSchema, 'schema.yml': '' }, (root) =>
       chmodSync(path.join(root, 'schema.yml'), 0),
     )
-    assert.match(problems.join(), /this user may not read it/)
+    assert.match(problems.join(), /permission denied/)
   })
 
   test('a file over 1 MB is refused, one of exactly 1 MB is read', async () => {
     const grow = (bytes: number) => (root: string) => truncateSync(path.join(root, 'schema.yml'), bytes)
     const files = { ...includesSchema, 'schema.yml': '' }
     const large = await problemsAfter(files, grow(1024 ** 2 + 1))
-    assert.deepEqual(large, [
-      `${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml cannot be read: it is larger than 1 MB`,
-    ])
+    assert.deepEqual(large, [`${schemaAt} WP_DEFINITION_FILE_REFUSED Cannot read schema.yml: it is larger than 1 MB`])
     assert.doesNotMatch((await problemsAfter(files, grow(1024 ** 2))).join(), /larger/)
     const root = await problemsAfter({}, (root) => writeFileSync(path.join(root, 'waypost.yml'), ' '.repeat(2 ** 21)))
     assert.deepEqual(root, [
-      'waypost.yml:1:1 «» WP_DEFINITION_FILE_REFUSED waypost.yml cannot be read: it is larger than 1 MB',
+      'waypost.yml:1:1 «» WP_DEFINITION_FILE_REFUSED Cannot read waypost.yml: it is larger than 1 MB',
     ])
   })
 
@@ -130,16 +125,18 @@ suite('files that are not what they seem', () => {
     const latin = await problemsAfter(includesSchema, (root) =>
       writeFileSync(path.join(root, 'schema.yml'), Buffer.from([0x41, 0x3a, 0x20, 0xe4, 0x0a])),
     )
-    const refused = 'cannot be read: it is not UTF-8 | Save it as UTF-8; line'
-    const other = 'is the first that is in another encoding'
-    assert.deepEqual(latin, [`${schemaAt} WP_DEFINITION_FILE_REFUSED schema.yml ${refused} 1 ${other}`])
+    const refused = ': it is not UTF-8 | Save the file as UTF-8; line'
+    const other = 'is the first line that is not UTF-8'
+    assert.deepEqual(latin, [`${schemaAt} WP_DEFINITION_FILE_REFUSED Cannot read schema.yml${refused} 1 ${other}`])
     const third = Buffer.concat([Buffer.from('# grün\nroutes: {}\n# gr'), Buffer.from([0xfc, 0x6e])])
     const root = await problemsAfter({}, (folder) => writeFileSync(path.join(folder, 'waypost.yml'), third))
-    assert.deepEqual(root, [`waypost.yml:1:1 «» WP_DEFINITION_FILE_REFUSED waypost.yml ${refused} 3 ${other}`])
+    assert.deepEqual(root, [
+      `waypost.yml:1:1 «» WP_DEFINITION_FILE_REFUSED Cannot read waypost.yml${refused} 3 ${other}`,
+    ])
     const { diagnostics } = await loadFiles({ 'waypost.yml': '\uFEFFroute: {}\r\nschema:\r\n  A: { type: x }\r\n' })
     assert.deepEqual(diagnostics.map(showProblem), [
-      'waypost.yml:1:1 «route» WP_DEFINITION_KEY_UNKNOWN "route" is no key of waypost.yml | Did you mean "routes"?',
-      'waypost.yml:3:14 «x» WP_DEFINITION_SCHEMA_INVALID "x" is no JSON Schema type | One of string, integer, number, boolean, object, array, null',
+      'waypost.yml:1:1 «route» WP_DEFINITION_KEY_UNKNOWN "route" is not a valid key of waypost.yml | Did you mean "routes"?',
+      'waypost.yml:3:14 «x» WP_DEFINITION_SCHEMA_INVALID "x" is not a JSON Schema type | Use one of string, integer, number, boolean, object, array, null',
     ])
     assert.equal(diagnostics[1]?.source, '  A: { type: x }')
   })

@@ -87,20 +87,20 @@ function edit(root: string, file: string, change: (text: string) => string): voi
 }
 
 const threeMistakes = `
-resources/routes/todo/collection.yml:8:15  There is no schema "Todo-Colection"
+resources/routes/todo/collection.yml:8:15  Unknown schema "Todo-Colection"
       response: Todo-Colection
                 ^^^^^^^^^^^^^^
   Did you mean "Todo-Collection" (resources/schema.yml:17)?            WP_DEFINITION_SCHEMA_UNKNOWN
   included at waypost.yml:3:10
 
-resources/routes/todo/collection.yml:14:13  There is no file src/todo/insrt.ts
+resources/routes/todo/collection.yml:14:13  File not found: src/todo/insrt.ts
       action: src/todo/insrt.ts
               ^^^^^^^^^^^^^^^^^
-  Did you mean src/todo/insert.ts? To make a new one: waypost generate:action src/todo/insrt.ts
+  Did you mean src/todo/insert.ts? To create a new file: waypost generate:action src/todo/insrt.ts
                                                                        WP_BUILD_ACTION_MISSING
   included at waypost.yml:3:10
 
-resources/schema.yml:8:22  "sting" is no JSON Schema type
+resources/schema.yml:8:22  "sting" is not a JSON Schema type
       content: { type: sting }
                        ^^^^^
   Did you mean "string"?                                               WP_DEFINITION_SCHEMA_INVALID

@@ -43,14 +43,14 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     it(`${words} does not start with another secret or another base URL`, async () => {
       const other = await run(words, use(fresh))
       assert.equal(other.code, 1)
-      assert.match(other.stderr, /WAYPOST_SECRET is not the one that System at .* was set up with/)
+      assert.match(other.stderr, /WAYPOST_SECRET is not the secret that System at .* was set up with/)
       const elsewhere = await run(words, { env: { WAYPOST_BASE_URL: 'https://www.example.com' } })
       assert.equal(elsewhere.code, 1)
       assert.match(
         elsewhere.stderr,
-        /WAYPOST_BASE_URL is https:\/\/www\.example\.com, but the tokens .* were issued by http:\/\/api\.example\.com/,
+        /WAYPOST_BASE_URL is https:\/\/www\.example\.com, but System at .* issues tokens as http:\/\/api\.example\.com/,
       )
-      assert.match(elsewhere.stderr, /To change it for good: waypost issuer:change https:\/\/www\.example\.com/)
+      assert.match(elsewhere.stderr, /To change it permanently, run: waypost issuer:change https:\/\/www\.example\.com/)
       for (const text of [other.stderr, elsewhere.stderr]) {
         assertCalm(text)
         for (const hidden of [secret, fresh]) assert.ok(!text.includes(hidden))
@@ -96,7 +96,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     it('it waits until the server seals under the new secret, and names it', async () => {
       const behind = await errorOf('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(behind.code, 'WP_SERVER_SECRET_BEHIND')
-      assert.match(behind.message, /^Servers do not use the new secret yet: \S+$/)
+      assert.match(behind.message, /^Some servers do not use the new secret yet: \S+$/)
       await restart(`${secret},${fresh}`)
       assert.equal((await errorOf('secret:rotate', use(`${fresh},${secret}`))).code, 'WP_SERVER_SECRET_BEHIND')
       assert.equal(await newestSealed(made.host.system, secret), 'all', 'nothing was sealed again')
@@ -116,14 +116,14 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         [warned.state, warned.message, warned.command],
         [
           'warn',
-          'WAYPOST_SECRET opens what System holds, of which 4 values are sealed with the old secret',
+          'WAYPOST_SECRET decrypts the secrets in System; 4 values are still encrypted with the old secret',
           'waypost secret:rotate',
         ],
       )
       const rotated = await run('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(rotated.code, 0, rotated.stderr)
-      assert.equal(rotated.stdout, '  Sealed     1 signing key, 3 subscriptions\n')
-      assert.match(rotated.stderr, /^ {2}Target {5}\S+\n {2}Next {7}set WAYPOST_SECRET to the new secret alone/)
+      assert.equal(rotated.stdout, '  Encrypted  1 signing key, 3 subscriptions\n')
+      assert.match(rotated.stderr, /^ {2}Target {5}\S+\n {2}Next {7}set WAYPOST_SECRET to the new secret only/)
       assert.equal(await newestSealed(made.host.system, fresh), 'all')
       const first = await renew()
       assert.equal(first.status, 200)
@@ -147,7 +147,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       }
       const doctor = JSON.parse((await run('doctor --json', use(fresh))).stdout)
       const check = doctor.checks.find((one: { check: string }) => one.check === 'secret')
-      assert.deepEqual([check.state, check.message], ['ok', 'WAYPOST_SECRET opens what System holds'])
+      assert.deepEqual([check.state, check.message], ['ok', 'WAYPOST_SECRET decrypts the secrets in System'])
     })
 
     it('run again there is nothing to do', async () => {
@@ -185,11 +185,11 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([asked.code, asked.stdout], [2, ''])
     assert.match(
       asked.stderr,
-      /^ {2}Target {5}\S+\n {2}Backup {5}from \d+ \S+ ago or later\n {2}Alive {6}\d+ valid token/,
+      /^ {2}Target {5}\S+\n {2}Backup {5}from \d+ \S+ ago or later\n {2}Active {5}\d+ valid token/,
     )
-    assert.match(asked.stderr, /Without a terminal this needs --yes/)
+    assert.match(asked.stderr, /Without a terminal, --yes is required/)
     const { code, stdout, stderr } = await run('doctor --restored --yes')
-    assert.deepEqual([code, stdout], [0, '  Restored   every server that runs has to ask System again\n'])
+    assert.deepEqual([code, stdout], [0, '  Restored   caches of all servers cleared\n'])
     assert.match(stderr, /waypost token:revoke --user NAME\n/)
     assertCalm(stderr)
     const report = JSON.parse((await run('doctor --restored --revoke-tokens --yes --json')).stdout)
@@ -221,9 +221,9 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(
         stderr,
-        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; refused once/,
+        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; refused after/,
       )
-      assert.match(stderr, /Without a terminal this needs --yes/)
+      assert.match(stderr, /Without a terminal, --yes is required/)
       assert.equal((await loadFacts(made.host.system)).issuer, baseUrl)
     })
 
@@ -236,12 +236,12 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     it('servers that run go on; from their next start old access tokens are refused and refresh tokens go on', async () => {
       const { code, stdout, stderr } = await run(`issuer:change ${next}/ --yes`)
       assert.deepEqual([code, stdout], [0, `  Issuer     ${next}\n`])
-      assert.match(stderr, /Next {7}WAYPOST_BASE_URL=https:\/\/www\.example\.com {3}here; on \S+, and start again\n$/)
+      assert.match(stderr, /Next {7}WAYPOST_BASE_URL=https:\/\/www\.example\.com {3}here; on \S+, then restart\n$/)
       assert.equal(await ask(), 200)
       await serving.stop()
       const refused = await run('serve --port 0')
       assert.equal(refused.code, 1)
-      assert.match(refused.stderr, /were issued by https:\/\/www\.example\.com/)
+      assert.match(refused.stderr, /issues tokens as https:\/\/www\.example\.com/)
       serving = await startServe(withVariables(made, { WAYPOST_BASE_URL: next }))
       assert.equal(await ask(), 401)
       const body = { refresh_token: login.refresh_token }
@@ -268,8 +268,8 @@ describe("a folder's own secret", { concurrency: 1 }, () => {
       await project.ok('token:issue --user ann')
       const before = await project.read('.waypost/secret')
       const { stdout, stderr } = await project.run('secret:rotate')
-      assert.equal(stdout, '  Sealed     1 signing key, 0 subscriptions\n')
-      assert.match(stderr, /Wrote {6}\.waypost\/secret; start waypost dev again if it runs\n$/)
+      assert.equal(stdout, '  Encrypted  1 signing key, 0 subscriptions\n')
+      assert.match(stderr, /Wrote {6}\.waypost\/secret; restart waypost dev if it is running\n$/)
       const second = await project.read('.waypost/secret')
       assert.match(second, /^[\w-]{43}\n$/)
       assert.notEqual(second, before)

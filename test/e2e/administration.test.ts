@@ -125,7 +125,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
       ['todo', '2', '0', '1', '1', 'To-dos'],
     )
     assert.deepEqual(rows.find(([name]) => name === 'order')?.slice(0, 5), ['order', '1', '1', '0', '0'])
-    assert.equal(stderr, '\nNobody has order: waypost user:scopes NAME --add order\n')
+    assert.equal(stderr, '\nNo user has order. To grant it: waypost user:scopes NAME --add order\n')
     const { scopes } = await json('scope:list')
     assert.deepEqual(
       scopes.find(({ name }: { name: string }) => name === 'backend.admin'),
@@ -136,7 +136,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
   it('a scope that nothing needs is given, and said to be unused', async () => {
     const { code, stderr } = await made.folder.run('user:scopes bob --add todoo,consumer')
     assert.equal(code, 0)
-    assert.match(stderr, /^ {2}Unused {5}nothing of the active release needs todoo: waypost scope:list$/m)
+    assert.match(stderr, /^ {2}Unused {5}the active release does not use todoo: waypost scope:list$/m)
     const taken = await made.folder.run('user:scopes bob --remove todoo')
     assert.doesNotMatch(taken.stderr, /Unused/)
   })
@@ -167,8 +167,8 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
   it('client:secret prints a new secret once; the old one stops at once, tokens go on', async () => {
     const { access_token: token } = (await askToken(shop)).body
     const { stdout, stderr } = await made.folder.run('client:secret shop')
-    const [, fresh = ''] = /^ {2}Secret {5}(\S{43}) {3}\(shown this once\)$/m.exec(stdout) ?? []
-    assert.match(stderr, /^ {2}Target {5}\S+\n {2}If the one before was stolen: waypost token:revoke --client /)
+    const [, fresh = ''] = /^ {2}Secret {5}(\S{43}) {3}\(shown only once\)$/m.exec(stdout) ?? []
+    assert.match(stderr, /^ {2}Target {5}\S+\n {2}If the old secret was stolen: waypost token:revoke --client /)
     await until('the old secret is refused', async () => (await askToken(shop)).status === 401)
     shop = { ...shop, client_secret: fresh }
     await until('the new one counts', async () => (await askToken(shop)).status === 200)
@@ -235,7 +235,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     assert.equal(await use(kept), 200)
     const weak = await made.folder.run('user:password ann --password-stdin', { input: 'short' })
     assert.equal(weak.code, 1)
-    assert.match(weak.stderr, /A password needs 8 to 1,024 characters/)
+    assert.match(weak.stderr, /A password must have 8 to 1,024 characters/)
     const added = await made.folder.run('user:add ann.smith --password-stdin', { input: 'Ann.Smith' })
     assert.equal(added.code, 1)
     assert.match(added.stderr, /The password must not be the username/)
@@ -286,18 +286,18 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
   })
 
   const wrong: readonly (readonly [words: string, code: 1 | 2, says: RegExp])[] = [
-    ['user:disable anne', 1, /There is no user "anne"\n {2}Did you mean "ann"\?/],
-    ['user:password nobody-like-that', 1, /There is no user "nobody-like-that"/],
-    ['client:disable shpo', 1, /There is no client with the id or the name "shpo"\n {2}Did you mean "shop"\?/],
-    ['client:secret 00000000-0000-4000-8000-0000000000ff', 1, /There is no client/],
+    ['user:disable anne', 1, /Unknown user "anne"\n {2}Did you mean "ann"\?/],
+    ['user:password nobody-like-that', 1, /Unknown user "nobody-like-that"/],
+    ['client:disable shpo', 1, /No client has the id or name "shpo"\n {2}Did you mean "shop"\?/],
+    ['client:secret 00000000-0000-4000-8000-0000000000ff', 1, /No client has the id or name/],
     ['token:list --client shpo', 1, /Did you mean "shop"\?/],
     ['token:list --user anne', 1, /Did you mean "ann"\?/],
-    ['token:revoke 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa', 1, /There is no token .*\n.*token:list shows/],
-    ['token:revoke', 2, /One of JTI, --user and --client/],
-    ['token:revoke --user ann --client shop', 2, /One of JTI, --user and --client/],
-    ['user:disable', 2, /The argument NAME is missing/],
+    ['token:revoke 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa', 1, /Unknown token .*\n.*waypost token:list/],
+    ['token:revoke', 2, /Specify one of JTI, --user and --client/],
+    ['token:revoke --user ann --client shop', 2, /Specify one of JTI, --user and --client/],
+    ['user:disable', 2, /Missing argument NAME/],
     ['user:list --limit 0', 2, /limit/],
-    ['client:disable shop --enabled', 2, /There is no flag "--enabled"/],
+    ['client:disable shop --enabled', 2, /Unknown flag "--enabled"/],
   ]
   for (const [words, code, says] of wrong) {
     it(`${words} ends with ${code} and says why`, async () => {
@@ -315,7 +315,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const { code, stdout } = await made.folder.run('client:disable twin --json')
     const { error } = JSON.parse(stdout)
     assert.deepEqual([code, error.code], [1, 'WP_AUTH_CLIENT_AMBIGUOUS'])
-    assert.match(error.hint, /^Say which by its id: \S{36} of (ann, \S{36} of bob|bob, \S{36} of ann)$/)
+    assert.match(error.hint, /^Use the id instead: \S{36} of (ann, \S{36} of bob|bob, \S{36} of ann)$/)
   })
 
   it('tables keep to the width of a terminal', { skip: noTerminal }, async () => {

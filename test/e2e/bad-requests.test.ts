@@ -101,17 +101,17 @@ const refusals: Record<string, Refusal> = {
   'a wrong password': {
     sent: () => ({ path: '/consumer/login', body: { username: 'ann', password: 'quiet-otter-4418' } }),
     status: 401,
-    says: /^There is no active user with this name and password$/,
+    says: /^Wrong username or password$/,
   },
   'a user that does not exist, in the same words': {
     sent: () => ({ path: '/consumer/login', body: { username: 'bob', password } }),
     status: 401,
-    says: /^There is no active user with this name and password$/,
+    says: /^Wrong username or password$/,
   },
   'a login without a password': {
     sent: () => ({ path: '/consumer/login', body: { username: 'ann' } }),
     status: 400,
-    says: /does not fit its schema/,
+    says: /does not match its schema/,
     check: problems('body/password'),
   },
   'an unknown client': {
@@ -157,19 +157,19 @@ const refusals: Record<string, Refusal> = {
   'no token': {
     sent: () => ({ path: '/todo', body: milk }),
     status: 401,
-    says: /^This needs an access token with the scope todo$/,
+    says: /^This operation requires an access token with the scope todo$/,
     check: challenge(),
   },
   'another scheme of authorization': {
     sent: () => ({ path: '/todo', body: milk, headers: { authorization: `Basic ${tokens.good}` } }),
     status: 401,
-    says: /^This needs an access token with the scope todo$/,
+    says: /^This operation requires an access token with the scope todo$/,
     check: challenge(),
   },
   'a token of the wrong form': {
     sent: () => ({ path: '/todo', body: milk, headers: as('not a token') }),
     status: 400,
-    says: /^The Authorization header is not of the form "Bearer TOKEN"$/,
+    says: /^The Authorization header must have the form "Bearer TOKEN"$/,
   },
   'an expired token': {
     sent: () => ({ path: '/todo', body: milk, headers: as(tokens.expired) }),
@@ -204,27 +204,27 @@ const refusals: Record<string, Refusal> = {
   'a token that lacks the scope': {
     sent: () => ({ path: '/todo', body: milk, headers: as(tokens.narrow) }),
     status: 403,
-    says: /^This token carries consumer; the route needs todo$/,
+    says: /^The token has consumer; the route requires todo$/,
     check: challenge('insufficient_scope'),
   },
   'a body that lacks a field and has another too many': {
     sent: post({ title: 'x', colour: 'red' }),
     status: 400,
-    says: /does not fit its schema/,
+    says: /does not match its schema/,
     check: problems('body/content', 'body/colour'),
   },
   'a body with values that do not fit': {
     sent: post({ title: '', content: 7 }),
     status: 400,
-    says: /does not fit its schema/,
+    says: /does not match its schema/,
     check: problems('body/title', 'body/content'),
   },
-  'a body that is no object': { sent: post([milk]), status: 400, says: /does not fit its schema/ },
-  'no body': { sent: post(undefined), status: 400, says: /does not fit its schema/, check: problems('body') },
+  'a body that is no object': { sent: post([milk]), status: 400, says: /does not match its schema/ },
+  'no body': { sent: post(undefined), status: 400, says: /does not match its schema/, check: problems('body') },
   'malformed JSON': {
     sent: post('{"title": "x", ', json),
     status: 400,
-    says: /^The body is not JSON: it cannot be parsed$/,
+    says: /^The JSON body is not valid: it cannot be parsed$/,
   },
   'a body that is too large': {
     sent: post({ ...milk, content: 'x'.repeat(3000) }),
@@ -236,24 +236,24 @@ const refusals: Record<string, Refusal> = {
     status: 415,
     says: /^The body must be application\/json$/,
   },
-  'a query parameter that does not fit': {
+  'a query parameter that does not match': {
     sent: () => ({ path: '/todo?startIndex=-1' }),
     status: 400,
-    says: /does not fit its schema/,
+    says: /does not match its schema/,
     check: problems('query/startIndex'),
   },
-  'a path parameter that does not fit': {
+  'a path parameter that does not match': {
     sent: () => ({ path: '/todo/milk' }),
     status: 400,
-    says: /does not fit its schema/,
+    says: /does not match its schema/,
     check: problems('path/todo_id'),
   },
   'a to-do that is not there': { sent: () => ({ path: '/todo/4711' }), status: 404, says: /^There is no to-do 4711$/ },
-  'a path that is not there': { sent: () => ({ path: '/tood' }), status: 404, says: /^There is nothing at \/tood$/ },
+  'a path that is not there': { sent: () => ({ path: '/tood' }), status: 404, says: /^Nothing found at \/tood$/ },
   'a method that the path does not answer': {
     sent: () => ({ path: '/todo', method: 'DELETE', headers: as(tokens.good) }),
     status: 405,
-    says: /^\/todo does not answer DELETE$/,
+    says: /^\/todo does not support DELETE$/,
     check: ({ headers }) => assert.match(String(headers.allow), /\bGET\b.*\bPOST\b/),
   },
   'a subscription to an event that does not exist': {
@@ -263,7 +263,7 @@ const refusals: Record<string, Refusal> = {
       headers: as(tokens.good),
     }),
     status: 400,
-    says: /^There is no event "todo_creatd"$/,
+    says: /^Unknown event "todo_creatd"$/,
     check: ({ body }) => assert.equal(body.hint, 'Did you mean "todo_created"?'),
   },
 }

@@ -46,24 +46,24 @@ describe('wrong usage ends with 2', () => {
     'an unknown command': {
       words: 'delpoy',
       stderr:
-        /^Error: There is no command "delpoy"\n {2}Did you mean waypost deploy\? waypost --help lists the commands\.\n$/,
+        /^Error: Unknown command "delpoy"\n {2}Did you mean waypost deploy\? waypost --help lists the commands\.\n$/,
     },
     'an unknown flag': {
       words: 'deploy --yess',
-      stderr: /^Error: There is no flag "--yess"\n {2}Did you mean --yes\? waypost deploy --help lists the flags\.\n$/,
+      stderr: /^Error: Unknown flag "--yess"\n {2}Did you mean --yes\? waypost deploy --help lists the flags\.\n$/,
     },
     'a required flag that is missing': {
       words: 'client:add shop',
-      stderr: /^Error: The flag --user is missing\n {2}waypost client:add --help shows how it is used\.\n$/,
+      stderr: /^Error: Missing flag --user\n {2}See waypost client:add --help\.\n$/,
     },
     'a duration that is none': {
       words: 'event:execute --time-limit 5x',
-      stderr: /^Error: --time-limit: "5x" is no duration\. Write it as 55s, 10m or 1h\.\n/,
+      stderr: /^Error: --time-limit: "5x" is not a valid duration\. Write it as 55s, 10m or 1h\.\n/,
     },
-    'nothing to revoke': { words: 'token:revoke', stderr: /^Error: One of JTI, --user and --client says / },
+    'nothing to revoke': { words: 'token:revoke', stderr: /^Error: Specify one of JTI, --user and --client/ },
     'two things to revoke': {
       words: 'token:revoke 3f0c9a52 --user ann',
-      stderr: /^Error: One of JTI, --user and --client says /,
+      stderr: /^Error: Specify one of JTI, --user and --client/,
     },
   }
   for (const [name, refusal] of Object.entries(usages)) it(name, () => assertRefused(name, refusal, 2))
@@ -83,7 +83,7 @@ describe('a System that is not there', () => {
   it('is not made where WAYPOST_SYSTEM_URL names it', async () => {
     const env = { WAYPOST_SYSTEM_URL: 'sqlite:other.db' }
     const stderr =
-      /^Error: There is no SQLite file ".*other\.db"\n {2}Check the path; only waypost dev and waypost migrate /
+      /^Error: SQLite file not found: ".*other\.db"\n {2}Check the path\. Only waypost dev and waypost migrate /
     await Promise.all(['deploy --yes', 'serve --port 0'].map((words) => assertRefused(words, { words, env, stderr })))
     assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
   })
@@ -91,33 +91,37 @@ describe('a System that is not there', () => {
   it('cannot be reached: every command says so at once', async () => {
     const env = { WAYPOST_SYSTEM_URL: `postgresql://waypost:geheim@127.0.0.1:${await closedPort()}/api` }
     const stderr =
-      /^Error: The PostgreSQL database "api" at "127\.0\.0\.1:\d+" cannot be reached: connect ECONNREFUSED .*\n {2}Check /
+      /^Error: Cannot reach the PostgreSQL database "api" at "127\.0\.0\.1:\d+": connect ECONNREFUSED .*\n {2}Check /
     const commands = ['serve --port 0', 'migrate', 'deploy --yes', 'event:execute']
     await Promise.all(commands.map((words) => assertRefused(words, { words, env, stderr })))
   })
 
   it('refuses the password', async () => {
     const env = { WAYPOST_SYSTEM_URL: postgres.url('postgres').replace(/:[^:@]+@/, ':geheim@') }
-    await assertRefused('serve', { words: 'serve --port 0', env, stderr: /^Error: The PostgreSQL database .*password/ })
+    await assertRefused('serve', {
+      words: 'serve --port 0',
+      env,
+      stderr: /^Error: Cannot reach the PostgreSQL database .*password/,
+    })
   })
 
   it('is no database, or of a kind that Waypost does not know', async () => {
     await project.write('notes.db', 'These are notes, and no database at all.\n'.repeat(50))
     const env = { WAYPOST_SYSTEM_URL: 'sqlite:notes.db' }
-    const stderr = /Error: The SQLite file ".*notes\.db" cannot be opened: file is not a database\n/
+    const stderr = /Error: Cannot open the SQLite file ".*notes\.db": file is not a database\n/
     await assertRefused('serve', { words: 'serve --port 0', env, stderr })
     await assertRefused('migrate', { words: 'migrate', env, stderr })
     await assertRefused('mysql', {
       words: 'serve --port 0',
       env: { WAYPOST_SYSTEM_URL: 'mysql://waypost:geheim@localhost/api' },
       stderr:
-        /^Error: "mysql:\/\/waypost@localhost\/api" is no address of a System database\n {2}Set WAYPOST_SYSTEM_URL /,
+        /^Error: "mysql:\/\/waypost@localhost\/api" is not a valid System database URL\n {2}Set WAYPOST_SYSTEM_URL /,
     })
   })
 
   it('was never migrated', async () => {
     new DatabaseSync(path.join(project.folder, 'empty.db')).exec('create table other (id integer)')
-    const stderr = /^Error: System at \S+ lacks .*\n {2}Run waypost migrate against it first\.\n$/
+    const stderr = /^Error: System at \S+ is missing tables .*\n {2}Run waypost migrate first\.\n$/
     const systems = { 'serve --port 0': 'sqlite:empty.db', 'event:execute': await postgres.createDatabase() }
     await Promise.all(
       Object.entries(systems).map(([words, WAYPOST_SYSTEM_URL]) =>
@@ -139,31 +143,35 @@ describe('the secret and the base URL of a System', () => {
   })
 
   const beforeAnything: Record<string, Refusal> = {
-    'no secret': { words: 'deploy --yes', env: system, stderr: /Error: WAYPOST_SECRET is not set, which System at / },
+    'no secret': {
+      words: 'deploy --yes',
+      env: system,
+      stderr: /Error: WAYPOST_SECRET is required for System at \S+, but not set/,
+    },
     'a short secret': {
       words: 'serve --port 0',
       env: { ...system, WAYPOST_SECRET: 'geheim' },
-      stderr: /^Error: WAYPOST_SECRET has 6 characters; at least 32 are needed\n/,
+      stderr: /^Error: WAYPOST_SECRET is too short: it has 6 characters, at least 32 are required\n/,
     },
     'no base URL': {
       words: 'deploy --yes',
       env: { ...system, WAYPOST_SECRET: 'geheim-but-of-more-than-thirty-two-characters' },
-      stderr: /Error: WAYPOST_BASE_URL is not set, and System at \S+ does not know it yet\n/,
+      stderr: /Error: WAYPOST_BASE_URL is required but not set: System at \S+ has no issuer yet\n/,
     },
     'a base URL that is none': {
       words: 'event:execute',
       env: { ...complete, WAYPOST_BASE_URL: 'api.example.com' },
-      stderr: /^Error: "api\.example\.com" cannot be WAYPOST_BASE_URL\n/,
+      stderr: /^Error: "api\.example\.com" is not a valid WAYPOST_BASE_URL\n/,
     },
     'a port that is none': {
       words: 'serve',
       env: { ...complete, PORT: 'many' },
-      stderr: /^Error: PORT is "many", which is no port\n/,
+      stderr: /^Error: PORT is "many", which is not a valid port\n/,
     },
     'a level of the log that is none': {
       words: 'serve --port 0',
       env: { ...complete, LOG_LEVEL: 'loud' },
-      stderr: /^Error: LOG_LEVEL is "loud", which is no level of a log\n {2}Use one of trace, debug, /,
+      stderr: /^Error: LOG_LEVEL is "loud", which is not a log level\n {2}Use one of trace, debug, /,
     },
   }
   for (const [name, refusal] of Object.entries(beforeAnything)) {
@@ -179,20 +187,22 @@ describe('the secret and the base URL of a System', () => {
     await assertRefused('a port that is taken', {
       words: `serve --port ${port}`,
       env: complete,
-      stderr: new RegExp(`^Error: The port ${port} on 0\\.0\\.0\\.0 is taken\n  Stop .* one: --port ${port + 1}\n$`),
+      stderr: new RegExp(
+        `^Error: Port ${port} on 0\\.0\\.0\\.0 is already in use\n  Stop .* port: --port ${port + 1}\n$`,
+      ),
     })
     const deployed = readSystem(project, 'production.db')
     const others: Record<string, Refusal> = {
       'another secret': {
         words: 'serve --port 0',
         env: { ...complete, WAYPOST_SECRET: 'geheim-but-of-more-than-thirty-two-characters' },
-        stderr: /^Error: WAYPOST_SECRET is not the one that System at \S+ was set up with\n/,
+        stderr: /^Error: WAYPOST_SECRET is not the secret that System at \S+ was set up with\n/,
       },
       'another base URL': {
         words: 'event:execute',
         env: { ...complete, WAYPOST_BASE_URL: 'http://other.example.com' },
         stderr:
-          /^Error: WAYPOST_BASE_URL is http:\/\/other\.example\.com, but the tokens of System at \S+ were issued by http:\/\/api\.example\.com\n/,
+          /^Error: WAYPOST_BASE_URL is http:\/\/other\.example\.com, but System at \S+ issues tokens as http:\/\/api\.example\.com\n/,
       },
     }
     for (const [name, refusal] of Object.entries(others)) await assertRefused(name, refusal)

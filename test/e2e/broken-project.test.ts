@@ -32,13 +32,13 @@ const cases: Record<string, Case> = {
     break: (project) => project.edit(collection, '    public: true', '    pubilc: true'),
     code: 'WP_DEFINITION_KEY_UNKNOWN',
     at: `${collection}:5:5`,
-    says: /^"pubilc" is no key of /,
+    says: /^"pubilc" is not a valid key of /,
   },
   'an include that is missing': {
     break: (project) => project.edit('waypost.yml', 'collection.yml', 'colection.yml'),
     code: 'WP_DEFINITION_INCLUDE_MISSING',
     at: 'waypost.yml:3:10',
-    says: /^There is no file resources\/routes\/todo\/colection\.yml$/,
+    says: /^File not found: resources\/routes\/todo\/colection\.yml$/,
   },
   'files that include each other': {
     break: async (project) => {
@@ -56,7 +56,7 @@ const cases: Record<string, Case> = {
     },
     code: 'WP_DEFINITION_INCLUDE_OUTSIDE',
     at: 'waypost.yml:5:9',
-    says: /^"\.\.\/outside\.yml" is outside of the project$/,
+    says: /^"\.\.\/outside\.yml" is outside the project$/,
   },
   'an include of a link that leaves the project': {
     break: async (project) => {
@@ -66,13 +66,13 @@ const cases: Record<string, Case> = {
     },
     code: 'WP_DEFINITION_INCLUDE_OUTSIDE',
     at: 'waypost.yml:5:9',
-    says: /^"resources\/link\.yml" is outside of the project$/,
+    says: /^"resources\/link\.yml" is outside the project$/,
   },
   'an unknown schema': {
     break: (project) => project.edit(collection, 'Todo-Collection', 'Todo-Colection'),
     code: 'WP_DEFINITION_SCHEMA_UNKNOWN',
     at: `${collection}:8:15`,
-    says: /^There is no schema "Todo-Colection"$/,
+    says: /^Unknown schema "Todo-Colection"$/,
   },
   'a type that JSON Schema does not have': {
     break: (project) =>
@@ -83,13 +83,13 @@ const cases: Record<string, Case> = {
       ),
     code: 'WP_DEFINITION_SCHEMA_INVALID',
     at: 'resources/schema.yml:8:22',
-    says: /"sting" is no JSON Schema type/,
+    says: /"sting" is not a JSON Schema type/,
   },
   'an action file that is missing': {
     break: (project) => project.edit(collection, 'insert.ts', 'insrt.ts'),
     code: 'WP_BUILD_ACTION_MISSING',
     at: `${collection}:14:13`,
-    says: /^There is no file src\/todo\/insrt\.ts$/,
+    says: /^File not found: src\/todo\/insrt\.ts$/,
   },
   'an action file with a syntax error': {
     break: (project) => project.edit(action, 'const todo', 'const todo todo'),
@@ -101,13 +101,13 @@ const cases: Record<string, Case> = {
     break: (project) => project.edit(action, 'export default class', 'export class'),
     code: 'WP_BUILD_ACTION_NO_CLASS',
     at: `${action}:1:1`,
-    says: /^The default export of src\/todo\/insert\.ts is no class with a method "handle"$/,
+    says: /^The default export of src\/todo\/insert\.ts is not a class with a method "handle"$/,
   },
   'an action file whose default export is no class': {
     break: (project) => project.write(action, 'export default { handle: () => 1 }\n'),
     code: 'WP_BUILD_ACTION_NO_CLASS',
     at: `${action}:1:1`,
-    says: /^The default export of src\/todo\/insert\.ts is no class with a method "handle"$/,
+    says: /^The default export of src\/todo\/insert\.ts is not a class with a method "handle"$/,
   },
   'an action file that fails when it is loaded': {
     break: async (project) => project.write(action, `throw new Error('not today')\n${await project.read(action)}`),
@@ -119,7 +119,7 @@ const cases: Record<string, Case> = {
     break: connection('{ class: sqlit, config: { file: orders.db } }'),
     code: 'WP_DEFINITION_CLASS_UNKNOWN',
     at: 'waypost.yml:9:20',
-    says: /^There is no connection class "sqlit"$/,
+    says: /^Unknown connection class "sqlit"$/,
   },
   'a config that its connection class does not take': {
     break: connection('{ class: sqlite, config: { file: 7 } }'),
@@ -152,7 +152,7 @@ for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) 
     assert.ok(stderr.includes(`\n${at}  `), stderr)
     assert.match(stderr.slice(stderr.indexOf(at) + at.length + 2).split('\n')[0]!, says)
     assert.ok(stderr.includes(` ${code}\n`), stderr)
-    assert.match(stderr, /^Error: The project has \d errors?; nothing was changed\n {2}Mend what is listed above/m)
+    assert.match(stderr, /^Error: The project has \d errors?; nothing was changed\n {2}Fix the problems above/m)
     assertCalm(stderr)
     assert.deepEqual(readSystem(project), deployed)
   })
@@ -176,7 +176,7 @@ for (const what of ['a YAML syntax error', 'an action file that is missing', 'an
 test('validate runs no code of the project: what only loading shows is left to deploy', async (t) => {
   t.after(restore)
   await cases['an action file that fails when it is loaded']!.break(project)
-  assert.match(await project.ok('validate'), /^No problem: /)
+  assert.match(await project.ok('validate'), /^No problems: /)
 })
 
 test('a folder without waypost.yml is no project', async (t) => {
@@ -187,7 +187,7 @@ test('a folder without waypost.yml is no project', async (t) => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /^Error: There is no waypost\.yml in \S+\n {2}Change into the folder of a project, or make one: /,
+      /^Error: There is no waypost\.yml in \S+\n {2}Change to the folder of a project, or create one: /,
     )
   }
   assert.deepEqual(readSystem(project), deployed)
@@ -196,7 +196,7 @@ test('a folder without waypost.yml is no project', async (t) => {
 test('mended, the same project is what is served already', async () => {
   assert.match(
     await project.ok('deploy --yes'),
-    /is active already\. Nothing to do\.\n {2}Serving {4}no server runs yet/,
+    /is already active\. Nothing to do\.\n {2}Serving {4}no server is running/,
   )
 })
 

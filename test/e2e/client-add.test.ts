@@ -16,11 +16,14 @@ const added: readonly (readonly [words: string, grants: readonly string[]])[] = 
   [`client:add a --user ann --redirect-uri ${uri} --grants client_credentials`, ['client_credentials']],
 ]
 const refused: readonly (readonly [words: string, said: RegExp])[] = [
-  ['client:add a --user ann --public', /^Error: This client could not work: authorization_code needs a redirect URI$/m],
+  ['client:add a --user ann --public', /^Error: The client would not work: authorization_code needs a redirect URI$/m],
   ['client:add a --user ann --grants authorization_code', /authorization_code needs a redirect URI/],
   ['client:add a --user ann --public --grants client_credentials', /client_credentials needs a secret/],
   ['client:add a --user ann --grants implicit', /"implicit"/],
-  ['client:add a --user ann --redirect-uri http://app.example.com/callback', /http is only for this machine/],
+  [
+    'client:add a --user ann --redirect-uri http://app.example.com/callback',
+    /http is only allowed for loopback addresses/,
+  ],
 ]
 
 describe('client:add', { concurrency: 1 }, () => {

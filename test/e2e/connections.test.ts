@@ -150,7 +150,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     // Depends on no database, so once is enough.
     if (kind === 'sqlite') {
       it('its client is typed by its tables', async () => {
-        assert.match(await project.ok('validate --types --strict', { env }), /^No problem: /)
+        assert.match(await project.ok('validate --types --strict', { env }), /^No problems: /)
         await project.edit('src/order/list.ts', `'paid'`, `'payed'`)
         const { code, stdout } = await project.run('validate --types', { env })
         assert.equal(code, 1)
@@ -165,7 +165,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(
         stderr,
-        /Error: The migration "migrations\/Orders\/20261122-half\.ts" failed and was rolled back: .*orders.* already exists\n {2}Correct it /,
+        /Error: The migration "migrations\/Orders\/20261122-half\.ts" failed and was rolled back: .*orders.* already exists\n {2}Fix it /,
       )
       assertCalm(stderr)
       assert.deepEqual(await tablesOf(kind, env.ORDERS), ['orders', 'waypost_migration'])
@@ -183,7 +183,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([migrated.code, deployed.code], [1, 1])
       assert.match(
         migrated.stderr,
-        /Error: Changed after being applied: "20261122-half"\n {2}.*: npx waypost migrate:redo --connection Orders\. /,
+        /Error: Migrations changed after they were applied: "20261122-half"\n {2}.*: npx waypost migrate:redo --connection Orders\. /,
       )
       const [status, redo] = [await project.run('migrate:status', { env }), await project.run('migrate:redo', { env })]
       assert.match(status.stderr, /Next {4}npx waypost migrate:redo --connection Orders\n/)
@@ -195,7 +195,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.match(down.stderr, /^ {4}npx waypost migrate:down --to 20261121-order --connection Orders$/m)
       assert.match(
         deployed.stderr,
-        /Error: Migrations of the release .* another text: Orders\/20261122-half\n {2}Put the text back /,
+        /Error: Migrations of the release differ from .*: Orders\/20261122-half\n {2}Restore the files /,
       )
       await project.edit(second, `'whole'`, `'half'`)
     })
@@ -241,7 +241,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         closers.push(host.remove)
         const serving = await startServe(host)
         closers.push(serving.stop)
-        await serving.waitFor(/The variable ORDERS is not set, which the release [0-9a-f]{8} needs/)
+        await serving.waitFor(/The release [0-9a-f]{8} requires variables that are not set: ORDERS/)
         assert.equal((await send(serving.port, { path: '/todo' })).status, 404)
         assert.equal((await send(serving.port, { path: '/health/live' })).status, 200)
       })

@@ -38,7 +38,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     assert.equal(stdout, '')
     assert.match(
       stderr.replaceAll(/\s+/g, ' '),
-      /There is no System database at \.waypost\/system\.db, and neither WAYPOST_SYSTEM_URL nor --url is set.* In a pipeline set one of them; on this machine run waypost dev or waypost migrate first\./,
+      /There is no System database at \.waypost\/system\.db, and neither WAYPOST_SYSTEM_URL nor --url is set.* In a pipeline, set one of them\. On this machine, run waypost dev or waypost migrate first\./,
     )
   })
 
@@ -55,7 +55,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     assert.deepEqual([again.code, again.plan.active?.id], [0, deployed.release])
     assert.match(
       await project.ok('deploy --plan', { env: reading }),
-      /is active already, and no server runs\. Nothing to do\./,
+      /is already active, but no server is running\. Nothing to do\./,
     )
     await project.edit('waypost.yml', 'routes:', 'rooutes:')
     assert.equal((await project.run('deploy --plan --detailed-exitcode', { env: reading })).code, 1)
@@ -70,13 +70,13 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
       plan,
       /~ schema +Todo-Input +"title" maxLength 32, was 64, for POST \/todo,\s+PUT \/todo\/:todo_id +BREAKING/,
     )
-    assert.match(plan, /"content" is optional now\n/)
+    assert.match(plan, /"content" is now optional\n/)
     assert.match(plan, /1 changed; 1 breaks callers\. Nothing was changed/)
 
     const refused = await project.run('deploy', { env })
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /1 change breaks callers, and nobody is there to say yes; nothing was changed/)
-    assert.match(refused.stderr, /To deploy them all the same: --yes/)
+    assert.match(refused.stderr, /1 change breaks callers and must be confirmed; nothing was changed/)
+    assert.match(refused.stderr, /To confirm without a terminal, add --yes/)
     assert.equal((await planned()).plan.breaking, 1)
 
     const markdown = await project.ok('deploy --plan --markdown', { env: reading })
@@ -91,7 +91,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
   it('takes no empty word for a release', async () => {
     const { code, stderr } = await project.run(['deploy', '--plan', '--against', ''], { env: reading })
     assert.equal(code, 2)
-    assert.match(stderr, /is no release/)
+    assert.match(stderr, /is not a release id/)
     assert.equal((await project.run('deploy --markdown', { env })).code, 2, 'of a plan only')
   })
 

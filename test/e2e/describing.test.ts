@@ -37,7 +37,7 @@ describe('commands that describe a project', () => {
   it('openapi fails where it cannot write, and where the base URL is none', async () => {
     const unwritable = await project.run('openapi --output waypost.yml/openapi.json')
     assert.equal(unwritable.code, 1)
-    assert.match(unwritable.stderr, /^Error: "waypost\.yml\/openapi\.json" cannot be written: /)
+    assert.match(unwritable.stderr, /^Error: Cannot write "waypost\.yml\/openapi\.json": /)
     const wrong = await project.run('openapi', { env: { WAYPOST_BASE_URL: 'api' } })
     assert.deepEqual([wrong.code, wrong.stdout], [1, ''])
     assert.match(wrong.stderr, /^Error: .*"api"/)
@@ -111,7 +111,7 @@ describe('commands that describe a project', () => {
     for (const command of ['openapi', 'routes', 'generate:client']) {
       const { code, stdout, stderr } = await project.run(command)
       assert.deepEqual([code, stdout], [1, ''], command)
-      assert.match(stderr, /^resources\/schema\.yml:8:22 {2}"sting" is no JSON Schema type/, command)
+      assert.match(stderr, /^resources\/schema\.yml:8:22 {2}"sting" is not a JSON Schema type/, command)
       assert.match(stderr, /\nError: The project has 1 error/, command)
     }
     const { code, stdout } = await project.run('routes --json')

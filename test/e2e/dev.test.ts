@@ -93,12 +93,14 @@ describe('dev', () => {
 
   it('keeps serving the last good state when a save has an error, and shows the error', async () => {
     await project.edit(collection, 'Message }', 'Mesage }')
-    await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml: 1 error, still serving the last good state\n/)
-    await dev.waitFor(/ {10}resources\/routes\/todo\/collection\.yml:13:23 {2}There is no schema "Mesage"\n/)
+    await dev.waitFor(
+      /reload resources\/routes\/todo\/collection\.yml: 1 error, still serving the last valid version\n/,
+    )
+    await dev.waitFor(/ {10}resources\/routes\/todo\/collection\.yml:13:23 {2}Unknown schema "Mesage"\n/)
     await dev.waitFor(/ {12}Did you mean "Message" /)
     assert.equal((await create()).body.message, 'Noted')
     await project.edit(collection, 'Mesage }', 'Message }')
-    await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml {3}\d+(\.\d)? ms, mended\n/)
+    await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml {3}\d+(\.\d)? ms, fixed\n/)
   })
 
   it('keeps serving when a migration fails, and applies it when it is mended', async () => {
@@ -106,13 +108,13 @@ describe('dev', () => {
     const table = `db.schema.createTable('note').addColumn('id', 'integer').execute()`
     const file = 'migrations/System/20261121-note.ts'
     await project.write(file, migration(`await ${table}; throw new Error('too late')`))
-    await dev.waitFor(/reload \S+note\.ts: error, still serving the last good state\n/)
+    await dev.waitFor(/reload \S+note\.ts: error, still serving the last valid version\n/)
     await dev.waitFor(
-      / {10}The migration "migrations\/System\/20261121-note\.ts" failed and was rolled back: too late\n +Correct it and save it: dev runs it again\./,
+      / {10}The migration "migrations\/System\/20261121-note\.ts" failed and was rolled back: too late\n +Fix it and save it; dev runs it again\./,
     )
     assert.equal((await create()).status, 201)
     await project.write(file, migration(`await ${table}`))
-    await dev.waitFor(/20261121-note applied, migrations\/System\/tables\.ts written, mended\n/)
+    await dev.waitFor(/20261121-note applied, migrations\/System\/tables\.ts written, fixed\n/)
     assert.match(await project.read('migrations/System/tables.ts'), /note: \{/)
   })
 
@@ -147,11 +149,11 @@ describe('dev', () => {
     const token = (await project.ok('token:issue --user dev --scopes consumer')).trim()
     const wrong = { authorization: `Bearer ${token}` }
     await send(dev.port, { path: '/todo', body: milk, headers })
-    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}no token; scope todo is needed\n/)
+    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}no token; requires scope todo\n/)
     await send(dev.port, { path: '/todo', body: milk, headers: wrong })
-    await dev.waitFor(/POST {3}\/todo +403 +[\d.]+ ms {3}scope todo is missing in the token\n/)
+    await dev.waitFor(/POST {3}\/todo +403 +[\d.]+ ms {3}token lacks the scope todo\n/)
     await send(dev.port, { path: '/todo', body: milk, headers: { authorization: 'Bearer a.b.c' } })
-    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}token is not valid here\n/)
+    await dev.waitFor(/POST {3}\/todo +401 +[\d.]+ ms {3}token is not valid for this server\n/)
     await send(dev.port, { path: '/todo', body: { content: 'x', more: 1 }, headers: bearer })
     await dev.waitFor(/POST {3}\/todo +400 +[\d.]+ ms {3}dev {3}body\/title is required \(and 1 more\)\n/)
     await send(dev.port, { path: `/todo?access_token=${token}&startIndex=0` })
@@ -173,12 +175,12 @@ describe('dev', () => {
     }
     assert.match(
       own.stderr,
-      new RegExp(`taken by waypost dev of this project \\(process ${dev.pid}\\)\n .* http://localhost:${dev.port}\\.`),
+      new RegExp(`in use by waypost dev of this project \\(process ${dev.pid}\\)\n .* http://localhost:${dev.port}\\.`),
     )
     // Other systems tell less of a process, or nothing.
     if (process.platform === 'linux') {
       assert.ok(
-        foreign.stderr.includes(`taken by waypost dev of ${project.folder} (process ${dev.pid})\n`),
+        foreign.stderr.includes(`in use by waypost dev of ${project.folder} (process ${dev.pid})\n`),
         foreign.stderr,
       )
     }
@@ -199,7 +201,7 @@ test('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130',
   const receiver = await openReceiver()
   const dev = await startDev(project, ' --no-deliver')
   try {
-    assert.match(dev.stdout(), / {2}Events {4}left to npx waypost event:execute\n/)
+    assert.match(dev.stdout(), / {2}Events {4}not delivered here; run npx waypost event:execute\n/)
     const token = (await project.ok('token:issue --user dev')).trim()
     const headers = { authorization: `Bearer ${token}` }
     const body = { event: 'todo_created', endpoint: receiver.url }
@@ -260,7 +262,7 @@ test('dev names a value of --allow-host that is not a name', async () => {
   try {
     const { code, stderr } = await project.run('dev --port 0 --allow-host http://box.local')
     assert.equal(code, 1)
-    assert.match(stderr, /"http:\/\/box\.local" is not the name of a host/)
+    assert.match(stderr, /"http:\/\/box\.local" is not a valid host name/)
   } finally {
     await project.remove()
   }
@@ -271,12 +273,12 @@ test('dev starts on a broken project, shows its errors, and serves it once it is
   await project.edit('waypost.yml', 'collection.yml', 'colection.yml')
   const dev = await startDev(project)
   try {
-    await dev.waitFor(/reload the project: 1 error, no route is served before it is mended\n/)
-    await dev.waitFor(/There is no file resources\/routes\/todo\/colection\.yml/)
+    await dev.waitFor(/reload the project: 1 error, no routes are served until it is fixed\n/)
+    await dev.waitFor(/File not found: resources\/routes\/todo\/colection\.yml/)
     assert.equal((await send(dev.port, { path: '/todo' })).status, 404)
     assert.equal((await send(dev.port, { path: '/health/ready' })).status, 200)
     await project.edit('waypost.yml', 'colection.yml', 'collection.yml')
-    await dev.waitFor(/, mended\n/)
+    await dev.waitFor(/, fixed\n/)
     assert.equal((await send(dev.port, { path: '/todo' })).status, 200)
   } finally {
     await dev.stop()
@@ -293,7 +295,10 @@ test('dev refuses a System that serves a deployment, and changes nothing in it',
     const { code, stdout, stderr } = await project.run('dev --port 0')
     assert.equal(code, 1)
     assert.equal(stdout, '')
-    assert.match(stderr, /^Error: System at \S+system\.db is a production one: dev would replace the release/)
+    assert.match(
+      stderr,
+      /^Error: System at \S+system\.db is a production System: waypost dev would replace the release/,
+    )
     assertCalm(stderr)
     await project.edit('src/todo/insert.ts', 'Changed', 'To-do created')
     assert.partialDeepStrictEqual(JSON.parse(await project.ok('deploy --yes --json')), {

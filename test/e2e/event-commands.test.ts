@@ -98,19 +98,19 @@ describe('the commands of events', { concurrency: 1 }, () => {
     const { attempts } = JSON.parse(await project.ok(`event:deliveries ${id} --json`))
     assert.equal(attempts.length, 4)
     assert.partialDeepStrictEqual(attempts[3], { status: 503, outcome: 'status 503', answer: '' })
-    assert.match((await project.run('event:deliveries dlv_1')).stderr, /^Error: There is no delivery "dlv_1"\n$/)
+    assert.match((await project.run('event:deliveries dlv_1')).stderr, /^Error: Unknown delivery "dlv_1"\n$/)
     const wrong = await project.run('event:deliveries --since lately')
     assert.equal(wrong.code, 2)
-    assert.match(wrong.stderr, /"lately" is no time/)
+    assert.match(wrong.stderr, /"lately" is not a valid time/)
   })
 
   it('event:replay wants to know what, and asks before it sends many', async () => {
     for (const [words, said] of [
-      ['', /Either DELIVERY or --dead --since TIME says what to replay/],
-      [' dlv_1 --dead --since 1h', /Either DELIVERY or --dead/],
-      [' --dead', /--dead needs --since, for example --since 24h/],
+      ['', /Specify either DELIVERY or --dead --since TIME/],
+      [' dlv_1 --dead --since 1h', /Specify either DELIVERY or --dead/],
+      [' --dead', /--dead requires --since, for example --since 24h/],
       [' dlv_1 --event todo_created', /--dead/],
-      [' --dead --since 1h', /Without a terminal this needs --yes/],
+      [' --dead --since 1h', /Without a terminal, --yes is required/],
     ] as const) {
       const { code, stderr } = await project.run(`event:replay${words}`)
       assert.equal(code, 2, words)
@@ -244,7 +244,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
 
   it('event:listen prints each delivery with its signature checked, and unsubscribes at Ctrl+C', async () => {
     const listening = project.start('event:listen todo_created')
-    await listening.waitFor(/Hears {6}todo_created, as dev/)
+    await listening.waitFor(/Event {6}todo_created, as dev/)
     await create('Buy bread')
     await project.ok('event:execute')
     await listening.waitFor(/"title": "Buy bread"/)
@@ -260,7 +260,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
 
   it('event:listen says when a signature is wrong; --json prints one line of JSON each', async () => {
     const listening = project.start('event:listen todo_created --json --answer 202')
-    const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Hears/)
+    const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Event {6}/)
     const forged = { method: 'POST', body: '{"id":1}', headers: { 'waypost-event': 'todo_created' } }
     assert.equal((await fetch(endpoint!, forged)).status, 202)
     assert.equal((await fetch(`${endpoint}x`, forged)).status, 404)
@@ -272,14 +272,14 @@ describe('the commands of events', { concurrency: 1 }, () => {
   it('event:listen cleans up behind one that was killed, not behind one that runs', async () => {
     const count = () => readSystem(project)['waypost_subscription']?.length
     const killed = project.start('event:listen todo_created')
-    await killed.waitFor(/Hears/)
+    await killed.waitFor(/Ctrl\+C stops/)
     const running = project.start('event:listen todo_created')
-    await running.waitFor(/Hears/)
+    await running.waitFor(/Ctrl\+C stops/)
     process.kill(killed.pid, 'SIGKILL')
     await killed.ended
     assert.equal(count(), 3)
     const next = project.start('event:listen todo_created')
-    await next.waitFor(/Hears/)
+    await next.waitFor(/Ctrl\+C stops/)
     assert.equal(count(), 3)
     await next.stop()
     await running.stop()
@@ -289,7 +289,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
   it('event:listen names the nearest event, and is refused on a System that is no development one', async () => {
     const { code, stderr } = await project.run('event:listen todo_craeted')
     assert.equal(code, 1)
-    assert.match(stderr, /^Error: There is no event "todo_craeted"\n {2}Did you mean "todo_created"\?\n$/)
+    assert.match(stderr, /^Error: Unknown event "todo_craeted"\n {2}Did you mean "todo_created"\?\n$/)
     const other = await makeProject()
     try {
       await other.ok('migrate')
@@ -297,7 +297,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       await other.ok('user:add ann')
       const refused = await other.run('event:listen todo_created --user ann')
       assert.equal(refused.code, 1)
-      assert.match(refused.stderr, /^Error: System at \S+system\.db is not one of development/)
+      assert.match(refused.stderr, /^Error: System at \S+system\.db is not a development System/)
     } finally {
       await other.remove()
     }
@@ -319,7 +319,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.equal((await project.run(`subscription:disable${words}`)).code, 2)
     }
     const unknown = await project.run('subscription:disable sub_none')
-    assert.deepEqual([unknown.code, unknown.stderr.includes('There is no subscription "sub_none"')], [1, true])
+    assert.deepEqual([unknown.code, unknown.stderr.includes('Unknown subscription "sub_none"')], [1, true])
 
     assert.deepEqual(JSON.parse(await project.ok(`subscription:disable ${id} --json`)), { disabled: 1 })
     assert.match(await project.ok('subscription:list --state disabled'), / disabled \(by an administrator\) /)

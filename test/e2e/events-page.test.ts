@@ -57,7 +57,7 @@ describe('docs/events.md', () => {
   }
 
   it('has an action and events that validate takes, without a warning', async () => {
-    assert.match((await project.run('validate --types --strict')).stdout, /^No problem: /)
+    assert.match((await project.run('validate --types --strict')).stdout, /^No problems: /)
   })
 
   it('has a receiver of 15 lines', () => {

@@ -38,7 +38,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
       '',
       '  Created    npm/installed/ from the template "todo", 18 files',
       '  Installed  waypost with npm, T s',
-      '  Checked    2 routes, 5 methods, 4 schemas, 1 event: no problem',
+      '  Checked    2 routes, 5 methods, 4 schemas, 1 event: no problems',
     ])
     assert.deepEqual(lines.slice(4), ['', '  Next', '    cd npm/installed', '    npm run dev', '', ''])
     assert.equal(stderr, '')
@@ -67,25 +67,25 @@ const refusals: Record<string, { words: string; prepare?: () => Promise<unknown>
     prepare: () => mkdir(path.join(home, 'full', 'a'), { recursive: true }),
     stderr:
       'Error: full/ is not empty (1 file)\n' +
-      '  Choose another folder, or add --force to write only the files that are missing.\n',
+      '  Choose another folder, or add --force to write only the missing files.\n',
   },
   'a file where the folder would be': {
     words: 'file --yes',
     prepare: () => writeFile(path.join(home, 'file'), 'mine'),
-    stderr: /^Error: .*file is a file\n {2}Choose another name for the folder\.\n$/,
+    stderr: /^Error: .*file is a file, not a folder\n {2}Choose another name\.\n$/,
   },
   'a folder below a file': {
     words: 'file/down/deep --yes',
     prepare: () => writeFile(path.join(home, 'file'), 'mine'),
-    stderr: /^Error: .*\/file is a file\n/,
+    stderr: /^Error: .*\/file is a file, not a folder\n/,
   },
   'a template that does not exist': {
     words: 'other --template tood --yes',
-    stderr: 'Error: There is no template "tood"\n  Did you mean "todo"?\n',
+    stderr: 'Error: Unknown template "tood"\n  Did you mean "todo"?\n',
   },
   'a template that leads out of the templates': {
     words: 'other --template ../src --yes',
-    stderr: /^Error: There is no template "\.\.\/src"\n/,
+    stderr: /^Error: Unknown template "\.\.\/src"\n/,
   },
 }
 for (const [what, { words, prepare, stderr }] of Object.entries(refusals)) {
@@ -110,7 +110,7 @@ test('init --force writes only the files that are missing', async () => {
   const { code, stdout } = await init('forced --template todo --force --no-install --yes')
   assert.equal(code, 0)
   assert.match(stdout, /Created {4}forced\/ from the template "todo", 17 files/)
-  assert.match(stdout, /Installed {2}nothing, as asked\n/)
+  assert.match(stdout, /Installed {2}skipped\n/)
   assert.equal(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), 'routes: {}\n')
   assert.equal(await readFile(path.join(folder, 'notes.txt'), 'utf8'), 'mine')
   assert.equal((await readdir(folder)).includes('.gitignore'), true)
@@ -128,7 +128,7 @@ test('init --with adds to a project that is there, and says what it left as it w
     '  Added      .dockerignore',
     '             Dockerfile',
     '             .gitlab-ci.yml',
-    '  Left       compose.yml (there already)',
+    '  Kept       compose.yml (already exists)',
     '',
     '  Next',
     '    cd added',
@@ -143,7 +143,7 @@ test('init --with a part that does not exist is wrong usage, and nothing is writ
   const { code, stdout, stderr } = await init('wrong --with docker,kubernets')
   assert.equal(code, 2)
   assert.equal(stdout, '')
-  assert.match(stderr, /There is no part "kubernets"\. Did you mean "kubernetes"\? There is: docker, github, gitlab, /)
+  assert.match(stderr, /Unknown part "kubernets"\. Did you mean "kubernetes"\? Parts: docker, github, gitlab, /)
   await assert.rejects(readdir(path.join(home, 'wrong')), { code: 'ENOENT' })
 })
 
@@ -151,7 +151,7 @@ test('init without npm on the PATH scaffolds all the same and says what is left 
   const env = { PATH: path.join(home, 'nowhere') }
   const { code, stdout, stderr } = await runCli(['init', 'offline', '--yes'], { cwd: home, env })
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /Installed {2}nothing: npm is not on the PATH\. Run npm install in offline\/ later\.\n/)
+  assert.match(stdout, /Installed {2}nothing: npm was not found in PATH\. Run npm install in offline\/ later\.\n/)
   assert.match(stdout, / {4}npm install\n {4}npm run dev\n/)
 })
 

@@ -60,7 +60,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
 
     it('takes the last one back, and asks before', async () => {
       const { code, stderr } = await project.run('migrate:down')
-      assert.deepEqual([code, /needs --yes/.test(stderr)], [2, true])
+      assert.deepEqual([code, /--yes is required/.test(stderr)], [2, true])
       assert.deepEqual(JSON.parse(await project.ok('migrate:down --yes --json')), {
         revert: [`System/${note}`],
         apply: [],
@@ -76,17 +76,20 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       await project.write(file, migration('remark'))
       const refused = await project.run('migrate')
       assert.equal(refused.code, 1)
-      assert.match(refused.stderr, /^Error: Changed after being applied: "20261121-note"\n.*npx waypost migrate:redo/m)
+      assert.match(
+        refused.stderr,
+        /^Error: Migrations changed after they were applied: "20261121-note"\n.*npx waypost migrate:redo/m,
+      )
       assert.match(await project.ok('migrate:status'), /System\/20261121-note +changed after it was applied/)
       // No release has the text that was applied, so the `down` of today has to do.
       const failed = await project.run('migrate:redo --yes')
       assert.equal(failed.code, 1)
-      assert.match(failed.stderr, /The migration "20261121-note" could not be taken back: /)
+      assert.match(failed.stderr, /The migration "20261121-note" could not be reverted: /)
       assert.match(failed.stderr, /Nothing was changed/)
       await project.write(file, migration('remark', `await db.schema.dropTable('note').execute()`))
       assert.match(
         await project.ok('migrate:redo --yes'),
-        /Took back {3}System\/20261121-note\n {2}Applied {5}System\/20261121-note\n/,
+        /Reverted {4}System\/20261121-note\n {2}Applied {5}System\/20261121-note\n/,
       )
       assert.match(await tables(project), /remark: \{/)
       assert.deepEqual(await states(project), [`${first} applied`, `${note} applied`])
@@ -98,7 +101,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       await project.ok('migrate:redo --yes')
       await project.ok('migrate')
       const down = await project.ok(`migrate:down --to ${first} --yes`)
-      assert.match(down, /^ {2}Took back {3}System\/20261122-more\n {2}Took back {3}System\/20261121-note\n/)
+      assert.match(down, /^ {2}Reverted {4}System\/20261122-more\n {2}Reverted {4}System\/20261121-note\n/)
       assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`, '20261122-more pending'])
       assert.match(
         (await project.run('migrate:down --to 20261121-note --yes')).stderr,
@@ -112,7 +115,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       await project.ok('deploy --yes --json')
       const { code, stderr } = await project.run('migrate:redo --yes')
       assert.equal(code, 1)
-      assert.match(stderr, /is not one of development: a migration is not done again there/)
+      assert.match(stderr, /is not a development System: reapplying a migration would delete its data/)
       assert.deepEqual(await states(project), [`${first} applied`, `${note} applied`, '20261122-more applied'])
     })
   })
@@ -163,7 +166,7 @@ test('a plan makes no database, neither System nor that of a connection, and kno
       '--connection Orders --to 20261121-ordr',
     ]) {
       const { code, stderr } = await project.run(`migrate --dry-run ${words}`)
-      assert.deepEqual([code, /There is no migration "\S+"\n.*Did you mean "\S+"\?/.test(stderr)], [1, true], stderr)
+      assert.deepEqual([code, /Unknown migration "\S+"\n.*Did you mean "\S+"\?/.test(stderr)], [1, true], stderr)
     }
     assert.ok(!existsSync(path.join(project.folder, 'data')))
     assert.ok(!existsSync(path.join(project.folder, '.waypost/system.db')))
@@ -192,8 +195,11 @@ test('migrate:create writes files that run in the order in which they were made,
     const { code, stderr } = await project.run('migrate')
     assert.deepEqual([code, /add-due-date is not written yet/.test(stderr)], [1, true])
     for (const [words, message] of [
-      ['migrate:create ../up', /"\.\.\/up" cannot be the name of a migration/],
-      ['migrate:create x --connection Sytem', /There is no connection "Sytem".*\n.*Did you mean "System"\?/],
+      ['migrate:create ../up', /"\.\.\/up" is not a valid name for a migration/],
+      [
+        'migrate:create x --connection Sytem',
+        /There is no connection "Sytem" with migrations.*\n.*Did you mean "System"\?/,
+      ],
       ['migrate:create x --connection ../..', /There is no connection/],
     ] as const) {
       const refused = await project.run(words)
@@ -213,17 +219,19 @@ test('dev names an edited migration, and goes on when it was done again with the
   try {
     await dev.waitFor(/Ready in/)
     await project.write(file, migration('remark'))
-    await dev.waitFor(/reload \S.*: error, still serving the last good state\n +Changed after being applied/)
+    await dev.waitFor(
+      /reload \S.*: error, still serving the last valid version\n +Migrations changed after they were applied/,
+    )
     // Its `down` drops a table that was never made; that of the text that was applied drops the one that was.
     await project.ok('migrate:redo --yes')
-    await dev.waitFor(/reload the project {3}\d+(\.\d)? ms, mended\n/)
+    await dev.waitFor(/reload the project {3}\d+(\.\d)? ms, fixed\n/)
     assert.match(await tables(project), /remark: \{/)
     assert.doesNotMatch(await tables(project), /note: \{/)
 
     await rm(path.join(project.folder, file))
-    await dev.waitFor(/Applied to the database, but not in the project: "20261121-note"/)
-    assert.match(await project.ok('migrate:redo --yes'), /^ {2}Took back {3}System\/20261121-note\n/)
-    await dev.waitFor(/mended[^]*mended\n/)
+    await dev.waitFor(/Migrations applied to the database, but missing from the project: "20261121-note"/)
+    assert.match(await project.ok('migrate:redo --yes'), /^ {2}Reverted {4}System\/20261121-note\n/)
+    await dev.waitFor(/fixed[^]*fixed\n/)
     assert.doesNotMatch(await tables(project), /remark/)
   } finally {
     await dev.stop()
@@ -237,23 +245,21 @@ test('dev leaves out what is not written yet, says so once, and applies it when 
   try {
     await dev.waitFor(/Ready in/)
     const made = /migrations\/\S+/.exec(await project.ok('migrate:create add-due'))![0]
-    await dev.waitFor(new RegExp(`warning {2}${made} is not written yet: it waits\\n`))
+    await dev.waitFor(new RegExp(`warning {2}${made} has no content yet and is skipped\\n`))
     await dev.waitFor(/reload migrations\/System\/\d+-add-due\.ts {3}\d/)
     const route = await project.read('src/todo/collection.ts')
     await project.write('src/todo/collection.ts', `${route}\n// saved\n`)
     await dev.waitFor(/reload src\/todo\/collection\.ts {3}\d/)
     await project.write(made, migration('due').replace('await db', `throw new Error('oops')\n  await db`))
-    await dev.waitFor(
-      /"migrations\/System\/\d+-add-due\.ts" failed and was rolled back: oops\n +Correct it and save it/,
-    )
+    await dev.waitFor(/"migrations\/System\/\d+-add-due\.ts" failed and was rolled back: oops\n +Fix it and save it/)
     await project.write(made, migration('due'))
     await dev.waitFor(
-      /reload \S+-add-due\.ts {3}.*\d+-add-due applied, migrations\/System\/tables\.ts written, mended\n/,
+      /reload \S+-add-due\.ts {3}.*\d+-add-due applied, migrations\/System\/tables\.ts written, fixed\n/,
     )
     assert.match(await tables(project), /due: \{/)
   } finally {
     const { stdout } = await dev.stop()
-    assert.equal(stdout.split('is not written yet').length, 2, stdout)
+    assert.equal(stdout.split('has no content yet').length, 2, stdout)
     await project.remove()
   }
 })

@@ -79,7 +79,7 @@ describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, 
     const { code, stdout } = await project.run('token:issue --user anna --json')
     assert.equal(code, 1)
     assert.deepEqual(JSON.parse(stdout), {
-      error: { code: 'WP_AUTH_USER_UNKNOWN', message: 'There is no user "anna"', hint: 'Did you mean "ann"?' },
+      error: { code: 'WP_AUTH_USER_UNKNOWN', message: 'Unknown user "anna"', hint: 'Did you mean "ann"?' },
     })
   })
 })
@@ -94,13 +94,13 @@ describe('for people', { concurrency: 1 }, () => {
 
   it('a command that changes System names it on stderr, and its result on stdout', async () => {
     assert.deepEqual(await text('migrate'), {
-      stdout: '  Nothing to do: every migration has run.\n',
+      stdout: '  Nothing to do: all migrations are applied.\n',
       stderr: `  Target     ${project.folder}/.waypost/system.db\n`,
     })
     const added = await text('user:add bob --scopes todo')
     assert.match(
       added.stdout,
-      /^ {2}Added {6}bob with consumer, todo\n {2}Password {3}\S{16} {3}\(shown this once\)\n$/,
+      /^ {2}Added {6}bob with consumer, todo\n {2}Password {3}\S{16} {3}\(shown only once\)\n$/,
     )
     assert.equal(added.stderr, `  Target     ${project.folder}/.waypost/system.db\n`)
     assert.match((await text('token:issue --user bob')).stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -110,7 +110,7 @@ describe('for people', { concurrency: 1 }, () => {
     await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 60')
     await project.edit('resources/routes/todo/entity.yml', '  DELETE:', '  PATCH:')
     const { stdout, stderr } = await text('deploy --yes')
-    assert.match(stdout, /^ {2}Activated {2}[0-9a-f]{8}\n {2}Serving {4}no server runs yet.*\n$/)
+    assert.match(stdout, /^ {2}Activated {2}[0-9a-f]{8}\n {2}Serving {4}no server is running.*\n$/)
     const user = spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim()
     const lines = stderr
       .replaceAll(/\b[0-9a-f]{8}\b/g, 'RELEASE1')
@@ -135,7 +135,7 @@ describe('for people', { concurrency: 1 }, () => {
     assert.equal(
       stdout,
       [
-        'resources/routes/todo/collection.yml:8:15  There is no schema "Todo-Colection"',
+        'resources/routes/todo/collection.yml:8:15  Unknown schema "Todo-Colection"',
         '      response: Todo-Colection',
         '                ^^^^^^^^^^^^^^',
         `  Did you mean "Todo-Collection" (resources/schema.yml:17)?            WP_DEFINITION_SCHEMA_UNKNOWN`,
@@ -151,7 +151,7 @@ describe('for people', { concurrency: 1 }, () => {
 describe('on a terminal', { skip, concurrency: 1 }, () => {
   it('places are cyan, and lines keep to its width', () => {
     const printed = onTerminal('validate', 80)
-    assert.ok(printed.startsWith(`${escape}[36mresources/routes/todo/collection.yml:8:15${escape}[39m  There is`))
+    assert.ok(printed.startsWith(`${escape}[36mresources/routes/todo/collection.yml:8:15${escape}[39m  Unknown schema`))
     const lines = printed.replaceAll(new RegExp(`${escape}\\[\\d+m`, 'g'), '').split(/\r?\n/)
     assert.deepEqual(
       lines.filter((line) => line.length > 80),

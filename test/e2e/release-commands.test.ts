@@ -41,10 +41,10 @@ describe('releases at the command line', { concurrency: 1 }, () => {
   it('says what to do while there is none', async () => {
     const { code, stdout, stderr } = await system.folder.run('release:list')
     assert.deepEqual([code, stdout.includes('SERVER')], [0, true])
-    assert.match(stderr, /Nothing was deployed yet: waypost deploy/)
+    assert.match(stderr, /No releases\. Deploy one: waypost deploy/)
     const refused = await system.folder.run('release:rollback --yes')
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /There is no release to go back to: none is active/)
+    assert.match(refused.stderr, /There is no previous release to roll back to: none is active/)
   })
 
   it('lists releases, the newest first, and what the server makes of them', async () => {
@@ -83,7 +83,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.match(difference, /^ {2}~ route +GET +\/todo +code of src\/todo\/collection\.ts\n$/)
     assert.equal(difference, await system.folder.ok(`release:diff ${one} ${two}`))
     const unknown = await system.folder.run('release:show ffffffff0')
-    assert.deepEqual([unknown.code, /There is no release "ffffffff0"/.test(unknown.stderr)], [1, true])
+    assert.deepEqual([unknown.code, /Unknown release "ffffffff0"/.test(unknown.stderr)], [1, true])
   })
 
   it('goes back with a yes, waits for the server, and then has nothing further to go back to', async () => {
@@ -110,11 +110,11 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     )
     const { code, stdout, stderr } = await project.run('deploy --yes')
     assert.equal(code, 1)
-    assert.match(stdout, /failed: The variable NOTES is not set/, stderr)
+    assert.match(stdout, /failed: The release \w+ requires variables that are not set: NOTES/, stderr)
     assert.match(stdout, new RegExp(`0 of 1 server serves \\w{8}; \\S+ still serves ${ids[0]!.slice(0, 8)}`))
-    const [, command] = /Set NOTES on .*or:\s+waypost (release:rollback \w+)/s.exec(stdout) ?? []
+    const [, command] = /Set NOTES on .*To\s+roll\s+back:\s+waypost (release:rollback \w+)/s.exec(stdout) ?? []
     const listed = await system.folder.ok('release:list')
-    assert.match(listed, /failed +\S+ does not serve \w{8}: The variable NOTES/)
+    assert.match(listed, /failed +\S+ does not serve \w{8}: The release \w{8} requires variables/)
     assert.equal(await pageSize(), 16)
     const back = JSON.parse(await system.folder.ok(`${command} --yes --json`)) as {
       release: string
@@ -131,7 +131,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
 
   it('prunes with a yes what nobody goes back to', async () => {
     const dry = await system.folder.run('release:prune --keep 0 --dry-run')
-    assert.match(dry.stdout, /^ {2}Would go {3}2 releases, \d+ artifacts?; 1 release kept\n$/)
+    assert.match(dry.stdout, /^ {2}To prune {3}2 releases, \d+ artifacts?; 1 release kept\n$/)
     const { code, stdout, stderr } = await system.folder.run('release:prune --keep 0 --yes')
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^ {2}Pruned {5}2 releases, \d+ artifacts?\n$/)

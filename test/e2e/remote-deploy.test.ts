@@ -76,7 +76,7 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
     const again = await deploy(deployer)
     assert.equal(again.code, 0, again.stderr)
     assert.doesNotMatch(again.stdout, /Uploaded/)
-    assert.match(again.stdout, /is active already\. Nothing to do\./)
+    assert.match(again.stdout, /is already active\. Nothing to do\./)
 
     await project.edit('src/todo/collection.ts', 'const itemsPerPage = 16', 'const itemsPerPage = 7')
     const { code, stdout, stderr } = await deploy(deployer, ' --json')
@@ -138,14 +138,18 @@ export default class Report implements Action<'GET /report'> {
   it('says what is wrong with credentials and addresses, and what to do', async () => {
     await project.edit('src/todo/collection.ts', 'const itemsPerPage = 7', 'const itemsPerPage = 8')
     const cases: [env: Env, words: string, stderr: RegExp][] = [
-      [planner, `--url ${url}`, /needs backend\.deploy.*waypost user:scopes NAME --add backend\.read,backend\.deploy/s],
+      [
+        planner,
+        `--url ${url}`,
+        /requires backend\.deploy.*waypost user:scopes NAME --add backend\.read,backend\.deploy/s,
+      ],
       [{}, `--url ${url}`, /WAYPOST_CLIENT_ID is not set\n.*WAYPOST_TOKEN/s],
-      [{ ...deployer, WAYPOST_CLIENT_SECRET: 'wrong' }, `--url ${url}`, /no token.*waypost client:secret/s],
-      [{ WAYPOST_TOKEN: 'a.b.c' }, `--url ${url}`, /does not accept WAYPOST_TOKEN.*waypost token:issue/s],
-      [deployer, `--url ${url.replace('http:', 'https:')}`, /cannot be reached/],
-      [deployer, `--url http://127.0.0.1:${await findClosedPort()}`, /cannot be reached: nothing listens there/],
-      [deployer, '--url http://api.example.com', /https only/],
-      [deployer, '--url https://ci:secret-word@api.example.com', /credentials do not stand in it/],
+      [{ ...deployer, WAYPOST_CLIENT_SECRET: 'wrong' }, `--url ${url}`, /refused a token.*waypost client:secret/s],
+      [{ WAYPOST_TOKEN: 'a.b.c' }, `--url ${url}`, /rejected WAYPOST_TOKEN.*waypost token:issue/s],
+      [deployer, `--url ${url.replace('http:', 'https:')}`, /Cannot reach /],
+      [deployer, `--url http://127.0.0.1:${await findClosedPort()}`, /Cannot reach \S+: connection refused/],
+      [deployer, '--url http://api.example.com', /only sent over https/],
+      [deployer, '--url https://ci:secret-word@api.example.com', /it must not contain credentials/],
       [deployer, `--url ${url} --against 00000000`, /not 00000000/],
     ]
     const ended = await Promise.all(cases.map(([env, words]) => project.run(`deploy --yes ${words}`, { env })))

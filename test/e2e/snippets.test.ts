@@ -53,7 +53,7 @@ describe('the snippets of the guides', () => {
     assert.equal(sections.length, 2)
     await project.edit('waypost.yml', '\nschema:', `${routes}\nschema:`)
     await project.write('waypost.yml', `${await project.read('waypost.yml')}${sections.join('')}`)
-    assert.match((await project.run('validate --types --strict')).stdout, /^No problem: /)
+    assert.match((await project.run('validate --types --strict')).stdout, /^No problems: /)
     await project.edit('src/snippets/0.ts', "message: 'To-do created'", 'message: 7')
     assert.match((await project.run('validate --types')).stdout, /^src\/snippets\/0\.ts\(/)
     await project.write('src/snippets/0.ts', code[0]!)

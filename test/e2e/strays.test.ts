@@ -28,7 +28,7 @@ describe('code of an action that fails where no request waits for it', () => {
       await dev.waitFor(/Ready in/)
       assert.equal((await send(Number(port), { path: '/todo' })).status, 200)
       await dev.waitFor(
-        /error {2}outside of every request: is a promise not awaited\?\n.*Error: floating\n.*src\/todo\/collection\.ts:\d+:\d+/,
+        /error {2}outside of any request; is an await missing\?\n.*Error: floating\n.*src\/todo\/collection\.ts:\d+:\d+/,
       )
       await project.edit(action, floating, thrown)
       await dev.waitFor(/reload src\/todo\/collection\.ts/)
@@ -69,14 +69,14 @@ describe('the same under serve', () => {
     await serving.waitFor(/floating/)
     assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
     const [error] = errors()
-    assert.equal(error?.msg, 'a promise that nobody awaited was rejected')
+    assert.equal(error?.msg, 'unhandled promise rejection')
     assert.match(String(error?.err?.stack), /src\/todo\/collection\.ts:\d+:\d+/)
   })
 
   it('an error in a timer stops the server in order, to be started again', async () => {
     await project.edit(action, floating, thrown)
     await project.ok('deploy --yes')
-    await serving.waitFor(/"msg":"serving a release".*"msg":"serving a release"/s)
+    await serving.waitFor(/"msg":"release activated".*"msg":"release activated"/s)
     assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
     const ended = await serving.ended
     assert.equal(ended.code, 1)

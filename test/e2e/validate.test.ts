@@ -37,7 +37,7 @@ test('annotations of GitHub name the file from the top of the repository', async
       assert.equal(
         stdout,
         `::error file=todo/${collection},line=8,endLine=8,col=15,endColumn=28,title=WP_DEFINITION_SCHEMA_UNKNOWN::` +
-          'There is no schema "Todo-Colection"%0ADid you mean "Todo-Collection" (resources/schema.yml:17)?%0A' +
+          'Unknown schema "Todo-Colection"%0ADid you mean "Todo-Collection" (resources/schema.yml:17)?%0A' +
           'included at waypost.yml:3:10\n',
       )
       assert.match(stderr, /^1 error in 1 file \(2 routes, 4 schemas, 1 event; \d\.\d\d s\)\n$/)
@@ -64,7 +64,7 @@ test('what does not fit the types is annotated too', async () => {
     const { code, stdout, stderr } = await project.run('validate --types --format=github')
     assert.equal(code, 1)
     assert.match(stdout, /^::error file=src\/todo\/delete\.ts,line=\d+,endLine=\d+,col=\d+,endColumn=\d+,title=TS\d+::/)
-    assert.match(stderr, /^The types do not fit \(2 routes/)
+    assert.match(stderr, /^Type errors \(2 routes/)
     const plain = await project.run('validate --types')
     assert.equal(plain.code, 1)
     assert.match(plain.stdout, /^src\/todo\/delete\.ts\(\d+,\d+\): error TS\d+: /)
@@ -78,7 +78,7 @@ test('warnings are printed and do not fail, but with --strict', async () => {
   await broken('resources/schema.yml', ['Message:\n', 'Unused: { type: string }\nMessage:\n'], async () => {
     const { code, stdout, stderr } = await project.run('validate')
     assert.equal(code, 0)
-    assert.match(stdout, /^resources\/schema\.yml:25:1 {2}warning {2}Nothing uses the schema "Unused"\n/)
+    assert.match(stdout, /^resources\/schema\.yml:25:1 {2}warning {2}The schema "Unused" is not used\n/)
     assert.match(stderr, /^1 warning in 1 file \(/)
     assert.equal((await project.run('validate --strict')).code, 1)
     assert.match(
@@ -95,7 +95,7 @@ test('problems of the definition and of the sources are printed in one pass', as
     await broken('src/todo/delete.ts', ['export default class', 'export default clas'], async () => {
       const { code, stdout, stderr } = await project.run('validate')
       assert.equal(code, 1)
-      assert.match(stdout, /resources\/routes\/todo\/collection\.yml:8:15 .*There is no schema "Todo-Colection"/)
+      assert.match(stdout, /resources\/routes\/todo\/collection\.yml:8:15 .*Unknown schema "Todo-Colection"/)
       assert.match(stdout, /^src\/todo\/delete\.ts:\d+:\d+ .*$[^]*WP_BUILD_SOURCE/m)
       assert.match(stderr, /^2 errors in 2 files \(2 routes/)
     })
@@ -106,7 +106,7 @@ test('a sound project is one line, in every format', async () => {
   for (const words of ['validate', 'validate --format=text', 'validate --types --strict', 'validate --format=github']) {
     const { code, stdout, stderr } = await project.run(words)
     assert.deepEqual([code, stderr], [0, ''])
-    assert.match(stdout, /^No problem: 2 routes, 4 schemas, 1 event \(\d\.\d\d s\)\n$/)
+    assert.match(stdout, /^No problems: 2 routes, 4 schemas, 1 event \(\d\.\d\d s\)\n$/)
   }
   assert.deepEqual(JSON.parse(await project.ok('validate --json')), { ok: true, diagnostics: [] })
 })
@@ -114,7 +114,7 @@ test('a sound project is one line, in every format', async () => {
 test('--json and --format do not go together, and an unknown format is named', async () => {
   const both = await project.run('validate --json --format=github')
   assert.equal(both.code, 2)
-  assert.equal(JSON.parse(both.stdout).error.message, '--json and --format are two ways to print the same')
+  assert.equal(JSON.parse(both.stdout).error.message, '--json and --format cannot be combined')
   const unknown = await project.run('validate --format=gitlab')
   assert.deepEqual([unknown.code, unknown.stdout], [2, ''])
   assert.match(unknown.stderr, /--format=gitlab to be one of: text, github/)

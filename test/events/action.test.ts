@@ -99,8 +99,8 @@ describe('an action that dispatches', () => {
     const answer = await app.inject('GET /misfit-named')
     assert.equal(
       (answer.body as { from: string }).from,
-      'WP_EVENTS_SCHEMA: The data dispatched with the event "strict" does not fit its schema: ' +
-        'data/more is not known here; data/title must be string',
+      'WP_EVENTS_SCHEMA: The data dispatched with the event "strict" does not match its schema: ' +
+        'data/more is unknown; data/title must be string',
     )
     assert.deepEqual(app.events.delivered('strict'), [])
   })

@@ -25,7 +25,7 @@ test('says what is wrong with any other', () => {
     [{ signature: '' }, 'wrong'],
     [{ signature: undefined }, 'missing'],
     [{ timestamp: 'soon' }, 'missing'],
-    [{ timestamp: String(now / 1000 - 301) }, 'more than 5 minutes old, or ahead'],
+    [{ timestamp: String(now / 1000 - 301) }, 'more than 5 minutes old or in the future'],
   ] as const) {
     assert.equal(findSignatureProblem({ ...post, ...change }, secret, now), problem, JSON.stringify(change))
   }

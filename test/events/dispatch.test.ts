@@ -76,7 +76,7 @@ onEachDatabase('dispatch', (world) => {
     const context = makeContext(world())
     await assert.rejects(context.dispatch('notes', 1), {
       code: 'WP_EVENTS_DISPATCH_UNKNOWN',
-      message: 'An action dispatched the event "notes", which waypost.yml does not name',
+      message: 'An action dispatched the event "notes", which is not declared in waypost.yml',
       hint: 'Did you mean "note"?',
     })
     for (const name of ['constructor', '__proto__', 'toString', '']) {

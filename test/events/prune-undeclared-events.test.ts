@@ -66,7 +66,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await prune(), {})
       await opened.activate({ events: { noted: {} } })
       assert.deepEqual(await prune(), { waypost_delivery: 2, waypost_message: 2 })
-      assert.deepEqual(await prune(), { waypost_message: 2 }, 'that nothing waits for any more')
+      assert.deepEqual(await prune(), { waypost_message: 2 }, 'that no deliveries waitinging for any more')
       assert.deepEqual(await counts(), { noted: [6, 3], gone: [2, 1] })
     })
   })

@@ -55,7 +55,7 @@ const kinds: readonly Kind[] = [
   },
   {
     name: 'answers 2 GB',
-    outcome: /^an answer of more than 1 MB$/,
+    outcome: /^a response larger than 1 MB$/,
     open: (seen) =>
       http((response) => {
         response.writeHead(200, { 'content-length': String(twoGigabytes) })

@@ -102,7 +102,7 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
           )
         }
       }
-      assert.match(worker.stderr(), /It is tried again/)
+      assert.match(worker.stderr(), /Trying again/)
     })
   }
 })

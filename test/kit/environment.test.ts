@@ -24,10 +24,10 @@ test('.env is read where it is there, also through a link, and what is set outsi
 })
 
 const refused: readonly [what: string, make: (file: string) => unknown, reason: string][] = [
-  ['a pipe', (file) => spawnSync('mkfifo', [file]), 'it is no regular file'],
-  ['a link to a device', (file) => symlink('/dev/zero', file), 'it is no regular file'],
+  ['a pipe', (file) => spawnSync('mkfifo', [file]), 'it is not a regular file'],
+  ['a link to a device', (file) => symlink('/dev/zero', file), 'it is not a regular file'],
   ['a folder', (file) => mkdir(file), 'it is a folder'],
-  ['a link to itself', (file) => symlink('.env', file), 'its links lead in a circle'],
+  ['a link to itself', (file) => symlink('.env', file), 'its symbolic links form a loop'],
   ['a large file', (file) => writeFile(file, 'A=1\n'.repeat(300_000)), 'it is larger than 1 MB'],
 ]
 
@@ -38,7 +38,7 @@ for (const [what, make, reason] of refused) {
     const variables = readEnvironment(folder)
     await rm(file)
     await make(file)
-    const error = { code: 'WP_KIT_ENV_FILE', message: `${file} is not read: ${reason}` }
+    const error = { code: 'WP_KIT_ENV_FILE', message: `Cannot read ${file}: ${reason}` }
     assert.throws(() => readEnvironment(folder), error)
     assert.throws(() => refreshEnvironment(variables, folder), error)
     assert.equal(variables['WP_TEST_ENV'], '1')
@@ -49,5 +49,5 @@ test('a .env that this user may not read is refused', { skip: process.getuid?.()
   const { folder, file } = await makeFolder(t)
   await writeFile(file, 'A=1\n')
   await chmod(file, 0)
-  assert.throws(() => readEnvironment(folder), { message: `${file} is not read: this user may not read it` })
+  assert.throws(() => readEnvironment(folder), { message: `Cannot read ${file}: permission denied` })
 })

@@ -85,8 +85,8 @@ suite('settings', () => {
       {
         name: 'scopes_default',
         path: [1],
-        message: '"scopes_default/1" must be a scope that everybody may have, not "backend.deploy"',
-        hint: 'Give it to those who need it: waypost user:scopes NAME --add backend.deploy',
+        message: '"scopes_default/1" must be a scope that is safe for every user, not "backend.deploy"',
+        hint: 'Grant it to individual users: waypost user:scopes NAME --add backend.deploy',
       },
     ])
   })
@@ -95,7 +95,7 @@ suite('settings', () => {
     const [problem] = parseSettings({ token_lifetme: '1h' }).problems
     assert.deepEqual(
       [problem?.message, problem?.hint],
-      ['There is no setting "token_lifetme"', 'Did you mean "token_lifetime"?'],
+      ['Unknown setting "token_lifetme"', 'Did you mean "token_lifetime"?'],
     )
   })
 

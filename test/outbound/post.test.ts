@@ -103,7 +103,7 @@ describe('a POST to the outside', () => {
       more()
     })
     const result = await post(open(), port)
-    assert.equal(result.failure, 'an answer of more than 1 MB')
+    assert.equal(result.failure, 'a response larger than 1 MB')
     assert.equal(result.answer, 'y'.repeat(4096))
     assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`)
   })

@@ -71,20 +71,20 @@ describe('loading plugins', () => {
   })
 
   for (const [name, code, message] of [
-    ['missing', 'WP_PLUGIN_MISSING', /^The plugin "missing" cannot be loaded: Cannot find package 'missing'/],
-    ['no-entry', 'WP_PLUGIN_MISSING', /"no-entry" cannot be loaded: No "exports" main/],
-    ['throws', 'WP_PLUGIN_MISSING', /"throws" cannot be loaded: broken inside$/],
-    ['no-default', 'WP_PLUGIN_INVALID', /it has no default export that is an object$/],
-    ['text', 'WP_PLUGIN_INVALID', /it has no default export that is an object$/],
+    ['missing', 'WP_PLUGIN_MISSING', /^Cannot load the plugin "missing": Cannot find package 'missing'/],
+    ['no-entry', 'WP_PLUGIN_MISSING', /Cannot load the plugin "no-entry": No "exports" main/],
+    ['throws', 'WP_PLUGIN_MISSING', /Cannot load the plugin "throws": broken inside$/],
+    ['no-default', 'WP_PLUGIN_INVALID', /its default export is not an object$/],
+    ['text', 'WP_PLUGIN_INVALID', /its default export is not an object$/],
     ['no-name', 'WP_PLUGIN_INVALID', /it has no name$/],
-    ['no-requires', 'WP_PLUGIN_INVALID', /does not say which versions/],
-    ['bad-requires', 'WP_PLUGIN_INVALID', /"new" is not a range of versions$/],
-    ['blank-requires', 'WP_PLUGIN_INVALID', /" " is not a range of versions$/],
+    ['no-requires', 'WP_PLUGIN_INVALID', /does not declare the versions/],
+    ['bad-requires', 'WP_PLUGIN_INVALID', /"new" is not a valid version range$/],
+    ['blank-requires', 'WP_PLUGIN_INVALID', /" " is not a valid version range$/],
     ['no-open', 'WP_PLUGIN_INVALID', /connection class "box" has no open function$/],
     ['no-make', 'WP_PLUGIN_INVALID', /action class "hello" has no make function$/],
-    ['no-schema', 'WP_PLUGIN_INVALID', /action class "hello" has no schema of its config$/],
-    ['newer', 'WP_PLUGIN_VERSION', /^The plugin "newer" requires waypost \^99\.0\.0; this is \d/],
-    ['own-class', 'WP_PLUGIN_CLASS_TWICE', /^The class "sqlite" comes from two plugins, "sql" and "mine"$/],
+    ['no-schema', 'WP_PLUGIN_INVALID', /action class "hello" has no config schema$/],
+    ['newer', 'WP_PLUGIN_VERSION', /^The plugin "newer" requires waypost \^99\.0\.0, but this is version \d/],
+    ['own-class', 'WP_PLUGIN_CLASS_TWICE', /^Two plugins provide the class "sqlite": "sql" and "mine"$/],
   ] as const) {
     test(`refuses ${name}`, async () => {
       await assert.rejects(loadPlugins(folder, [name]), { code, message })
@@ -94,7 +94,7 @@ describe('loading plugins', () => {
   test('a class of two plugins is refused, whatever kind of class it is', async () => {
     await assert.rejects(loadPlugins(folder, ['good', 'same-class']), {
       code: 'WP_PLUGIN_CLASS_TWICE',
-      message: 'The class "box" comes from two plugins, "sample" and "other"',
+      message: 'Two plugins provide the class "box": "sample" and "other"',
     })
     const one: Plugin = {
       name: 'one',

@@ -43,7 +43,7 @@ test('what a cronjob logs names it', () => {
 test('what Waypost itself logs is not shown', () => {
   const { lines, logger } = open()
   logger.error('no')
-  logger.child({ reqId: '7Q4F2K' }).error({ err: new Error('no') }, 'a request failed')
+  logger.child({ reqId: '7Q4F2K' }).error({ err: new Error('no') }, 'request failed')
   assert.deepEqual(lines, [])
 })
 

@@ -66,25 +66,25 @@ test('doctor says nothing of cronjobs where there is none', async () => {
 test('doctor says how to have cronjobs run that nothing has run yet', async () => {
   await deploy(two)
   const { state, message, next, command = '' } = (await look())!
-  assert.deepEqual([state, message], ['warn', 'Nothing has run cronjobs yet: sweep, tidy'])
-  assert.equal(next, 'Start a server with waypost serve --cron, or add to crontab:')
+  assert.deepEqual([state, message], ['warn', 'No cronjob has run yet: sweep, tidy'])
+  assert.equal(next, 'Start a server with waypost serve --cron, or add this line to crontab:')
   assert.match(command, /^\* \* \* \* \* cd \S+ && \S+ \S+\/bin\/run\.js cron:execute$/)
 })
 
 test('doctor is content while cronjobs are run', async () => {
   await executeHostCronjobs(host, {})
   const { state, message } = (await look())!
-  assert.deepEqual([state, message], ['ok', 'Cronjobs are run: sweep, tidy'])
+  assert.deepEqual([state, message], ['ok', 'Cronjobs are running on schedule: sweep, tidy'])
 })
 
 test('doctor names those that fail, and how to see why', async () => {
   await executeHostCronjobs(host, { name: 'sweep' })
-  assert.deepEqual((await look())!.message, 'Cronjobs fail: sweep once')
+  assert.deepEqual((await look())!.message, 'Cronjobs failing: sweep once')
   await executeHostCronjobs(host, { name: 'sweep' })
   const { state, message, command } = (await look())!
   assert.deepEqual(
     [state, message, command],
-    ['warn', 'Cronjobs fail: sweep 2 times in a row', 'waypost cron:execute sweep'],
+    ['warn', 'Cronjobs failing: sweep 2 times in a row', 'waypost cron:execute sweep'],
   )
 })
 
@@ -94,7 +94,7 @@ test('doctor fails where a slot was taken by nobody, by how late it is and not b
   assert.equal(state, 'fail')
   assert.match(
     message,
-    /^Nothing runs cronjobs: tidy is late by \d hours$|^Nothing runs cronjobs: tidy is late by \d{3} minutes$/,
+    /^No server runs cronjobs: tidy is late by \d hours$|^No server runs cronjobs: tidy is late by \d{3} minutes$/,
   )
   assert.match(command!, / cron:execute$/)
   await executeHostCronjobs(host, {})

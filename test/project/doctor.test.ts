@@ -169,13 +169,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           `ok node: Node ${process.versions.node}`,
           `ok project: Project ${path.basename(folder)}, 1 route, valid`,
           `ok system: System ${host.system.target.replace(`${folder}/`, '')}, migrated`,
-          'ok migrations: 1 migration of the project has run',
-          'ok secret: WAYPOST_SECRET opens what System holds',
+          'ok migrations: 1 migration of the project applied',
+          'ok secret: WAYPOST_SECRET decrypts the secrets in System',
           'ok base-url: WAYPOST_BASE_URL https://api.example.com, the same on 2 servers',
           "ok clock: Clock … from the database's",
           'ok release: Release … is active; app-1 and app-2 serve it',
           'ok variables: Variables of the release are set: OTHER_URL',
-          'ok events: event:execute last ran … ago, nothing waits',
+          'ok events: event:execute last ran … ago, no deliveries waiting',
         ],
       )
       assert.equal(report.ok, true)
@@ -193,9 +193,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(state, 'warn')
       assert.equal(
         message,
-        'WAYPOST_BASE_URL https://api.example.com, but app-2:3000 and app-2:3001 go on as https://old.example.com',
+        'WAYPOST_BASE_URL https://api.example.com, but app-2:3000 and app-2:3001 still use https://old.example.com',
       )
-      assert.match(next ?? '', /Start again, with the new WAYPOST_BASE_URL/)
+      assert.match(next ?? '', /Restart these servers with the new WAYPOST_BASE_URL/)
       assert.match(find(report, 'release').message, /; app-1, app-2:3000 and app-2:3001 serve it$/)
       await clear()
     })
@@ -216,8 +216,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         name: 'another secret',
         variables: { WAYPOST_SECRET: `x${secret}` },
         check: 'secret',
-        says: /is not the one that System/,
-        next: /the one that System has now/,
+        says: /is not the secret that System/,
+        next: /the current secret/,
       },
       {
         name: 'a short secret',
@@ -230,8 +230,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         name: 'no secret',
         variables: { WAYPOST_SECRET: '' },
         check: 'secret',
-        says: /WAYPOST_SECRET is not set/,
-        next: /Set the one/,
+        says: /WAYPOST_SECRET is required/,
+        next: /Set it to the secret/,
       },
       {
         name: 'another base URL',
@@ -244,7 +244,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         name: 'a base URL that is none',
         variables: { WAYPOST_BASE_URL: 'api' },
         check: 'base-url',
-        says: /"api" cannot be/,
+        says: /"api" is not a valid WAYPOST_BASE_URL/,
         next: /absolute/,
       },
     ]
@@ -304,13 +304,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         .values({ id: 'key_2', public_jwk: '{}', private_jwk: sealed, created_at: 1, retired_at: null })
         .execute()
       const { state, message } = find(await run(), 'secret')
-      assert.deepEqual([state, /cannot be opened/.test(message)], ['fail', true])
+      assert.deepEqual([state, /cannot be decrypted/.test(message)], ['fail', true])
       await host.system.db.deleteFrom('waypost_key').where('id', '=', 'key_2').execute()
     })
 
     test('a base URL that is not set is the one that System remembers', async () => {
       const { state, message } = find(await run({ WAYPOST_BASE_URL: '' }), 'base-url')
-      assert.deepEqual([state, message], ['ok', `WAYPOST_BASE_URL is not set; System remembers ${baseUrl}`])
+      assert.deepEqual([state, message], ['ok', `WAYPOST_BASE_URL is not set; System uses ${baseUrl}`])
     })
 
     const clocks: readonly (readonly [seconds: number, state: Check['state'], says: RegExp])[] = [
@@ -332,10 +332,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('deliveries that wait while nothing delivers fail, with the line for cron', async () => {
       await addDeliveries(14)
       const found = find(await run(), 'events')
-      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 14 deliveries wait'])
+      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 14 deliveries waiting'])
       assert.match(
         found.next ?? '',
-        /Cron does not know this shell: put WAYPOST_SYSTEM_URL, .*OTHER_URL into \.env\. Add to crontab:/,
+        /Cron does not have the variables of this shell: put WAYPOST_SYSTEM_URL, .*OTHER_URL into \.env\. Add this line to crontab:/,
       )
       const launcher = path.join(import.meta.dirname, '../../bin/run.js')
       assert.equal(
@@ -343,11 +343,14 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         `* * * * * cd ${folder} && ${process.execPath} ${launcher} event:execute --watch --time-limit 55s`,
       )
       await replaceFact(host.system, 'last_execute', String(Date.now() - 600_000))
-      assert.match(find(await run(), 'events').message, /^event:execute last ran 10 minutes ago, 14 deliveries wait$/)
+      assert.match(
+        find(await run(), 'events').message,
+        /^event:execute last ran 10 minutes ago, 14 deliveries waiting$/,
+      )
       await replaceFact(host.system, 'last_execute', String(Date.now() - 20_000))
       const lately = find(await run(), 'events')
       assert.equal(lately.state, 'ok')
-      assert.match(lately.message, /last ran \d+ s ago, 14 deliveries wait/)
+      assert.match(lately.message, /last ran \d+ s ago, 14 deliveries waiting/)
       await clear()
     })
 
@@ -373,7 +376,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           secret: makeSecrets(secret).seal('s', { table: 'waypost_subscription', row: 'sub_1', column: 'secret' }),
         })
         .execute()
-      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, nothing waits')
+      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, no deliveries waiting')
       const message = {
         id: 'msg_x',
         event: 'pinged',
@@ -387,33 +390,33 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         .insertInto('waypost_message')
         .values([message, { ...message, id: 'msg_y', event: 'unknown' }])
         .execute()
-      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, nothing waits')
+      assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, no deliveries waiting')
       await host.system.db.deleteFrom('waypost_delivery').execute()
       await host.system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
       const found = find(await run(), 'events')
-      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 1 delivery waits'])
+      assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 1 delivery waiting'])
       await host.system.db.deleteFrom('waypost_message').execute()
       await host.system.db.deleteFrom('waypost_user').where('id', '=', user).execute()
       await clear()
     })
 
     test('a server that does not serve the release is named with its cause', async () => {
-      assert.match(find(await run(), 'release').message, /is active, and no server is alive$/)
+      assert.match(find(await run(), 'release').message, /is active, but no server is running$/)
       await addServer('app-1', { release_id: 'older', state: 'failed', error: 'The variable OTHER_URL is not set' })
       const failed = find(await run(), 'release')
       assert.equal(failed.state, 'fail')
       assert.match(failed.message, /; app-1 does not serve it: The variable OTHER_URL is not set$/)
       await clear()
       await addServer('app-1', { state: 'starting' })
-      assert.match(find(await run(), 'release').message, /; app-1 is not there yet$/)
+      assert.match(find(await run(), 'release').message, /; app-1 is still switching to it$/)
       await clear()
     })
 
     test('a variable of the release that is not set here is a warning', async () => {
       const found = find(await run({ OTHER_URL: '' }), 'variables')
-      assert.deepEqual([found.state, found.message], ['warn', 'The release needs OTHER_URL, which is not set here'])
+      assert.deepEqual([found.state, found.message], ['warn', 'The release requires OTHER_URL, which is not set here'])
       const wrong = find(await run({ MOST: 'ten' }), 'variables')
-      assert.deepEqual([wrong.state, wrong.message], ['warn', 'MOST must be a whole number, not "ten"'])
+      assert.deepEqual([wrong.state, wrong.message], ['warn', 'MOST must be an integer, not "ten"'])
     })
 
     test('migrations that have not run, that were edited, that are unknown here', async () => {
@@ -423,13 +426,19 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const pending = find(await run(), 'migrations')
       assert.deepEqual(
         [pending.state, pending.message, pending.command],
-        ['warn', 'Migrations have not run: 20261121-two', 'waypost migrate'],
+        ['warn', 'Migrations not applied: 20261121-two', 'waypost migrate'],
       )
       await writeFile(one, migration('app_three'))
       const edited = find(await run(), 'migrations')
-      assert.deepEqual([edited.state, edited.message], ['fail', 'Migrations were edited after they ran: 20261120-one'])
+      assert.deepEqual(
+        [edited.state, edited.message],
+        ['fail', 'Migrations changed after they were applied: 20261120-one'],
+      )
       await Promise.all([rm(one), rm(two)])
-      assert.deepEqual(find(await run(), 'migrations').message, 'The project lacks migrations that ran: 20261120-one')
+      assert.deepEqual(
+        find(await run(), 'migrations').message,
+        'Applied migrations missing from the project: 20261120-one',
+      )
       await writeFile(one, files['migrations/System/20261120-one.ts'])
     })
 
@@ -457,7 +466,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       test('development on SQLite beside a target on PostgreSQL is a warning', async () => {
         await mkdir(path.join(folder, '.waypost'), { recursive: true })
         await writeFile(path.join(folder, '.waypost/system.db'), '')
-        assert.equal(show(await run()).at(-1), 'warn kinds: dev uses sqlite, this target postgresql')
+        assert.equal(show(await run()).at(-1), 'warn kinds: dev uses SQLite, but this target uses PostgreSQL')
         await rm(path.join(folder, '.waypost/system.db'))
       })
     }
@@ -493,7 +502,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     const url = kind === 'sqlite' ? 'sqlite:mine.db' : await postgres.createDatabase()
     const { command, state, message } = find(await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } }), 'system')
     assert.deepEqual([state, command], ['fail', 'waypost migrate'])
-    assert.match(message, /lacks (the|\d+) tables of this Waypost$/)
+    assert.match(message, /is missing (the|\d+) tables of this version of Waypost$/)
     assert.deepEqual(await snapshot(folder), before)
     await rm(folder, { recursive: true })
   })
@@ -504,10 +513,10 @@ test('a System that is not there, not reachable, or no database fails without a 
   const before = await snapshot(folder)
   const cases: readonly (readonly [url: string, says: RegExp])[] = [
     ['', /There is no System database at \.waypost\/system\.db/],
-    ['sqlite:none.db', /There is no SQLite file ".*none\.db"/],
+    ['sqlite:none.db', /SQLite file not found: ".*none\.db"/],
     ['sqlite:note.db', /note\.db|not a database/],
-    ['postgresql://ann:hidden-word@127.0.0.1:1/none', /cannot be reached/],
-    ['mysql://ann:hidden-word@localhost/none', /no address of a System database/],
+    ['postgresql://ann:hidden-word@127.0.0.1:1/none', /^Cannot reach /],
+    ['mysql://ann:hidden-word@localhost/none', /not a valid System database URL/],
   ]
   for (const [url, says] of cases) {
     const report = await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } })
@@ -529,9 +538,9 @@ test('a System that dev made: its secret is not made, its issuer and its deliver
   await host.close()
   const before = await snapshot(folder)
   const lines = show(await doctor({ folder, variables: {} }))
-  assert.ok(lines.includes('ok secret: The first command that signs makes .waypost/secret'))
-  assert.ok(lines.includes('ok base-url: Issuer http://localhost:4000, which dev keeps'))
-  assert.ok(lines.includes('ok events: dev delivers while it runs; nothing waits'))
+  assert.ok(lines.includes('ok secret: .waypost/secret is created by the first command that signs'))
+  assert.ok(lines.includes('ok base-url: Issuer http://localhost:4000, set by dev'))
+  assert.ok(lines.includes('ok events: waypost dev delivers while it is running; no deliveries waiting'))
   assert.ok(lines.some((line) => line.startsWith('warn release: No release is active')))
   assert.deepEqual(await snapshot(folder), before)
   await rm(folder, { recursive: true })

@@ -27,8 +27,8 @@ test('a route that is generated while dev runs is served at once, checked, and h
       `  Wrote  resources/routes/order.yml, src/order/insert.ts, schemas Order and Order-Input in
          resources/schema.yml
   Added  /order to waypost.yml:5
-  dev serves it already: POST http://localhost:${port}/order
-  POST /order answers 501 until src/order/insert.ts has code.
+  dev already serves it: POST http://localhost:${port}/order
+  POST /order returns 501 until you implement src/order/insert.ts.
 `,
     )
     assert.equal((await post()).status, 401)
@@ -44,7 +44,7 @@ test('a route that is generated while dev runs is served at once, checked, and h
     assert.deepEqual([refused.code, refused.stdout], [1, ''])
     assert.match(
       refused.stderr,
-      /POST \/order is there already, at resources\/routes\/order\.yml:3\n {2}src\/order\/insert\.ts answers it/,
+      /POST \/order already exists at resources\/routes\/order\.yml:3\n {2}Its action is src\/order\/insert\.ts\./,
     )
     assert.equal((await project.run('generate:route TRACE /order')).code, 2)
     assert.equal((await project.run('generate:route')).code, 2)
@@ -54,15 +54,15 @@ test('a route that is generated while dev runs is served at once, checked, and h
     assert.equal(
       await project.ok('generate:action src/todo/insert.ts'),
       `  Wrote  src/todo/insert.ts for POST /todo
-  dev serves it already: POST http://localhost:${port}/todo
-  POST /todo answers 501 until it has code.
+  dev already serves it: POST http://localhost:${port}/todo
+  POST /todo returns 501 until you implement it.
 `,
     )
     const { action, written } = JSON.parse(await project.ok('generate:route GET /order --public --dry-run --json'))
     assert.deepEqual([action, written], ['src/order/collection.ts', false])
     await project.ok('validate --types')
     await dev.stop()
-    assert.doesNotMatch(await project.ok('generate:route GET /order --public'), /dev serves/)
+    assert.doesNotMatch(await project.ok('generate:route GET /order --public'), /dev already serves/)
   } finally {
     await dev.stop()
     await project.remove()
@@ -82,15 +82,15 @@ test('doctor says line by line what is right and what to do, and exits 1 when so
     const migrated = await project.ok('doctor')
     assert.match(
       migrated,
-      / {2}ok {4}System \.waypost\/system\.db, migrated\n {2}ok {4}1 migration of the project has run/,
+      / {2}ok {4}System \.waypost\/system\.db, migrated\n {2}ok {4}1 migration of the project applied/,
     )
-    assert.match(migrated, / {2}warn {2}No release is active.*\n {8}Make one: waypost deploy\n/)
+    assert.match(migrated, / {2}warn {2}No release is active.*\n {8}Create one: waypost deploy\n/)
     await project.ok('deploy --yes')
     const { ok, checks } = JSON.parse(await project.ok('doctor --json'))
     assert.equal(ok, true)
     assert.match(checks.at(-1).command, /^\* \* \* \* \* cd .* event:execute --watch --time-limit 55s$/)
     await project.ok('event:execute')
-    assert.match(await project.ok('doctor'), / {2}ok {4}event:execute last ran \d+ s ago, nothing waits\n/)
+    assert.match(await project.ok('doctor'), / {2}ok {4}event:execute last ran \d+ s ago, no deliveries waiting\n/)
   } finally {
     await project.remove()
   }

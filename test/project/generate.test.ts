@@ -304,24 +304,24 @@ export default class InsertOrder implements Action<'POST /order'> {
   const refused: readonly { route: string; files?: Files; says: RegExp; hint?: RegExp }[] = [
     {
       route: 'GET /todo --public',
-      says: /^GET \/todo is there already, at resources\/routes\/todo\/collection.yml:3$/,
+      says: /^GET \/todo already exists at resources\/routes\/todo\/collection.yml:3$/,
     },
-    { route: 'POST /order', says: /^Nothing says who may call POST \/order$/, hint: /--scopes NAME/ },
+    { route: 'POST /order', says: /^Specify who may call POST \/order$/, hint: /--scopes NAME/ },
     { route: 'POST /health/x --public', says: /"\/health\/x" is reserved/ },
-    { route: 'POST order --public', says: /"order" is no path/, hint: /\/order/ },
-    { route: 'POST /a/{id} --public', says: /"\/a\/{id}" is no path/, hint: /:id/ },
-    { route: 'POST /../../etc --public', says: /is no path/ },
-    { route: 'GET /todo/:id --public', says: /answers the same requests as "\/todo\/:todo_id"/ },
+    { route: 'POST order --public', says: /"order" is not a valid path/, hint: /\/order/ },
+    { route: 'POST /a/{id} --public', says: /"\/a\/{id}" is not a valid path/, hint: /:id/ },
+    { route: 'POST /../../etc --public', says: /is not a valid path/ },
+    { route: 'GET /todo/:id --public', says: /matches the same requests as "\/todo\/:todo_id"/ },
     { route: 'POST /order --scopes or"der', says: /scope/ },
     {
       route: 'POST /order --public',
       files: { 'src/order/insert.ts': 'mine' },
-      says: /^src\/order\/insert.ts is there already/,
+      says: /^src\/order\/insert.ts already exists/,
     },
     {
       route: 'POST /order --public',
       files: { 'resources/routes/order.yml': 'mine' },
-      says: /^resources\/routes\/order.yml is there/,
+      says: /^resources\/routes\/order.yml already exists/,
     },
     {
       route: 'POST /order --public',
@@ -331,12 +331,12 @@ export default class InsertOrder implements Action<'POST /order'> {
     {
       route: 'POST /order --public',
       files: { 'src/order': 'a file' },
-      says: /^src\/order\/insert.ts cannot be written: .*is as it was/,
+      says: /^Cannot write src\/order\/insert.ts: .*is unchanged/,
     },
     {
       route: 'POST /order/:id --public',
       files: { 'resources/routes/order': 'a file' },
-      says: /^resources\/routes\/order\/entity.yml cannot be written/,
+      says: /^Cannot write resources\/routes\/order\/entity.yml: /,
     },
     {
       route: 'PATCH /a --public',
@@ -344,7 +344,7 @@ export default class InsertOrder implements Action<'POST /order'> {
         'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include a.yml\n',
         'a.yml': 'methods:\n  GET: { public: true, action: src/todo/insert.ts }\n',
       },
-      says: /^PATCH \/a would add PATCH \/b too$/,
+      says: /^PATCH \/a would also add PATCH \/b$/,
     },
   ]
   for (const { route, files, says, hint = /./ } of refused) {
@@ -370,7 +370,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     await using project = await openProject({ 'waypost.yml': 'routes: {}\n' })
     await using outside = await openProject({ 'mine.txt': 'mine' })
     await symlink(outside.folder, path.join(project.folder, 'src'))
-    await assert.rejects(project.route('POST /order --public'), { message: /its folder is outside of the project/ })
+    await assert.rejects(project.route('POST /order --public'), { message: /its folder is outside the project/ })
     assert.deepEqual(await outside.files(), { 'mine.txt': 'mine' })
     assert.equal(await project.read('waypost.yml'), 'routes: {}\n')
   })
@@ -417,16 +417,16 @@ describe('generate:action', () => {
   })
 
   const refused: readonly { file: string; route?: string; says: RegExp; hint: RegExp }[] = [
-    { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts is there already$/, hint: /Edit it/ },
+    { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts already exists$/, hint: /Edit it/ },
     {
       file: 'src/todo/insrt.ts',
-      says: /^No route and no cronjob names src\/todo\/insrt.ts$/,
+      says: /^No route or cronjob uses src\/todo\/insrt.ts$/,
       hint: /Did you mean src\/todo\/insert.ts\?/,
     },
-    { file: 'src/x.ts', route: 'POST /tod', says: /^There is no route 'POST \/tod'$/, hint: /'POST \/todo'/ },
-    { file: '../x.ts', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
-    { file: 'src/x.yml', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
-    { file: 'src/x.d.ts', route: 'POST /todo', says: /cannot be the file of an action/, hint: /\.ts or \.js/ },
+    { file: 'src/x.ts', route: 'POST /tod', says: /^Unknown route 'POST \/tod'$/, hint: /'POST \/todo'/ },
+    { file: '../x.ts', route: 'POST /todo', says: /is not a valid action file/, hint: /\.ts or \.js/ },
+    { file: 'src/x.yml', route: 'POST /todo', says: /is not a valid action file/, hint: /\.ts or \.js/ },
+    { file: 'src/x.d.ts', route: 'POST /todo', says: /is not a valid action file/, hint: /\.ts or \.js/ },
   ]
   for (const { file, route, says, hint } of refused) {
     test(`refuses ${file}${route === undefined ? '' : ` for ${route}`} and changes nothing`, async () => {
@@ -444,7 +444,7 @@ describe('generate:action', () => {
   test('asks for which route it is when several name the file', async () => {
     const both = 'methods:\n  GET: { public: true, action: src/a.ts }\n  POST: { scopes: [], action: src/a.ts }\n'
     await using project = await openProject({ 'waypost.yml': 'routes:\n  /a: !include a.yml\n', 'a.yml': both })
-    await assert.rejects(project.action('src/a.ts'), { message: 'GET /a and POST /a name src/a.ts' })
+    await assert.rejects(project.action('src/a.ts'), { message: 'GET /a and POST /a use src/a.ts' })
     await project.action('src/a.ts', 'POST /a')
     assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
   })

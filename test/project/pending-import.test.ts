@@ -17,7 +17,7 @@ const actionWith = (value: number, head = '') =>
 const pending = (value: number) => actionWith(value, 'await new Promise(() => {})\n')
 /** An import that waits is given up for another reason, or the test never ends. */
 const forever = 3_600_000
-const waits = 'The import of src/value.ts does not finish'
+const waits = 'The import of src/value.ts did not finish'
 
 /** A project of one action, to start dev in. */
 async function openProject(t: TestContext, action: string) {

@@ -66,14 +66,24 @@ const problem = ([status, code]: readonly [number, string], detail: string, head
   json(status, { type: `urn:waypost:errors#${code}`, status, detail, hint: 'Do this.' }, headers)
 
 const answers: readonly [what: string, answer: RequestListener, code: string, words: RegExp][] = [
-  ['a page', html(200), 'WP_PROJECT_REMOTE_NO_WAYPOST', /no Waypost server: \/backend\/release\/survey answered 200/],
+  [
+    'a page',
+    html(200),
+    'WP_PROJECT_REMOTE_NO_WAYPOST',
+    /not a Waypost server: \/backend\/release\/survey answered 200/,
+  ],
   ['no such page', html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 404/],
-  ['that there is nothing', problem([404, 'WP_RUNTIME_NOT_FOUND'], 'Nothing'), 'WP_PROJECT_REMOTE_OLD', /older/],
+  [
+    'that there is nothing',
+    problem([404, 'WP_RUNTIME_NOT_FOUND'], 'Nothing'),
+    'WP_PROJECT_REMOTE_OLD',
+    /does not support deployments/,
+  ],
   [
     'that it is too large, in front of it',
     html(413),
     'WP_PROJECT_REMOTE_SIZE',
-    /no body of \d+ bytes.*client_max_body_size/s,
+    /rejected a body of \d+ bytes.*client_max_body_size/s,
   ],
   ['that it is too large', problem([413, 'WP_BACKEND_BODY_SIZE'], 'Large'), 'WP_BACKEND_BODY_SIZE', /Large.*Do this/s],
   [
@@ -83,7 +93,7 @@ const answers: readonly [what: string, answer: RequestListener, code: string, wo
     /Often.*in 7 s/s,
   ],
   ['later, in front of it', html(503, { 'retry-after': '30' }), 'WP_PROJECT_REMOTE_LATER', /answered 503.*in 30 s/s],
-  ['a failure in front of it', html(502), 'WP_PROJECT_REMOTE_FAILED', /answered 502/],
+  ['a failure in front of it', html(502), 'WP_PROJECT_REMOTE_FAILED', /returned status 502/],
   ['a failure', problem([500, 'WP_X'], 'Logged as 7'), 'WP_PROJECT_REMOTE_FAILED', /Logged as 7/],
   [
     'that the token is over',
@@ -107,9 +117,9 @@ const answers: readonly [what: string, answer: RequestListener, code: string, wo
     'something else than was asked for',
     json(200, { id: 'x' }),
     'WP_PROJECT_REMOTE_PROTOCOL',
-    /another deployment protocol/,
+    /a different deployment protocol/,
   ],
-  ['nothing', (request) => void request.socket.destroy(), 'WP_PROJECT_REMOTE_UNREACHABLE', /cannot be reached/],
+  ['nothing', (request) => void request.socket.destroy(), 'WP_PROJECT_REMOTE_UNREACHABLE', /^Cannot reach /],
   ['without an end', (_, response) => flood(response), 'WP_PROJECT_REMOTE_UNREACHABLE', /does not end/],
   ['with what moves the cursor', problem([409, 'WP_Y'], 'a\u001b[2Jb\u202ec\nd'), 'WP_Y', /^a \[2Jb c d/],
 ]
@@ -145,7 +155,7 @@ describe('a server that answers a deployment', () => {
       const survey = async () => (await openRemoteTarget({ url: site.url, variables })).survey(deployable)
       await assert.rejects(survey, {
         code: 'WP_PROJECT_REMOTE_REDIRECT',
-        message: `${site.url} answers with a redirect to ${other.url}, which is not followed with credentials`,
+        message: `${site.url} redirects to ${other.url}; credentials are not sent to redirect targets`,
       })
     }
     assert.equal(other.requests.length, 0)
@@ -178,7 +188,7 @@ describe('the token endpoint', () => {
       'WP_PROJECT_REMOTE_CLIENT',
       /Unknown client/,
     ],
-    [json(400, { error: 'invalid_scope' }), 'WP_PROJECT_REMOTE_SCOPE', /no scope for it/],
+    [json(400, { error: 'invalid_scope' }), 'WP_PROJECT_REMOTE_SCOPE', /does not have the scopes/],
     [json(429, { error: 'temporarily_unavailable' }, { 'retry-after': '9' }), 'WP_PROJECT_REMOTE_LATER', /in 9 s/],
     [html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /\/authorization\/token answered 404/],
     [json(200, { access_token: 'a\r\nb' }), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 200/],

@@ -6,7 +6,7 @@ test('a release of a newer Waypost is refused, naming both versions', () => {
   for (const built of ['1.2.4', '1.3.0', '2.0.0', '10.0.0']) {
     assert.throws(() => assertServable({ waypost: built }, '1.2.3'), {
       code: 'WP_RELEASE_NEWER',
-      message: `The active release was built by waypost ${built}; this is 1.2.3`,
+      message: `The active release was built by waypost ${built}; this is version 1.2.3`,
     })
   }
 })

@@ -13,7 +13,7 @@ function register(content: string): string {
 /** Whatever waits for it is given up for another reason, or the test never ends. */
 const forever = 3_600_000
 
-const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts does not finish' }
+const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts did not finish' }
 
 test('an import that waits for ever is given up, sooner the next time; what was mended is imported', async () => {
   const hash = register('await new Promise(() => {})\nexport default 1')

@@ -54,7 +54,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     assert.deepEqual([await back(), await back()], [two, one])
     await assert.rejects(findPrevious(system), {
       code: 'WP_RELEASE_NO_PREVIOUS',
-      message: `There is no release to go back to: none was active before ${one.slice(0, 8)}`,
+      message: `There is no previous release to roll back to: none was active before ${one.slice(0, 8)}`,
     })
     const four = await deploy('four')
     assert.equal(await back(), one)
@@ -124,7 +124,7 @@ describeEachSystem('finding a release', ({ newSystem }) => {
     assert.equal(await findRelease(system, ids[3]!), ids[3])
     await assert.rejects(findRelease(system, 'aa'), {
       code: 'WP_RELEASE_AMBIGUOUS',
-      message: '"aa" is the beginning of 2 releases: aa110000, aa120000',
+      message: '"aa" matches 2 releases: aa110000, aa120000',
     })
     for (const unknown of ['c', 'aa13', '', 'a%', 'xyz', ids[0]!.concat('0')]) {
       await assert.rejects(findRelease(system, unknown), { code: 'WP_RELEASE_UNKNOWN' }, unknown)

@@ -108,7 +108,7 @@ describe('the example in docs/definition.md of', () => {
 
   test('anything else would be noticed', async () => {
     assert.deepEqual(await check(place('rate.limit', 'limit: none')), [
-      '"limit" must be a whole number from 1, not "none"',
+      '"limit" must be an integer of at least 1, not "none"',
     ])
   })
 })

@@ -159,16 +159,16 @@ describe('an answer of a route', () => {
   })
 
   for (const [path, inLog] of [
-    ['/missing', /The result of src\/missing.ts does not fit the schema of 200: .*"tags" is required/],
-    ['/wrong', /src\/wrong.ts does not fit the schema of 200/],
+    ['/missing', /The result of src\/missing.ts does not match the schema of response 200: .*"tags" is required/],
+    ['/wrong', /src\/wrong.ts does not match the schema of response 200/],
     ['/loop', /circular/],
     ['/headers', /Invalid character in header content \["x-bad"\]/],
-    ['/status/99', /answered with the status "99"/],
-    ['/status/100', /answered with the status "100"/],
-    ['/status/600', /answered with the status "600"/],
-    ['/status/200.5', /answered with the status "200.5"/],
+    ['/status/99', /returned the invalid status "99"/],
+    ['/status/100', /returned the invalid status "100"/],
+    ['/status/600', /returned the invalid status "600"/],
+    ['/status/200.5', /returned the invalid status "200.5"/],
     ['/raw/early', /secret in a stream/],
-    ['/raw/fetched', /it is what fetch answers; return its body/],
+    ['/raw/fetched', /it is a fetch Response; return its body instead/],
   ] as const) {
     test(`is a 500 with an id and nothing else when it cannot be sent: ${path}`, async () => {
       const { status, body, headers, text } = await get(path)
@@ -241,7 +241,7 @@ describe('an answer of a route', () => {
       assert.equal(found, status)
       if (status !== 406) return
       assert.equal(headers['content-type'], 'application/problem+json')
-      assert.match(body.detail, /^This is answered as \w+\/[\w-]+, which the header Accept/)
+      assert.match(body.detail, /^The response is \w+\/[\w-]+, which the Accept header/)
     })
   }
 
@@ -328,7 +328,7 @@ describe('a stream that nobody reads', () => {
     test(`is closed when it comes after the timeout, and the caller has got one answer: ${kind}`, async () => {
       const before = await countClosed()
       const { status, body: answer } = await send(server.port, { path: `/stream/${kind}?late` })
-      assert.deepEqual([status, answer.detail], [503, 'The answer took longer than 0.1 s'])
+      assert.deepEqual([status, answer.detail], [503, 'The response took longer than 0.1 s'])
       await untilClosed(before + 1)
     })
 
@@ -394,7 +394,7 @@ describe('an answer of a route in dev', () => {
       assert.equal((await send(server.port, { path })).status, 500)
       const file = `src${path}.ts`
       const found = server.logs.find((one) =>
-        JSON.stringify(one).includes(`${file} does not fit the schema of 200: ${reason}`),
+        JSON.stringify(one).includes(`${file} does not match the schema of response 200: ${reason}`),
       )
       assert.ok(found, `${file} ${reason}`)
     }

@@ -131,7 +131,7 @@ const cases: readonly {
   {
     what: 'a reference to nothing',
     sent: book({ authorId: 77 }),
-    detail: 'Something that the request refers to does not exist',
+    detail: 'A resource that the request refers to does not exist',
     problems: { sqlite: [], postgresql: ['body/authorId refers to what does not exist'] },
   },
   {

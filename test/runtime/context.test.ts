@@ -228,7 +228,7 @@ describeEachSystem('a context', ({ newSystem }) => {
 
   test('says in the log which connection there is not', async () => {
     assert.equal((await post('/none')).status, 500)
-    assert.match(JSON.stringify(server.logs.at(-1)), /There is no connection \\"Nowhere\\"/)
+    assert.match(JSON.stringify(server.logs.at(-1)), /Unknown connection \\"Nowhere\\"/)
   })
 
   for (const [path, status, stored] of [
@@ -276,7 +276,7 @@ describeEachSystem('a context', ({ newSystem }) => {
 
   test('aborts its signal at the timeout of the method, when the caller gets a 503', async () => {
     const { status, headers, body } = await send(server.port, { path: '/late' })
-    assert.deepEqual([status, headers['retry-after'], body.detail], [503, '1', 'The answer took longer than 0.1 s'])
+    assert.deepEqual([status, headers['retry-after'], body.detail], [503, '1', 'The response took longer than 0.1 s'])
     assert.equal(body.type, 'urn:waypost:errors#WP_RUNTIME_TIMEOUT')
     await until('it is aborted', () => state['late'] === true)
     assert.deepEqual(await messages(), [])

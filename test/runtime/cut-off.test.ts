@@ -77,7 +77,7 @@ describe('an answer that is streamed', () => {
         [[id, message]],
       )
       const line = server.logs.find((one) => one['reqId'] === id && one['level'] === 50)
-      assert.equal(line?.['msg'], 'an answer was cut off')
+      assert.equal(line?.['msg'], 'response aborted')
       assert.equal((line['err'] as Error).message, message)
       if (path === '/generated') assert.match((line['err'] as Error).stack!, /waypost:\/\/\/src\/generated\.ts/)
     })

@@ -155,8 +155,8 @@ test('a port that is taken is named, with another one to try', async () => {
   const { port } = taken.address() as { port: number }
   await assert.rejects(open(makeGeneration('one').generation, port), {
     code: 'WP_RUNTIME_PORT',
-    message: `The port ${port} on 127.0.0.1 is taken`,
-    hint: `Stop what listens there, or choose another one: --port ${port + 1}`,
+    message: `Port ${port} on 127.0.0.1 is already in use`,
+    hint: `Stop the process that uses it, or choose another port: --port ${port + 1}`,
   })
   await assert.rejects(openListener({ host: '192.0.2.1', port: 0, generation: makeGeneration('one').generation }), {
     code: 'WP_RUNTIME_LISTEN',

@@ -300,7 +300,7 @@ const cases: readonly Case[] = [
     problems: ['query/open must be boolean'],
   })),
   {
-    what: 'a whole number of the path is written in digits too',
+    what: 'an integer of the path is written in digits too',
     sent: { path: '/item/0x7/a' },
     status: 400,
     problems: ['path/id must be integer'],
@@ -361,7 +361,7 @@ const cases: readonly Case[] = [
     what: `a value that is given twice and may not be is refused: ${query}`,
     sent: { path: `/item/7/a?${query}` },
     status: 400,
-    problems: [`query/${query.split('=')[0]} may be there only once`],
+    problems: [`query/${query.split('=')[0]} must not be repeated`],
   })),
   {
     what: 'parameters by the name of a schema are coerced and get its defaults',
@@ -373,13 +373,13 @@ const cases: readonly Case[] = [
     what: 'what such a schema closes stays closed',
     sent: { path: '/range?from=2026-13-01&steps=1' },
     status: 400,
-    problems: ['query/to is required', 'query/steps is not known here', 'query/from must match format "date"'],
+    problems: ['query/to is required', 'query/steps is unknown', 'query/from must match format "date"'],
   },
   {
     what: 'a name from the prototype is a parameter like others',
     sent: { path: '/range?from=2026-01-01&to=2026-02-01&__proto__=1&constructor=2' },
     status: 400,
-    problems: ['query/__proto__ is not known here', 'query/constructor is not known here'],
+    problems: ['query/__proto__ is unknown', 'query/constructor is unknown'],
   },
   {
     what: 'a parameter may come percent-encoded',
@@ -441,7 +441,7 @@ const cases: readonly Case[] = [
       'body/content is required',
       'body/title must be string',
       'body/priority must be integer',
-      'body/extra is not known here',
+      'body/extra is unknown',
     ],
   },
   {
@@ -522,7 +522,7 @@ const cases: readonly Case[] = [
     what: 'malformed JSON',
     sent: { path: '/todo', headers: json, body: '{"title":' },
     status: 400,
-    detail: /^The body is not JSON: it cannot be parsed$/,
+    detail: /^The JSON body is not valid: it cannot be parsed$/,
   },
   {
     what: 'an empty body that says it is JSON',
@@ -551,7 +551,7 @@ const cases: readonly Case[] = [
       body: gzipSync(JSON.stringify(todo)),
     },
     status: 415,
-    detail: /^A body that is encoded as "gzip" is not read$/,
+    detail: /^The content encoding "gzip" is not supported$/,
   },
   {
     what: 'a body that says that it is not encoded',
@@ -608,7 +608,7 @@ const cases: readonly Case[] = [
       what: `${body} is not let through`,
       sent: { path: '/any', headers: json, body },
       status: 400,
-      detail: /The body is not JSON/,
+      detail: /The JSON body is not valid/,
     }),
   ),
 ]

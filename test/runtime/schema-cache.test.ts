@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
     misfits: [{ kind: 'node' }, { kind: 'node', of: [{ kind: 'other' }] }],
   },
   {
-    what: 'a tuple with more behind it',
+    what: 'a tuple with additional items',
     schema: { type: 'array', prefixItems: [string, { type: ['object', 'null'] }], items: { type: 'integer' } },
     fits: [['a', null, 1, 2], ['a'], []],
     misfits: [[1], ['a', null, 'x']],
@@ -279,8 +279,8 @@ describe('a schema', () => {
       a: ['x', { name: 'y', children: [{ name: 'z' }] }],
       'x-1': { n: 1, free: { anything: 1 } },
     })
-    assert.throws(() => write({ a: [1] }), /does not fit its schema/)
-    assert.throws(() => write({ a: ['x', {}] }), /does not fit its schema/)
+    assert.throws(() => write({ a: [1] }), /does not match its schema/)
+    assert.throws(() => write({ a: ['x', {}] }), /does not match its schema/)
   })
 
   test('refuses a result that lacks something required, at every depth', () => {

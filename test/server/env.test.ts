@@ -59,11 +59,16 @@ test('each release reads the variables when it is brought up; one that lacks one
   assert.deepEqual((await send(app.port, { path: '/env' })).body, { n: 1, most: 5 })
 
   for (const [name, wrong, code, message] of [
-    ['MOST', 'ten', 'WP_SERVER_VARIABLE_TYPE', / needs the variable "MOST" to be a whole number, not "ten"$/],
+    ['MOST', 'ten', 'WP_SERVER_VARIABLE_TYPE', /The variable "MOST" of the release \w+ must be an integer, not "ten"$/],
     ['MOST', '1.5', 'WP_SERVER_VARIABLE_TYPE', /not "1\.5"$/],
     ['MOST', '9007199254740993', 'WP_SERVER_VARIABLE_TYPE', /not "9007199254740993"$/],
-    ['DEBUG', '1', 'WP_SERVER_VARIABLE_TYPE', / needs the variable "DEBUG" to be true or false, not "1"$/],
-    ['API_KEY', '', 'WP_SERVER_VARIABLE', /The variable API_KEY is not set/],
+    [
+      'DEBUG',
+      '1',
+      'WP_SERVER_VARIABLE_TYPE',
+      /The variable "DEBUG" of the release \w+ must be true or false, not "1"$/,
+    ],
+    ['API_KEY', '', 'WP_SERVER_VARIABLE', /requires variables that are not set: API_KEY/],
   ] as const) {
     const before = values[name]
     values[name] = wrong
@@ -72,7 +77,7 @@ test('each release reads the variables when it is brought up; one that lacks one
     values[name] = before
   }
   const secret = { 'waypost.yml': files['waypost.yml'].replace('{ secret: true }', '{ type: integer, secret: true }') }
-  await assert.rejects(app.deploy(secret), { message: / to be a whole number$/ })
+  await assert.rejects(app.deploy(secret), { message: / must be an integer$/ })
 })
 
 test('tests set them with the option env; .env is not read; cronjobs get them; the log leaves secrets out', async (t) => {

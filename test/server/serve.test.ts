@@ -118,7 +118,7 @@ describeEachSystem('serve', ({ newSystem }) => {
         ...version('bad'),
         'waypost.yml': `${yml}connection: { Orders: { class: postgresql, config: { url: '\${env.ORDERS_URL}' } } }\n`,
       },
-      /The variable ORDERS_URL is not set/,
+      /requires variables that are not set: ORDERS_URL/,
     ],
     [
       'has a setting that is none',
@@ -160,7 +160,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     // Activated as a rollback would: nothing of it is stored again.
     await activateRelease(host.system, { manifest: stored.manifest, artifacts: [] }, { by: 'ann' })
     await until('it failed', async () => (await state()).startsWith('failed'))
-    assert.match(await state(), /is not what was stored: artifact \w+ has other content/)
+    assert.match(await state(), /is damaged: artifact \w+ was changed/)
     assert.equal(await get(servers[0]!), 'good')
     await db.updateTable('waypost_artifact').set({ content }).where('hash', '=', hash).execute()
     await until('mended is served', async () => (await get(servers[0]!)) === 'mended')

@@ -119,7 +119,7 @@ test('classes, routes and hooks of a plugin take part in each generation', async
   assert.deepEqual((await send(server.port, { path: '/sample' })).body, { plugin: true })
   await started[Symbol.asyncDispose]()
   assert.deepEqual(events, ['make hello', 'activated one', 'make bye', 'activated two', 'closed'])
-  assert.match(started.logs.join(''), /a hook onClosed failed: hooks stop nothing/)
+  assert.match(started.logs.join(''), /hook onClosed failed: hooks stop nothing/)
 })
 
 for (const [what, manifest, code, message] of [
@@ -127,10 +127,10 @@ for (const [what, manifest, code, message] of [
     'an action class that no plugin has',
     { routes: [route('/a', { class: 'sing', config: {} })] },
     'WP_RUNTIME_ACTION_PLUGIN',
-    /"sing" is in no plugin/,
+    /No plugin of this server provides the action class "sing"/,
   ],
   [
-    'an action config that does not fit',
+    'an action config that does not match',
     { routes: [say({ text: 'a', tmes: 2 })] },
     'WP_RUNTIME_ACTION_CONFIG',
     /"say": must NOT have additional/,
@@ -139,7 +139,7 @@ for (const [what, manifest, code, message] of [
     'a variable that is not set',
     { routes: [say({ text: '${env.NONE}' })], variables: { NONE: { optional: false } } },
     'WP_SERVER_VARIABLE',
-    /variable NONE is not set, which the release bad needs/,
+    /release bad requires variables that are not set: NONE/,
   ],
   [
     'a connection class that no plugin has',

@@ -90,7 +90,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
       assert.equal(error.code, 'WP_MIGRATE_FAILED')
       assert.equal(error.kind, 'user')
       assert.match(error.message, /^The migration "2-two" failed and was rolled back: .*nowhere/)
-      assert.match(error.hint, /Those before it stay applied: "1-one"/)
+      assert.match(error.hint, /These stay applied: "1-one"/)
       assert.match((error.cause as Error).message, /nowhere/)
       return true
     })
@@ -106,7 +106,10 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     const { apply, tables } = await openMigrating()
     await apply([createTable('1-one'), createTable('2-two')])
     const edited = [{ ...createTable('1-one'), checksum: 'x' }, createTable('2-two'), createTable('3-three')]
-    await assert.rejects(apply(edited), { code: 'WP_MIGRATE_EDITED', message: 'Changed after being applied: "1-one"' })
+    await assert.rejects(apply(edited), {
+      code: 'WP_MIGRATE_EDITED',
+      message: 'Migrations changed after they were applied: "1-one"',
+    })
     assert.ok(!(await tables()).includes('three'))
   })
 
@@ -115,7 +118,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     await apply([createTable('1-one'), createTable('2-two')])
     await assert.rejects(apply([createTable('2-two')]), {
       code: 'WP_MIGRATE_UNKNOWN',
-      message: 'Applied to the database, but not in the project: "1-one"',
+      message: 'Migrations applied to the database, but missing from the project: "1-one"',
     })
   })
 

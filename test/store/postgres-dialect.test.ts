@@ -119,7 +119,7 @@ const unreachable: readonly { what: string; url: () => string | Promise<string>;
   {
     what: 'a wrong password',
     url: () => changed((copy) => (copy.password = 'wrong-secret')),
-    message: /^The PostgreSQL database "test_\w+" at "127.0.0.1:\d+" cannot be reached: password authentication failed/,
+    message: /^Cannot reach the PostgreSQL database "test_\w+" at "127.0.0.1:\d+": password authentication failed/,
   },
   {
     what: 'a database that is not there',
@@ -132,12 +132,12 @@ const unreachable: readonly { what: string; url: () => string | Promise<string>;
       const port = await freePort()
       return changed((copy) => Object.assign(copy, { hostname: 'localhost', port: String(port) }))
     },
-    message: /at "localhost:\d+" cannot be reached: connect ECONNREFUSED/,
+    message: /^Cannot reach .* at "localhost:\d+": connect ECONNREFUSED/,
   },
   {
     what: 'a host that does not exist',
     url: () => changed((copy) => (copy.hostname = 'db.invalid')),
-    message: /at "db.invalid:\d+" cannot be reached: getaddrinfo/,
+    message: /^Cannot reach .* at "db.invalid:\d+": getaddrinfo/,
   },
 ]
 
@@ -159,7 +159,7 @@ for (const { what, url: urlOf, message } of unreachable) {
 test('an address that is none is refused, without its password', () => {
   assert.throws(() => openPostgres({ url: 'postgresql://user:se/cret@host:x/db' }), {
     code: 'WP_STORE_URL_INVALID',
-    message: '"postgresql://user@host:x/db" is no PostgreSQL address',
+    message: '"postgresql://user@host:x/db" is not a valid PostgreSQL URL',
   })
 })
 

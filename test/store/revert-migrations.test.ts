@@ -65,13 +65,9 @@ describeEachDatabase('project migrations that are taken back', ({ kind, open }) 
     throw new Error('not like this')
   }
   for (const [what, steps, expected] of [
-    [
-      'down',
-      [[table('two', { down: fails }), one], []],
-      /^The migration "two" could not be taken back: not like this$/,
-    ],
-    ['a later down', [[two, table('one', { down: fails })], []], /^The migration "one" could not be taken back/],
-    ['up', [[two], [table('two', { up: fails })]], /^The migration "two" could not be applied again: not like this$/],
+    ['down', [[table('two', { down: fails }), one], []], /^The migration "two" could not be reverted: not like this$/],
+    ['a later down', [[two, table('one', { down: fails })], []], /^The migration "one" could not be reverted/],
+    ['up', [[two], [table('two', { up: fails })]], /^The migration "two" could not be reapplied: not like this$/],
   ] as const) {
     test(`stay as they were when ${what} fails`, async () => {
       const { state, revert } = await openWith([one, two])

@@ -121,7 +121,10 @@ for (const [text, length] of [
       () => makeSecrets(text),
       (error: Error & { code?: string }) => {
         assert.equal(error.code, 'WP_STORE_SECRET_SHORT')
-        assert.equal(error.message, `WAYPOST_SECRET has ${length} characters; at least 32 are needed`)
+        assert.equal(
+          error.message,
+          `WAYPOST_SECRET is too short: it has ${length} characters, at least 32 are required`,
+        )
         return true
       },
     )

@@ -308,7 +308,7 @@ test('a file that is no database is said to be none', async () => {
   const { db } = await open({ file })
   await assert.rejects(sql`select 1`.execute(db), {
     code: 'WP_STORE_FILE',
-    message: `The SQLite file "${file}" cannot be opened: file is not a database`,
+    message: `Cannot open the SQLite file "${file}": file is not a database`,
   })
 })
 

@@ -196,7 +196,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     test(`${what} is refused`, async () => {
       await assert.rejects(sql`select ${1} as a, ${value} as b`.execute(db), {
         code: 'WP_STORE_VALUE',
-        message: `Value 2 of a statement is ${what}, which no database can store`,
+        message: `Value 2 of a statement is ${what}, which cannot be stored`,
       })
     })
   }

@@ -171,7 +171,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
 }
 
 function isOfMachine(line: string): boolean {
-  return line.includes('the change feed cannot be read')
+  return line.includes('reading the change feed failed')
 }
 
 async function makeDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {

@@ -105,7 +105,10 @@ test('the clock turns what actions, tokens and deliveries go by', async () => {
   assert.equal(kept.status, 401, 'a token lives for an hour')
   const passed = ((await app.inject('GET /now')).body.now as number) - before
   assert.ok(passed >= 3_630_000 && passed < 3_640_000, String(passed))
-  assert.throws(() => app.clock.forward('soon'), { code: 'WP_TESTING_DURATION', message: '"soon" is no duration' })
+  assert.throws(() => app.clock.forward('soon'), {
+    code: 'WP_TESTING_DURATION',
+    message: '"soon" is not a valid duration',
+  })
 })
 
 test('a delivery that failed is sent again when the clock was turned to it', async () => {
@@ -194,7 +197,7 @@ test('requests are what they say: path, query, headers, answers without JSON and
   assert.equal((await fetch(`${app.url}/health/ready`)).status, 200)
   await assert.rejects(app.inject('GET /echo/:name'), {
     code: 'WP_TESTING_PARAMETER',
-    message: /no path parameter "name"/,
+    message: /is missing the path parameter "name"/,
   })
 })
 
@@ -216,7 +219,7 @@ test('an error of an action is written where the tests are, with the line of the
   const id = /request (\w+)\.$/.exec(body.detail)?.[1]
   assert.match(
     written.join(''),
-    new RegExp(`error: a request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at \\S+ \\(src/fail\\.ts:4:7\\)`),
+    new RegExp(`error: request failed reqId="${id}"\\n {2}Error: out of milk\\n {6}at \\S+ \\(src/fail\\.ts:4:7\\)`),
   )
 })
 

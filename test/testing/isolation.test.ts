@@ -144,7 +144,7 @@ test('without a server for test databases, a PostgreSQL connection is refused by
     {
       code: 'WP_SERVER_TEST_SERVER',
       message: 'The connection "Orders" needs a PostgreSQL server for test databases',
-      hint: /^Set WAYPOST_TEST_DATABASES=postgresql:\/\/.* as databases\. .* the option connections\.$/,
+      hint: /^Set WAYPOST_TEST_DATABASES=postgresql:\/\/.* as the option databases\. .* the option connections\.$/,
     },
   ))
 
@@ -152,7 +152,7 @@ test('a server for test databases that cannot be used is named without its passw
   const databases = 'postgresql://ann:secret-word@127.0.0.1:9/postgres'
   await reject({ folder, databases }, (error: Error & { code: string }) => {
     assert.equal(error.code, 'WP_SERVER_TEST_DATABASE')
-    assert.match(error.message, /^A test database cannot be created at postgresql:\/\/ann@127\.0\.0\.1:9\/postgres: /)
+    assert.match(error.message, /^Cannot create a test database at postgresql:\/\/ann@127\.0\.0\.1:9\/postgres: /)
     assert.doesNotMatch(`${error.message} ${error.stack}`, /secret-word/)
     return true
   })
@@ -197,7 +197,7 @@ test('variables come from the environment and from the test; a file is read only
   const greeting = path.join(folder, 'greeting')
   const missing = { code: 'WP_PROJECT_TEST_VARIABLE', message: 'The variable "GREETING" is not set in this test' }
   await reject({ folder: greeting }, { ...missing, hint: /option env of createTestApp/ })
-  await reject({ folder: greeting, envFile: '.env.none' }, { code: 'WP_KIT_ENV_FILE', message: /there is none/ })
+  await reject({ folder: greeting, envFile: '.env.none' }, { code: 'WP_KIT_ENV_FILE', message: /it does not exist/ })
   const originOf = async (options: TestAppOptions) => {
     await using app = await createTestApp({ folder: greeting, ...options })
     const { headers } = await app.inject('GET /greeting', { headers: { origin: 'https://hello.example' } })

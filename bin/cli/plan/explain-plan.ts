@@ -72,7 +72,7 @@ function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remar
   const { unheldScopes = [], lackingVariables = [], pendingMigrations } = parts
   if (kind === 'scope' && unheldScopes.includes(name)) return [tellUnheld(name)]
   if (kind === 'migration' && pendingMigrations !== undefined)
-    return [pendingMigrations.includes(name) ? tellPending(parts) : plain('has run already')]
+    return [pendingMigrations.includes(name) ? tellPending(parts) : plain('already applied')]
   const lacking = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
   return lacking === undefined ? [] : [tellLacking(lacking)]
 }
@@ -102,7 +102,7 @@ function tellLacking({ servers }: DeployPlan['lackingVariables'][number]): Remar
 }
 
 function tellPending({ migrates = false }: PlanParts): Remark {
-  return plain(migrates ? 'will run first' : 'has to run first: add --migrate')
+  return plain(migrates ? 'will run first' : 'must run first: add --migrate')
 }
 
 const mostNamed = 3

@@ -12,14 +12,16 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const { target, active, id } = plan
   const head = `### Plan for ${code(target.address)}\n`
   if (isNothing(plan)) return `${head}\n${escape(describeNothing(plan))}\n`
-  const from = active === undefined ? 'nothing is active yet' : `${code(shortId(active.id))} is active`
+  const from = active === undefined ? 'no release is active yet' : `${code(shortId(active.id))} is active`
   const about = `${escape(describeServers(target))}; ${from}, this is ${code(shortId(id))}.`
   const lines = explainPlan({ ...plan, migrates })
   const rows = [...lines.filter((line) => line.breaking), ...lines.filter((line) => !line.breaking)].map(formatRow)
   const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]
   const sum = `**${escape(describeCounts(plan.changes))}.** Nothing was changed on the target.`
   const forbids = plan.breakingChanges === 'forbid' && plan.changes.some((change) => change.breaking)
-  const forbidden = forbids ? ` ${code('breaking_changes: forbid')} holds: it needs ${code('--allow-breaking')}.` : ''
+  const forbidden = forbids
+    ? ` ${code('breaking_changes: forbid')} is set: deploying requires ${code('--allow-breaking')}.`
+    : ''
   return `${head}\n${about}\n\n${table.join('\n')}\n\n${sum}${forbidden}\n`
 }
 

@@ -6,7 +6,7 @@ import type { Change } from './explain-plan.ts'
 
 /** What a target is, beside its address: `3 servers, waypost 1.0.0`. */
 export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): string {
-  if (servers.length === 0) return 'no server runs'
+  if (servers.length === 0) return 'no server running'
   const versions = [...new Set(servers.map(({ version }) => toPrintable(version)))].toSorted()
   return `${plural(servers.length, 'server')}, waypost ${versions.join(' and ')}`
 }
@@ -37,7 +37,7 @@ export function countChanges(changes: readonly Change[]): ChangeCounts {
 export function describeCounts(changes: readonly Change[]): string {
   const { breaking, ...counts } = countChanges(changes)
   const sorts = Object.entries(counts).flatMap(([sort, count]) => (count === 0 ? [] : [`${count} ${sort}`]))
-  const all = sorts.length === 0 ? 'nothing that callers see' : sorts.join(', ')
+  const all = sorts.length === 0 ? 'no changes' : sorts.join(', ')
   if (breaking === 0) return `${all}; none breaks callers`
   return `${all}; ${breaking} ${breaking === 1 ? 'breaks' : 'break'} callers`
 }
@@ -50,10 +50,9 @@ export function isNothing({ id, active, pendingMigrations }: DeployPlan): boolea
 /** `9b07d3c5 is what 3 servers serve. Nothing to do.` */
 export function describeNothing({ id, target: { servers } }: DeployPlan): string {
   const there = servers.filter(({ release }) => release === id).length
-  if (servers.length === 0) return `${shortId(id)} is active already, and no server runs. Nothing to do.`
-  if (there === servers.length)
-    return `${shortId(id)} is what ${plural(there, 'server')} ${there === 1 ? 'serves' : 'serve'}. Nothing to do.`
-  return `${shortId(id)} is active already; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
+  if (servers.length === 0) return `${shortId(id)} is already active, but no server is running. Nothing to do.`
+  if (there === servers.length) return `${shortId(id)} is already served by ${plural(there, 'server')}. Nothing to do.`
+  return `${shortId(id)} is already active; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
 }
 
 /** What a plan did not do, and the command that does exactly it. */

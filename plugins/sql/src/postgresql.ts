@@ -16,7 +16,7 @@ const config = {
       writeOnly: true,
       minLength: 1,
     },
-    max: { type: 'integer', description: 'Connections at most', minimum: 1, maximum: 1000, default: 10 },
+    max: { type: 'integer', description: 'Maximum number of connections', minimum: 1, maximum: 1000, default: 10 },
   },
   additionalProperties: false,
 }

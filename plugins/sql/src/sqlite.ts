@@ -13,7 +13,7 @@ const config = {
   properties: {
     file: {
       type: 'string',
-      description: 'The database file, relative to the project; it is made where there is none',
+      description: 'The database file, relative to the project; created if it does not exist',
       minLength: 1,
     },
   },
@@ -22,7 +22,7 @@ const config = {
 
 /** An SQLite database in a file. */
 export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
-  description: 'An SQLite database in a file',
+  description: 'A SQLite database file',
   config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',

@@ -92,6 +92,6 @@ export async function chooseClient(system: System, idOrName: string): Promise<Cl
   )
   throw errors.WP_AUTH_CLIENT_NO_MATCH({
     client: idOrName.slice(0, 64),
-    hint: guess === undefined ? 'waypost client:list shows those that there are.' : `Did you mean "${guess}"?`,
+    hint: guess === undefined ? 'List the clients with waypost client:list.' : `Did you mean "${guess}"?`,
   })
 }

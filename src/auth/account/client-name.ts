@@ -44,11 +44,11 @@ export function assertClientName(name: string): void {
 
 function findFlaw(name: string): string | undefined {
   if (Array.from(name).length > longest) return `it is longer than ${longest} characters`
-  if (invisible.test(name)) return 'it has invisible or control characters'
+  if (invisible.test(name)) return 'it contains invisible or control characters'
   if (!visible.test(name)) return 'it has no visible character'
-  if (stacked.test(name)) return 'it has too many marks on one letter'
+  if (stacked.test(name)) return 'it has too many combining marks on one letter'
   const plain = name.normalize('NFKC')
-  if (!mixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts, or uses one that few people can read'
+  if (!mixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts or uses an uncommon script'
   return fold(plain).includes('waypost') ? 'it contains "Waypost", the name of this software' : undefined
 }
 

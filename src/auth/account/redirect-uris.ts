@@ -34,7 +34,7 @@ export function isRedirectUri(uri: string): boolean {
 function findFlaw(uri: string): string | undefined {
   if (uri.length > longest) return `it is longer than ${longest} characters`
   if (uri.includes('#')) return 'it has a fragment'
-  if (!allowedText.test(uri)) return 'it has a character that no URI may have'
+  if (!allowedText.test(uri)) return 'it contains a character that is not allowed in a URI'
   const named = scheme.exec(uri)?.[1]
   if (named === undefined || !URL.canParse(uri)) return 'it is not absolute'
   const rest = uri.slice(named.length + 1)
@@ -42,15 +42,15 @@ function findFlaw(uri: string): string | undefined {
   if (authority?.includes('@') === true) return 'it has a user name'
   if (named === 'http' || named === 'https') return findWebFlaw(named, authority)
   // RFC 8252 §7.1: a domain that the app's maker has, reversed; so no javascript:, data: or file: either
-  return named.includes('.') ? undefined : `the scheme "${named}" is nobody's own`
+  return named.includes('.') ? undefined : `the scheme "${named}" is not private to one app`
 }
 
 function findWebFlaw(named: 'http' | 'https', authority: string | undefined): string | undefined {
   const found = host.exec(authority ?? '')?.[1]
-  if (found === undefined) return 'its host is none'
-  if (named === 'http' && !isLoopbackHost(found)) return 'http is only for this machine'
+  if (found === undefined) return 'its host is not valid'
+  if (named === 'http' && !isLoopbackHost(found)) return 'http is only allowed for loopback addresses'
   // 127.1 and 0x7f000001 are 127.0.0.1 for a browser: what is asked of a host has to be asked of what it is.
-  if (new URL(`${named}://${found}`).hostname !== found.toLowerCase()) return 'browsers write its host otherwise'
+  if (new URL(`${named}://${found}`).hostname !== found.toLowerCase()) return 'browsers normalize its host differently'
   return undefined
 }
 

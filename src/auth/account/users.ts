@@ -91,7 +91,7 @@ export async function findUser(system: System, name: string): Promise<UserRecord
     name,
     hint:
       guess === undefined
-        ? `waypost user:list shows who there is; waypost user:add ${name} adds it.`
+        ? `List the users with waypost user:list, or add this one: waypost user:add ${name}`
         : `Did you mean "${guess}"?`,
   })
 }

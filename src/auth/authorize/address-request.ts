@@ -35,10 +35,10 @@ export async function addressRequest(options: AddressOptions, query: string): Pr
   const redirectUri = requested ?? onlyOne(uris)
   if (!isRedirectUri(redirectUri) || !uris.some((uri) => isSameRedirectUri(redirectUri, uri))) {
     throw new PageError(
-      'This app cannot be answered',
-      'The address that it wants you sent back to is not registered for it.',
+      'The redirect address of this app is not valid',
+      'The app asked to send you back to an address that is not registered for it.',
       {
-        hint: 'If it is your app: redirect_uri has to be a registered one, character for character.',
+        hint: 'App developers: redirect_uri must exactly match a registered redirect URI.',
       },
     )
   }
@@ -57,20 +57,20 @@ export function redirectUrisOf(
 
 async function findActiveClient(system: System, parameters: QueryParameters): Promise<ClientRecord> {
   const id = once(parameters, 'client_id')
-  const hint = 'Go back to the app and tell whoever makes it.'
+  const hint = 'Go back to the app and report the problem to its developer.'
   if (id === undefined)
-    throw new PageError('Which app is it?', 'The request does not say by client_id who asks.', { hint })
+    throw new PageError('The app is missing in the request', 'The parameter client_id is missing.', { hint })
   const client = await findClient(system, id)
-  if (client === undefined) throw new PageError('Unknown app', 'There is no app with this client_id.', { hint })
+  if (client === undefined) throw new PageError('Unknown app', 'No app is registered with this client_id.', { hint })
   if (client.status === 'active') return client
-  throw new PageError('This app is disabled', 'It may not use your account any more.', {
-    hint: 'Whoever administers this server can enable it again.',
+  throw new PageError('This app is disabled', 'The app can no longer access your account.', {
+    hint: 'An administrator of this server can enable it again.',
   })
 }
 
 function once(parameters: QueryParameters, name: 'client_id' | 'redirect_uri'): string | undefined {
   if (parameters.repeated.has(name)) {
-    throw new PageError('This request cannot be read', `The parameter ${name} stands more than once.`)
+    throw new PageError('This request is not valid', `The parameter ${name} is repeated.`)
   }
   return parameters.text(name)
 }
@@ -78,7 +78,7 @@ function once(parameters: QueryParameters, name: 'client_id' | 'redirect_uri'): 
 function onlyOne(uris: readonly string[]): string {
   const [uri] = uris
   if (uri !== undefined && uris.length === 1) return uri
-  throw new PageError('This app cannot be answered', 'The request does not say by redirect_uri where to go back to.', {
-    hint: 'If it is your app: redirect_uri may only be left out where exactly one is registered.',
+  throw new PageError('The redirect address of this app is not valid', 'The parameter redirect_uri is missing.', {
+    hint: 'App developers: redirect_uri can only be omitted if exactly one redirect URI is registered.',
   })
 }

@@ -33,7 +33,7 @@ export async function answerLogin(visit: Visit): Promise<FastifyReply> {
     const { username: user = '', password = '' } = fields
     const refuse = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
     // What is longer is nobody's, and would be cut off where it is hashed.
-    if (user === '' || password === '') return refuse(400, 'Enter your username and your password.')
+    if (user === '' || password === '') return refuse(400, 'Enter your username and password.')
     if (user.length > 64 || password.length > 1024) return refuse(401, wrong)
     try {
       const found = await verifyAttempt(issuer, { name: user, password, address: request.ip })
@@ -51,7 +51,7 @@ export async function answerLogin(visit: Visit): Promise<FastifyReply> {
 /** Stands in so that the token of a login page, which everybody is given, never passes for that of a session. */
 const noSession = 'none'
 
-const wrong = 'There is no active user with this name and password.'
+const wrong = 'Wrong username or password.'
 
 /** `POST /authorization/consent`: the client's answer. */
 export async function answerConsent(visit: Visit): Promise<FastifyReply> {
@@ -59,8 +59,8 @@ export async function answerConsent(visit: Visit): Promise<FastifyReply> {
   const cookie = cookies.session(request)
   const { fields, query } = readPageForm(visit, cookie ?? noSession)
   return answerRequest(visit, query, async (checked) => {
-    if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied it')
-    if (fields['decision'] !== 'allow') throw new PageError('This form cannot be read', 'It neither allows nor denies.')
+    if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied access')
+    if (fields['decision'] !== 'allow') throw new PageError('This form is not valid', 'It contains no decision.')
     const step = await decide(issuer, checked, await findSession(issuer, cookie))
     // What was allowed is what the page showed: scopes may have been given to the client or the user since.
     const isShown = (shown: string) => hasShown(fields['csrf'] ?? '', shown)

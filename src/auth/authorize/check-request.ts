@@ -47,36 +47,36 @@ export function checkRequest(request: AddressedRequest, issuer: string): Checked
 /** RFC 6749 §3.1; only RFC 8707 lets a parameter, `resource`, stand more than once. */
 function checkRepeated({ parameters }: AddressedRequest): void {
   const name = [...parameters.repeated].find((one) => one !== 'resource')
-  if (name !== undefined) throw new OAuthError('invalid_request', `The parameter "${name}" stands more than once`)
+  if (name !== undefined) throw new OAuthError('invalid_request', `The parameter "${name}" is repeated`)
 }
 
 function checkLength({ query }: AddressedRequest): void {
   if (encodeURIComponent(query).length > longestQuery)
-    throw new OAuthError('invalid_request', `The request is longer than ${longestQuery} characters, escaped twice`)
+    throw new OAuthError('invalid_request', `The request is longer than ${longestQuery} characters when escaped twice`)
 }
 
 /** OpenID Connect Core §6.1 and §6.2 name the errors. */
 function checkRequestObject({ parameters }: AddressedRequest): void {
   if (parameters.text('request') !== undefined)
-    throw new OAuthError('request_not_supported', 'Parameters stand in the query, not in a request object')
+    throw new OAuthError('request_not_supported', 'Request objects are not supported: send the parameters in the query')
   if (parameters.text('request_uri') !== undefined)
-    throw new OAuthError('request_uri_not_supported', 'Parameters stand in the query, not at a request_uri')
+    throw new OAuthError('request_uri_not_supported', 'request_uri is not supported: send the parameters in the query')
 }
 
 function checkResponseType({ parameters }: AddressedRequest): void {
   const type = parameters.text('response_type')
   if (type === undefined) throw new OAuthError('invalid_request', 'response_type is missing')
-  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The only response_type is code')
+  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'response_type must be code')
 }
 
 function checkResponseMode({ parameters }: AddressedRequest): void {
   const mode = parameters.text('response_mode')
-  if (mode !== undefined && mode !== 'query') throw new OAuthError('invalid_request', 'The only response_mode is query')
+  if (mode !== undefined && mode !== 'query') throw new OAuthError('invalid_request', 'response_mode must be query')
 }
 
 function checkGrant({ client }: AddressedRequest): void {
   if (!client.grants.includes('authorization_code'))
-    throw new OAuthError('unauthorized_client', 'This client may not use authorization_code')
+    throw new OAuthError('unauthorized_client', 'This client is not allowed to use authorization_code')
 }
 
 function checkResource({ parameters }: AddressedRequest, issuer: string): void {
@@ -88,20 +88,20 @@ function checkChallengeMethod({ parameters }: AddressedRequest): void {
   if (parameters.text('code_challenge') === undefined)
     throw new OAuthError('invalid_request', 'PKCE is required: code_challenge is missing')
   if (parameters.text('code_challenge_method') !== 'S256')
-    throw new OAuthError('invalid_request', 'code_challenge_method has to be S256')
+    throw new OAuthError('invalid_request', 'code_challenge_method must be S256')
 }
 
 function readChallenge(parameters: QueryParameters): string {
   const challenge = parameters.text('code_challenge') ?? ''
   if (/^[\w-]{43}$/.test(challenge)) return challenge
-  throw new OAuthError('invalid_request', 'code_challenge is not the SHA-256 of a verifier in base64url, 43 characters')
+  throw new OAuthError('invalid_request', 'code_challenge must be a base64url-encoded SHA-256 hash (43 characters)')
 }
 
 function readScopes(parameters: QueryParameters): RequestedScopes | undefined {
   const text = parameters.text('scope')
   if (text === undefined) return undefined
   const requested = parseScopes(text)
-  if (requested === undefined) throw new OAuthError('invalid_scope', 'A scope has a character that no scope may have')
+  if (requested === undefined) throw new OAuthError('invalid_scope', 'A scope contains a character that is not allowed')
   return requested.scopes.length === 0 ? undefined : requested
 }
 
@@ -110,15 +110,16 @@ const knownPrompts: readonly string[] = ['none', 'login', 'consent', 'select_acc
 function readPrompts(parameters: QueryParameters): ReadonlySet<Prompt> {
   const prompts = (parameters.text('prompt') ?? '').split(' ').filter((prompt) => prompt !== '')
   const unknown = prompts.find((prompt) => !knownPrompts.includes(prompt))
-  if (unknown !== undefined) throw new OAuthError('invalid_request', `There is no prompt "${unknown}"`)
+  if (unknown !== undefined) throw new OAuthError('invalid_request', `Unknown prompt "${unknown}"`)
   const each = new Set(prompts as Prompt[])
-  if (each.has('none') && each.size > 1) throw new OAuthError('invalid_request', 'prompt is none and something else')
+  if (each.has('none') && each.size > 1)
+    throw new OAuthError('invalid_request', 'prompt=none cannot be combined with other values')
   return each
 }
 
 function readMaxAge(parameters: QueryParameters): number | undefined {
   const text = parameters.text('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,10}$/.test(text)) throw new OAuthError('invalid_request', 'max_age is not a number of seconds')
+  if (!/^\d{1,10}$/.test(text)) throw new OAuthError('invalid_request', 'max_age must be a number of seconds')
   return Number(text) * 1000
 }

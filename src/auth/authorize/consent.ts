@@ -52,10 +52,10 @@ function isAssured({ client, redirectUri }: CheckedRequest): boolean {
 
 /** What Waypost's own scopes let a client do; a release describes its own. */
 const own = new Map([
-  [consumerScope, 'See your account and subscribe to events for you'],
-  ['backend.read', 'See everything on this server'],
+  [consumerScope, 'View your account and subscribe to events on your behalf'],
+  ['backend.read', 'View everything on this server'],
   ['backend.write', 'Prepare changes to this server'],
-  ['backend.deploy', 'Control this server fully'],
+  ['backend.deploy', 'Full control of this server'],
   ['backend.admin', 'Administer users, clients and security settings'],
 ])
 

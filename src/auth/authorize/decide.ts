@@ -22,8 +22,8 @@ export async function decide(
 ): Promise<Step> {
   const step = await findStep(issuer, request, session)
   if (step.next === 'code' || !request.prompts.has('none')) return step
-  if (step.next === 'login') throw new OAuthError('login_required', 'The user has to log in')
-  throw new OAuthError('consent_required', 'The user has to be asked')
+  if (step.next === 'login') throw new OAuthError('login_required', 'The user must log in')
+  throw new OAuthError('consent_required', 'The user must give consent')
 }
 
 async function findStep(
@@ -33,18 +33,17 @@ async function findStep(
 ): Promise<Step> {
   const { client, requested, prompts, maxAgeMs } = request
   if (!(await mayAskFor(system, client, requested?.scopes)))
-    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client')
+    throw new OAuthError('invalid_scope', 'The client has none of these scopes')
   if (session === undefined) return { next: 'login' }
   const age = clock.now() - session.passwordAt
   if (prompts.has('login') || prompts.has('select_account') || age > (maxAgeMs ?? Infinity))
-    return { next: 'login', reason: `${client.name} asks you to enter your password again.` }
+    return { next: 'login', reason: `${client.name} requires you to enter your password again.` }
 
   const grantable = await loadGrantableScopes(system, client, session.userId)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
-  if (scopes.length === 0)
-    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and the user share none of these scopes')
   if (scopes.some(isBackendScope) && age >= freshMs)
-    return { next: 'login', reason: 'This gives control of the server: enter your password again.' }
+    return { next: 'login', reason: 'This grants control of the server. Enter your password again to continue.' }
   const asks = await needsConsent(system, request, { userId: session.userId, scopes })
   return { next: asks ? 'consent' : 'code', session, scopes }
 }

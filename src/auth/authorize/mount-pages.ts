@@ -45,7 +45,11 @@ function refuseOtherMethods(app: FastifyInstance, url: string): void {
     config: { refusesMethod: true },
     onRequest: async (_request, reply) => {
       reply.header('allow', 'POST')
-      throw new PageError('Start again in the app', 'This address only takes what a page sends.', { status: 405 })
+      throw new PageError(
+        'Go back to the app and start again',
+        'This address only accepts forms from the login pages.',
+        { status: 405 },
+      )
     },
     handler: async () => undefined,
   })

@@ -84,8 +84,7 @@ export function answerAsPages(app: FastifyInstance): void {
   })
   app.setErrorHandler((error: unknown, request, reply) => {
     const told = toPageError(error)
-    if (told.status >= 500)
-      request.log[told.status === 503 ? 'warn' : 'error']({ err: error }, 'a page could not be shown')
+    if (told.status >= 500) request.log[told.status === 503 ? 'warn' : 'error']({ err: error }, 'login page failed')
     const hint = told.status < 500 ? told.hint : `It is logged as request ${request.id}.`
     if (told.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
     const { title, message: detail, status } = told
@@ -109,10 +108,12 @@ function makePolicy(formSources: readonly string[]): string {
 function toPageError(error: unknown): PageError {
   if (error instanceof PageError) return error
   const status = statusOf(error)
-  if (status === 503) return new PageError('Try again in a moment', 'The server cannot answer just now.', { status })
-  if (status >= 500) return new PageError('The server made a mistake', 'It could not answer.', { status: 500 })
+  if (status === 503)
+    return new PageError('Try again in a moment', 'The server cannot respond at the moment.', { status })
+  if (status >= 500)
+    return new PageError('Internal server error', 'The server could not handle the request.', { status: 500 })
   const hint = 'Go back to the app and start again.'
-  return new PageError('This form cannot be read', `${(error as Error).message}.`, { status, hint })
+  return new PageError('This form is not valid', `${(error as Error).message}.`, { status, hint })
 }
 
 /** Of errors of Waypost, of OAuth2 and of Fastify; 500 for all others. */

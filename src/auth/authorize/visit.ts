@@ -61,7 +61,7 @@ async function mayGoBack({ issuer, cookies, request }: Visit, { parameters }: Ad
 
 function toPage({ error, message }: OAuthError): PageError {
   return new PageError('The request of this app is not valid', `${message} (${error}).`, {
-    hint: 'Go back to the app and start again. Apps learn of errors at their redirect URI once a user has signed in.',
+    hint: 'Go back to the app and start again. The app receives error details at its redirect URI only after you sign in.',
   })
 }
 
@@ -102,9 +102,9 @@ export function readPageForm({ request, cookies }: Visit, session?: string): Pag
   const fields = readForm(request.body)
   const cookie = cookies.form(request)
   if (cookie === undefined || !isFormToken({ cookie, session }, fields['csrf'] ?? '')) {
-    throw new PageError('This form is no longer good', 'It was not sent from the page that was shown to you last.', {
+    throw new PageError('This form has expired', 'It was not sent from the most recent page.', {
       status: 403,
-      hint: 'Go back to the app and start again. Your browser has to allow cookies for this site.',
+      hint: 'Go back to the app and start again. Your browser must allow cookies for this site.',
     })
   }
   return { fields, query: normalizeQuery(fields['request'] ?? '') }

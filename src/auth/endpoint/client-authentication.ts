@@ -14,7 +14,7 @@ export function readForm(body: unknown): Form {
   for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
     if (mayRepeat.has(name)) continue
     if (typeof value !== 'string') {
-      throw new OAuthError('invalid_request', `The parameter "${name}" stands more than once`)
+      throw new OAuthError('invalid_request', `The parameter "${name}" is repeated`)
     }
     if (value !== '') form[name] = value
   }
@@ -51,7 +51,7 @@ interface Credentials {
 }
 
 function readBody(form: Form): Credentials {
-  if (form['client_id'] === undefined) throw invalidClient('The client has to authenticate')
+  if (form['client_id'] === undefined) throw invalidClient('Client authentication is required')
   return { id: form['client_id'], secret: form['client_secret'] }
 }
 
@@ -59,19 +59,21 @@ function readHeader(authorization: string, form: Form): Credentials {
   if (form['client_secret'] !== undefined) {
     throw new OAuthError(
       'invalid_request',
-      'The client authenticates twice: in the Authorization header and in the body',
+      'The client credentials were sent twice: in the Authorization header and in the body',
     )
   }
   // Neither Basic nor anything else of ours has a comma: it is where two headers were joined.
   if (authorization.includes(',')) {
-    throw new OAuthError('invalid_request', 'The Authorization header stands more than once')
+    throw new OAuthError('invalid_request', 'The Authorization header is repeated')
   }
   const credentials = parseBasic(authorization)
   if (credentials === undefined) {
-    throw invalidClient('The Authorization header is not of the form Basic BASE64(ID:SECRET), each half form-encoded')
+    throw invalidClient(
+      'The Authorization header must have the form Basic BASE64(ID:SECRET), with ID and SECRET form-encoded',
+    )
   }
   if (form['client_id'] !== undefined && form['client_id'] !== credentials.id) {
-    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header')
+    throw new OAuthError('invalid_request', 'client_id does not match the client in the Authorization header')
   }
   return credentials
 }

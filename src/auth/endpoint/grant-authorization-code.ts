@@ -52,7 +52,7 @@ export async function grantAuthorizationCode(
 /** The same as in the authorization request; where that named none, there is but one to name. */
 function checkRedirectUri(code: Code, client: ClientRecord, sent: string | undefined): void {
   const isSame = code.redirect_uri === '' ? sent === undefined || isOnly(client, sent) : sent === code.redirect_uri
-  if (!isSame) throw invalidGrant('redirect_uri is not the one of the authorization request')
+  if (!isSame) throw invalidGrant('redirect_uri does not match the authorization request')
 }
 
 function isOnly({ redirectUris }: ClientRecord, uri: string): boolean {
@@ -63,7 +63,7 @@ function checkVerifier(code: Code, verifier = ''): void {
   const isFormed = /^[\w\-.~]{43,128}$/.test(verifier)
   const challenge = Buffer.from(createHash('sha256').update(verifier).digest('base64url'))
   const isRight = challenge.length === code.challenge.length && timingSafeEqual(challenge, Buffer.from(code.challenge))
-  if (!isFormed || !isRight) throw invalidGrant('code_verifier does not belong to the code')
+  if (!isFormed || !isRight) throw invalidGrant('code_verifier does not match the code')
 }
 
 /** What the user granted, as far as he and the client still have it. */
@@ -75,7 +75,7 @@ async function loadLeftScopes({ system }: TokenIssuer, client: ClientRecord, cod
     .executeTakeFirst()
   if (user?.status !== 'active') throw invalidGrant('The user is disabled')
   const scopes = intersect(splitScopes(code.scope), await loadGrantableScopes(system, client, code.user_id))
-  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'No granted scope is available any more')
   return scopes
 }
 
@@ -109,7 +109,7 @@ async function refuseReuse(issuer: TokenIssuer, { hash }: Code, caller: Caller):
     await caller.assertWaiting()
   })
   await issuer.noticeChanges()
-  return invalidGrant('The code was used before; every token that it was exchanged for is now revoked')
+  return invalidGrant('The code was used before; all tokens issued for it are now revoked')
 }
 
 function invalidGrant(description: string): OAuthError {

@@ -21,13 +21,12 @@ export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>(
 /** RFC 6749 §4.4; acts as the client's owner. */
 async function grantClientCredentials(issuer: TokenIssuer, { client, requested }: GrantRequest): Promise<IssuedTokens> {
   if (client.secretHash === null || client.userId === null) {
-    throw new OAuthError('unauthorized_client', 'client_credentials is for clients with a secret')
+    throw new OAuthError('unauthorized_client', 'client_credentials requires a client with a secret')
   }
   if (!client.isOwnerActive) throw new OAuthError('unauthorized_client', "The client's owner is disabled")
   const shared = client.ownScopes
   const scopes = requested === undefined ? shared : intersect(requested.scopes, shared)
-  if (scopes.length === 0)
-    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and its owner')
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and its owner share none of these scopes')
   const grantee = { userId: client.userId, clientId: client.id, scopes }
   const refresh = client.grants.includes('refresh_token')
   return issueTokens(issuer, grantee, { refresh, secretHash: client.secretHash })
@@ -52,8 +51,7 @@ export async function grantPassword(
   const user = await verifyAttempt(issuer, { name, password, address }).catch(refuseWrong)
   const grantable = await loadGrantableScopes(issuer.system, client, user.id)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
-  if (scopes.length === 0)
-    throw new OAuthError('invalid_scope', 'None of these scopes belongs to the client and the user')
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and the user share none of these scopes')
   const refresh = client.grants.includes('refresh_token')
   const grantee = { clientId: client.id, scopes, refresh, secretHash: client.secretHash ?? undefined }
   return issueForPassword(issuer, user, grantee).catch(refuseWrong)

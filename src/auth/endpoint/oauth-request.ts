@@ -60,7 +60,8 @@ const onlyInBody = [
 /** What stands in a query ends up in logs (RFC 6749 §2.3.1). */
 function assertNoCredentials(query: unknown): void {
   const misplaced = onlyInBody.find((name) => Object.hasOwn(query as object, name))
-  if (misplaced !== undefined) throw new OAuthError('invalid_request', `${misplaced} does not belong into the query`)
+  if (misplaced !== undefined)
+    throw new OAuthError('invalid_request', `${misplaced} must not be sent in the query string`)
 }
 
 /** A token request whose client has authenticated and may use the grant. */

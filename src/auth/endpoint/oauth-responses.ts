@@ -12,8 +12,8 @@ export function answerAsOAuth(app: FastifyInstance): void {
     const status = statusOf(error)
     if (status === 429) return send(reply, unavailable(error, (error as Error).message))
     if (status < 500) return send(reply, new OAuthError('invalid_request', describe(error, status), { cause: error }))
-    request.log[status === 503 ? 'warn' : 'error']({ err: error }, 'an authorization request failed')
-    const description = `The server could not answer; request ${request.id}`
+    request.log[status === 503 ? 'warn' : 'error']({ err: error }, 'authorization request failed')
+    const description = `Internal server error, logged as request ${request.id}`
     if (status !== 503) return send(reply, new OAuthError('server_error', description, { status: 500 }))
     return send(reply, unavailable(error, description))
   })
@@ -27,7 +27,7 @@ export function refuseOtherMethods(app: FastifyInstance, url: string): void {
     exposeHeadRoute: false,
     config: { refusesMethod: true },
     onRequest: async () => {
-      throw new OAuthError('invalid_request', 'Send a POST', { status: 405, headers: { allow: 'POST' } })
+      throw new OAuthError('invalid_request', 'Use POST', { status: 405, headers: { allow: 'POST' } })
     },
     handler: async () => undefined,
   })

@@ -20,10 +20,10 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       const { form, resources, authenticate } = readOAuthRequest(issuer, request)
       const grantType = requireParameter(form, 'grant_type')
       const grant = grants.get(grantType)
-      if (grant === undefined) throw new OAuthError('unsupported_grant_type', `There is no grant "${grantType}"`)
+      if (grant === undefined) throw new OAuthError('unsupported_grant_type', `Unknown grant "${grantType}"`)
       const client = await authenticate()
       if (!client.grants.includes(grantType)) {
-        throw new OAuthError('unauthorized_client', `This client may not use ${grantType}`)
+        throw new OAuthError('unauthorized_client', `This client is not allowed to use ${grantType}`)
       }
       assertResources(resources, issuer.issuer)
       const requested = readScopeParameter(form)
@@ -37,7 +37,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
 function readScopeParameter(form: Form): RequestedScopes | undefined {
   if (form['scope'] === undefined) return undefined
   const requested = parseScopes(form['scope'])
-  if (requested === undefined) throw new OAuthError('invalid_scope', 'A scope has a character that no scope may have')
+  if (requested === undefined) throw new OAuthError('invalid_scope', 'A scope contains a character that is not allowed')
   return requested.scopes.length === 0 ? undefined : requested
 }
 
@@ -75,7 +75,7 @@ export function mountIntrospection(app: FastifyInstance, issuer: TokenIssuer): v
   app.post('/authorization/introspect', async (request) => {
     const { form, authenticate } = readOAuthRequest(issuer, request)
     const client = await authenticate()
-    if (client.secretHash === null) throw invalidClient('Introspection is for clients with a secret')
+    if (client.secretHash === null) throw invalidClient('Introspection requires a client with a secret')
     return (await introspectToken(issuer, client, requireParameter(form, 'token'))) ?? { active: false }
   })
   refuseOtherMethods(app, '/authorization/introspect')

@@ -123,7 +123,7 @@ export function checkClientParts<Parts extends ClientParts>(parts: Parts, held: 
     throw errors.WP_AUTH_CLIENT_PARTS({ reason: 'authorization_code needs a redirect URI' })
   }
   if (grants.includes('client_credentials') && parts.public) {
-    throw errors.WP_AUTH_CLIENT_PARTS({ reason: 'client_credentials needs a secret, which a public client has not' })
+    throw errors.WP_AUTH_CLIENT_PARTS({ reason: 'client_credentials needs a secret, but public clients have none' })
   }
   return { ...parts, grants, redirectUris, scopes: checkScopes(parts.scopes) }
 }

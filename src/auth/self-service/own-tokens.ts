@@ -117,7 +117,7 @@ export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: st
   const { system, clock } = issuer
   const which = isUuid(id) ? await findOwn(system, userId, id) : undefined
   if (which === undefined) {
-    throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64), hint: 'GET /consumer/token lists those that you have.' })
+    throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64), hint: 'List your tokens with GET /consumer/token.' })
   }
   await revokeTokens(system, which, clock.now())
   await issuer.noticeChanges()

@@ -70,7 +70,7 @@ export type Verification = { readonly jti: string } | { readonly reason: string;
 /** Checks everything about an access token that can be known without System. @throws when a key cannot be looked up */
 export async function verifyAccessToken(signer: TokenSigner, token: string): Promise<Verification> {
   const key = await signer.keys.verifier(readKeyId(token))
-  if (key === undefined) return { reason: 'is not valid here' }
+  if (key === undefined) return { reason: 'is not valid for this server' }
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: ['ES256'],
@@ -81,9 +81,9 @@ export async function verifyAccessToken(signer: TokenSigner, token: string): Pro
       requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
     })
     const { jti } = payload
-    return typeof jti === 'string' && isUuid(jti) ? { jti } : { reason: 'is not valid here' }
+    return typeof jti === 'string' && isUuid(jti) ? { jti } : { reason: 'is not valid for this server' }
   } catch (cause) {
-    return { reason: cause instanceof joseErrors.JWTExpired ? 'has expired' : 'is not valid here', cause }
+    return { reason: cause instanceof joseErrors.JWTExpired ? 'has expired' : 'is not valid for this server', cause }
   }
 }
 

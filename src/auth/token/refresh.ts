@@ -47,7 +47,7 @@ export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest
     await issuer.noticeChanges()
     throw new OAuthError(
       'invalid_grant',
-      'This refresh token was used before; every token of this grant is now revoked',
+      'This refresh token was used before; all tokens of this grant are now revoked',
     )
   }
   return { accessToken: token.jwt, expiresIn: token.expiresIn, refreshToken, scopes }
@@ -81,7 +81,7 @@ async function grantedScopes(issuer: TokenIssuer, family: Family, request: Refre
   const shared = await loadSharedScopes(issuer.system, request.clientId, family.user_id)
   const scopes = intersect(request.scopes ?? granted, shared)
   if (scopes.length === 0 && granted.length > 0)
-    throw new OAuthError('invalid_scope', 'None of the granted scopes is left')
+    throw new OAuthError('invalid_scope', 'No granted scope is available any more')
   return scopes
 }
 

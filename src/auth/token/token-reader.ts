@@ -48,7 +48,7 @@ export function makeTokenReader(system: System): TokenReader {
 
   return {
     async read(jti) {
-      if (waiting.length >= waitingLimit) throw new Error(`${waitingLimit} tokens wait to be read`)
+      if (waiting.length >= waitingLimit) throw new Error(`${waitingLimit} tokens are waiting to be read`)
       const one = { jti, ...Promise.withResolvers<StoredToken | undefined>() }
       waiting.push(one)
       if (running < statementsAtOnce) void run()

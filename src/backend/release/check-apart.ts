@@ -27,7 +27,7 @@ export async function checkApart(
   const timer = setTimeout(() => refuse(`takes longer than ${timeoutMs / 1000} s to check`), timeoutMs)
   worker.once('message', resolve)
   worker.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('takes more memory to check than any project needs')
+    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('takes too much memory to check')
     else reject(error)
   })
   worker.once('exit', (code) => reject(new Error(`The thread that checks a manifest ended with ${code}`)))

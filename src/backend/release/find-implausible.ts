@@ -13,11 +13,12 @@ export function findImplausible(document: unknown): string | undefined {
     const { value, depth } = next
     count += 1
     if (count > maxValues) return `has more than ${maxValues} values`
-    if (typeof value === 'string' && !isStorable(value)) return 'has a text with a NUL or half of a surrogate pair'
+    if (typeof value === 'string' && !isStorable(value))
+      return 'has a string with a NUL character or an unpaired surrogate'
     if (typeof value !== 'object' || value === null) continue
     if (depth === maxDepth) return `is nested more than ${maxDepth} levels deep`
     for (const [key, item] of Object.entries(value)) {
-      if (!isStorable(key)) return 'has a name with a NUL or half of a surrogate pair'
+      if (!isStorable(key)) return 'has a name with a NUL character or an unpaired surrogate'
       waiting.push({ value: item, depth: depth + 1 })
     }
   }

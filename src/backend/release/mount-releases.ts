@@ -106,7 +106,7 @@ function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: Rel
       const actor = await findActor(sources.system, request)
       const applied = await desk.migrate(request.body.manifest)
       const names = applied.map(({ connection, name }) => `${connection}/${name}`)
-      request.log.info({ audit: { ...actor, migrations: names } }, 'migrations over HTTP')
+      request.log.info({ audit: { ...actor, migrations: names } }, 'migrations applied over HTTP')
       return { applied }
     },
   )
@@ -118,7 +118,7 @@ function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: Rel
       assertProtocol(request.body)
       const actor = await findActor(sources.system, request)
       const { id, activated } = await desk.activate(request.body, actor)
-      request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'a deployment over HTTP')
+      request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release deployed over HTTP')
       return { id, activated }
     },
   )

@@ -42,7 +42,7 @@ export function mountRollback(app: FastifyInstance, { system, desk, onRequest }:
       assertProtocol(request.body)
       const actor = await findActor(system, request)
       const { id, activated } = await desk.rollBack(request.body, actor)
-      request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'a rollback over HTTP')
+      request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release rolled back over HTTP')
       return { id, activated }
     },
   )

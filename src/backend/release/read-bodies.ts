@@ -16,7 +16,7 @@ export function readBodies(app: FastifyInstance): void {
     return new Promise((resolve, reject) => {
       void parse(request, bytes.toString('utf8'), (error, value) => {
         if (error === null) resolve(value)
-        else reject(errors.WP_BACKEND_BODY({ reason: 'it is no JSON, or has a key that is refused' }))
+        else reject(errors.WP_BACKEND_BODY({ reason: 'it is not valid JSON, or has a forbidden key' }))
       })
     })
   })
@@ -34,7 +34,7 @@ async function unpack(request: FastifyRequest, body: Buffer): Promise<Buffer> {
     gunzip(body, { maxOutputLength: limit }, (error, unpacked) => {
       if (error === null) resolve(unpacked)
       else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') reject(errors.WP_BACKEND_BODY_SIZE({ limit }))
-      else reject(errors.WP_BACKEND_BODY({ reason: 'it is not what gzip writes' }))
+      else reject(errors.WP_BACKEND_BODY({ reason: 'it is not valid gzip data' }))
     })
   })
 }

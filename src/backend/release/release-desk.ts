@@ -121,17 +121,15 @@ async function tellingWhy<Result>(work: () => Promise<Result>): Promise<Result> 
     return await work()
   } catch (cause) {
     if (!isWaypostError(cause) || cause.kind !== 'user' || cause.status < 500) throw cause
-    throw errors.WP_BACKEND_MIGRATION(
-      { reason: cause.message, hint: cause.hint ?? 'Look at the migration.' },
-      { cause },
-    )
+    throw errors.WP_BACKEND_MIGRATION({ reason: cause.message, hint: cause.hint ?? 'Check the migration.' }, { cause })
   }
 }
 
 function assertSound({ hash, content }: Artifact): void {
   const found = sha256(content)
   if (found !== hash) throw errors.WP_BACKEND_ARTIFACT_HASH({ hash: shortId(hash), found: shortId(found) })
-  if (!isStorable(content)) throw errors.WP_BACKEND_BODY({ reason: `artifact ${shortId(hash)} has a NUL in it` })
+  if (!isStorable(content))
+    throw errors.WP_BACKEND_BODY({ reason: `artifact ${shortId(hash)} contains a NUL character` })
   const bytes = Buffer.byteLength(content)
   const limit = releaseLimits.artifactBytes
   if (bytes > limit) throw errors.WP_BACKEND_ARTIFACT_SIZE({ hash: shortId(hash), bytes, limit })
@@ -140,6 +138,6 @@ function assertSound({ hash, content }: Artifact): void {
 function assertSizes(manifest: Manifest, artifacts: readonly Artifact[]): void {
   for (const { hash, content } of artifacts) {
     if (manifest.artifacts[hash] === Buffer.byteLength(content)) continue
-    throw refuseManifest([{ path: `/artifacts/${hash}`, message: 'has another size' }])
+    throw refuseManifest([{ path: `/artifacts/${hash}`, message: 'has a different size' }])
   }
 }

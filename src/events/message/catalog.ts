@@ -40,6 +40,6 @@ export function hintForEvent(catalog: EventCatalog, name: string): string {
   const names = Object.keys(catalog)
   const guess = nearest(name, names)
   if (guess !== undefined) return `Did you mean "${guess}"?`
-  if (names.length === 0) return 'There are no events that you may receive.'
-  return `There ${names.length === 1 ? 'is' : 'are'}: ${names.join(', ')}.`
+  if (names.length === 0) return 'No events are available to you.'
+  return `Available: ${names.join(', ')}.`
 }

@@ -31,7 +31,7 @@ const toleranceS = 300
 export function findSignatureProblem(post: SignedPost, secret: string, nowMs: number): string | undefined {
   const { id, timestamp = '', signature, body } = post
   if (id === undefined || signature === undefined || !/^\d{1,15}$/.test(timestamp)) return 'missing'
-  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceS) return 'more than 5 minutes old, or ahead'
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceS) return 'more than 5 minutes old or in the future'
   const expected = signatureHeaders({ id, body, secrets: [secret], nowMs: Number(timestamp) * 1000 })
   const isValid = signature.split(' ').some((one) => isEqual(one, expected['webhook-signature']))
   return isValid ? undefined : 'wrong'

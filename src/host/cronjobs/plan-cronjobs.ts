@@ -51,8 +51,8 @@ function planCronjob(
 ): PlannedCronjob | { readonly problem: string } {
   const parsed = parseSchedule(schedule)
   if ('problem' in parsed) return parsed
-  if (!isTimezone(timezone)) return { problem: `there is no time zone "${timezone}"` }
+  if (!isTimezone(timezone)) return { problem: `unknown time zone "${timezone}"` }
   const timeoutMs = parseCronjobTimeout(timeout)
-  if (timeoutMs === undefined) return { problem: `"${timeout}" is no duration up to 24h` }
+  if (timeoutMs === undefined) return { problem: `"${timeout}" is not a duration of at most 24h` }
   return { name, schedule, timezone, timeoutMs, timetable: makeTimetable(parsed.schedule, timezone) }
 }

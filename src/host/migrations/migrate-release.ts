@@ -43,7 +43,7 @@ export async function migrateRelease(options: ReleaseMigrating): Promise<readonl
         withLock: alreadyLocked,
         clock: host.clock,
         nameOf: (name) => fileOfMigration(connection, name),
-        again: 'deploy again; what was active goes on serving',
+        again: 'deploy again; the previous release is still being served',
         ranBefore: () => applied.map(nameOfMigration),
         onApplied(one) {
           applied.push({ connection, ...one })

@@ -32,7 +32,7 @@ function traceInside(api: typeof Api): Pick<ServerTracing, Inside> {
     const { statusCode, writableFinished } = response
     span.setAttribute('http.response.status_code', statusCode)
     if (statusCode >= 500) fail(span, String(statusCode))
-    else if (!writableFinished) fail(span, 'cut off')
+    else if (!writableFinished) fail(span, 'response aborted')
     span.end()
   }
 
@@ -103,7 +103,7 @@ function traceOutside(api: typeof Api): Omit<ServerTracing, Inside> {
       propagation.inject(trace.setSpan(context.active(), span), headers)
       const result = await send(headers)
       if (result.status !== undefined) span.setAttribute('http.response.status_code', result.status)
-      if (result.status === undefined || result.status >= 400) fail(span, String(result.status ?? 'no answer'))
+      if (result.status === undefined || result.status >= 400) fail(span, String(result.status ?? 'no response'))
       span.end()
       return result
     },

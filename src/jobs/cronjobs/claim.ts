@@ -52,7 +52,7 @@ export async function claimSlot(system: System, claiming: Claiming): Promise<Cla
 }
 
 function lostError({ server }: LedgerRow): string {
-  return `The server ${server} went away while it ran`
+  return `The server ${server} was lost during the run`
 }
 
 /** Prolongs the lease. @returns whether the claim still holds */

@@ -99,10 +99,7 @@ export class Cron {
     const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
     for (const conflict of this.#conflicts.find(set, seen)) {
-      logger.warn(
-        conflict,
-        'another server reads another schedule of this cronjob out of the same release: it may not run',
-      )
+      logger.warn(conflict, 'servers disagree about the schedule of this cronjob in the same release; it may not run')
     }
     if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)
     return Math.min(this.#longestWaitMs, waitForNext(set, ledger))

@@ -95,7 +95,7 @@ async function record({ system, logger, leaseMs }: RunSources, claim: Claim, fai
       return await withSystemDeadline(system, endClaim(system, claim, failure), leaseMs / recordTries)
     } catch (err) {
       if (tried === recordTries) {
-        return logger.error({ err, cronjob: claim.name }, 'the end of a cronjob could not be recorded')
+        return logger.error({ err, cronjob: claim.name }, 'recording the end of a cronjob failed')
       }
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tried))
     }

@@ -43,7 +43,7 @@ export class CronRunner {
     const isLate = clock.monotonic() - began > leaseMs / 2 // another process may take over soon
     if (this.#isStopped || isLate) return this.#giveUp(claim)
     if (row.claimId !== null) {
-      logger.warn({ cronjob: name, server: row.server }, 'the last run of a cronjob was lost: its server went away')
+      logger.warn({ cronjob: name, server: row.server }, 'previous run of cronjob lost: its server was lost')
     }
     const run = startRun(this.#options, set, claim)
     this.#runs.set(name, run)

@@ -44,7 +44,7 @@ export function serveCronjobs({ options, plugins, prepareConfig, registry }: Cro
       logReport(logger, report)
       wanted.onRan?.(report)
     },
-    onError: (error) => logger.warn({ err: error }, 'cronjobs wait: System cannot be used'),
+    onError: (error) => logger.warn({ err: error }, 'cronjobs paused: System is unavailable'),
   })
   return {
     async follow(toRun, serve) {
@@ -64,6 +64,6 @@ export function serveCronjobs({ options, plugins, prepareConfig, registry }: Cro
 /** One line for each run. */
 export function logReport(logger: Logger, { name, slot, outcome, ms, error }: CronjobReport): void {
   const line = { cronjob: name, slot: new Date(slot).toISOString(), ms: Math.round(ms) }
-  if (outcome === 'done') logger.info(line, 'a cronjob ran')
-  else logger.error({ ...line, err: error }, 'a cronjob failed')
+  if (outcome === 'done') logger.info(line, 'cronjob finished')
+  else logger.error({ ...line, err: error }, 'cronjob failed')
 }

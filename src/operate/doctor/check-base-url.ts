@@ -13,7 +13,7 @@ export function checkBaseUrl(host: Host, facts: SystemFacts, servers: readonly L
   const url = URL.parse(readBaseUrl(variable(host.variables, 'WAYPOST_BASE_URL')) ?? facts.issuer ?? '')
   if (finding.state !== 'ok' || url?.protocol !== 'http:' || isOnDevice(url.hostname)) return finding
   const message = `${finding.message}; it is not https, so passwords and tokens are sent unencrypted`
-  const next = 'Put a proxy with TLS in front of Waypost, then change the base URL:'
+  const next = 'Put a TLS proxy in front of Waypost, then change the base URL:'
   const command = `waypost issuer:change https://${url.host}${url.pathname.replace(/\/$/, '')}`
   return { check: 'base-url', state: 'warn', message, next, command }
 }
@@ -26,28 +26,27 @@ function checkIssuer(
   const given = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL'))
   const { issuer: stored, origin } = facts
   const ok = (message: string): Finding => ({ check: 'base-url', state: 'ok', message })
-  if (origin === 'development') return ok(`Issuer ${given ?? stored ?? 'http://localhost:3000'}, which dev keeps`)
+  if (origin === 'development') return ok(`Issuer ${given ?? stored ?? 'http://localhost:3000'}, set by dev`)
   if (given !== undefined && stored !== undefined && given !== stored) {
     throw hostErrors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
   }
   const behind = servers.filter(({ issuer }) => issuer !== null && stored !== undefined && issuer !== stored)
   if (behind.length > 0) return warnOf(behind, stored)
   if (given !== undefined)
-    return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'new to System' : sameOn(servers)}`)
-  if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System remembers ${stored}`)
-  if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 stands in')
+    return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'not stored in System yet' : sameOn(servers)}`)
+  if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System uses ${stored}`)
+  if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 is used')
   throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
 }
 
 /** Servers that run since before `issuer:change` sign and accept what the others do not. */
 function warnOf(behind: readonly LiveServer[], stored: string | undefined): Finding {
-  const goOn = behind.length === 1 ? 'goes on' : 'go on'
-  const message = `WAYPOST_BASE_URL ${stored}, but ${nameServers(behind)} ${goOn} as ${behind[0]?.issuer}`
-  const next = 'Tokens of one are refused by the other. Start again, with the new WAYPOST_BASE_URL, what is behind.'
+  const message = `WAYPOST_BASE_URL ${stored}, but ${nameServers(behind)} still ${behind.length === 1 ? 'uses' : 'use'} ${behind[0]?.issuer}`
+  const next = 'Each refuses the tokens of the other. Restart these servers with the new WAYPOST_BASE_URL.'
   return { check: 'base-url', state: 'warn', message, next }
 }
 
 function sameOn({ length }: readonly LiveServer[]): string {
-  if (length === 0) return 'as System remembers it'
+  if (length === 0) return 'as stored in System'
   return length === 1 ? 'the same on 1 server' : `the same on ${length} servers`
 }

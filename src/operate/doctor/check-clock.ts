@@ -20,7 +20,7 @@ export async function checkClock(system: System, clock: Clock): Promise<Finding>
     check: 'clock',
     state: off > failMs ? 'fail' : 'warn',
     message: `This machine's clock is ${formatDuration(off, Math.round)} ${way} the database's`,
-    next: 'Let both follow a time server, for example by chrony or systemd-timesyncd.',
+    next: 'Synchronize both with a time server, for example with chrony or systemd-timesyncd.',
   }
 }
 

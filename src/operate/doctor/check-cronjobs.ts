@@ -21,11 +21,13 @@ export async function checkCronjobs(
   const isDevelopment = origin === 'development'
   const idle = isDevelopment ? undefined : findIdle(plan, ledger)
   if (idle !== undefined) {
-    const next = 'Start a server with waypost serve --cron, or add to crontab:'
+    const next = 'Start a server with waypost serve --cron, or add this line to crontab:'
     return [{ check, ...idle, next, command: crontabLine(host.folder, 'cron:execute') }]
   }
   const names = plan.map(({ name }) => name).join(', ')
-  const message = isDevelopment ? `dev runs its cronjobs while it runs: ${names}` : `Cronjobs are run: ${names}`
+  const message = isDevelopment
+    ? `waypost dev runs cronjobs while it is running: ${names}`
+    : `Cronjobs are running on schedule: ${names}`
   return [findFailing(plan, ledger) ?? { check, state: 'ok', message }]
 }
 
@@ -35,11 +37,9 @@ function findIdle(plan: readonly PlannedCronjob[], ledger: Ledger): Pick<Finding
     const lateBy = findDelay(job, ledger)
     return lateBy > lateMs ? [`${job.name} is late by ${formatDuration(lateBy, Math.round)}`] : []
   })
-  if (late.length > 0) return { state: 'fail', message: `Nothing runs cronjobs: ${late.join(', ')}` }
+  if (late.length > 0) return { state: 'fail', message: `No server runs cronjobs: ${late.join(', ')}` }
   const fresh = plan.filter(({ name }) => !ledger.rows.has(name)).map(({ name }) => name)
-  return fresh.length === 0
-    ? undefined
-    : { state: 'warn', message: `Nothing has run cronjobs yet: ${fresh.join(', ')}` }
+  return fresh.length === 0 ? undefined : { state: 'warn', message: `No cronjob has run yet: ${fresh.join(', ')}` }
 }
 
 /** How long the first slot that was not taken is ago. */
@@ -59,8 +59,8 @@ function findFailing(plan: readonly PlannedCronjob[], { rows }: Ledger): Finding
   return {
     check,
     state: 'warn',
-    message: `Cronjobs fail: ${failing.map(({ text }) => text).join(', ')}`,
-    next: 'Run it and see why:',
+    message: `Cronjobs failing: ${failing.map(({ text }) => text).join(', ')}`,
+    next: 'Run it to see the cause:',
     command: `waypost cron:execute ${first.name}`,
   }
 }

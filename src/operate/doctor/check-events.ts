@@ -27,20 +27,20 @@ export async function checkEvents(
   if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
   if (origin === 'development') return checkDevelopment(waiting)
   if (waiting === 0 && Object.keys(catalog).length === 0) {
-    return { check, state: 'ok', message: 'There is no event, and nothing waits to be delivered' }
+    return { check, state: 'ok', message: 'No events, and no deliveries waiting' }
   }
   return { check, state: waiting === 0 ? 'warn' : 'fail', message, ...adviseCron(host, release) }
 }
 
 function checkDevelopment(waiting: number): Finding {
-  const message = `dev delivers while it runs; ${describeWaiting(waiting)}`
+  const message = `waypost dev delivers while it is running; ${describeWaiting(waiting)}`
   if (waiting === 0) return { check, state: 'ok', message }
-  return { check, state: 'warn', message, next: 'Deliver without it:', command: 'waypost event:execute' }
+  return { check, state: 'warn', message, next: 'To deliver without waypost dev:', command: 'waypost event:execute' }
 }
 
 export function describeWaiting(count: number): string {
-  if (count === 0) return 'nothing waits'
-  return count === 1 ? '1 delivery waits' : `${count} deliveries wait`
+  if (count === 0) return 'no deliveries waiting'
+  return count === 1 ? '1 delivery waiting' : `${count} deliveries waiting`
 }
 
 function adviseCron(
@@ -49,6 +49,10 @@ function adviseCron(
 ): Pick<Finding, 'next' | 'command'> {
   const own = ['WAYPOST_SYSTEM_URL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_DIRECT_URL']
   const missing = unknownToCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
-  const put = missing.length === 0 ? '' : `Cron does not know this shell: put ${missing.join(', ')} into .env. `
-  return { next: `${put}Add to crontab:`, command: crontabLine(folder, 'event:execute --watch --time-limit 55s') }
+  const put =
+    missing.length === 0 ? '' : `Cron does not have the variables of this shell: put ${missing.join(', ')} into .env. `
+  return {
+    next: `${put}Add this line to crontab:`,
+    command: crontabLine(folder, 'event:execute --watch --time-limit 55s'),
+  }
 }

@@ -12,23 +12,23 @@ export function checkRelease(
 ): Finding {
   const check = 'release'
   if (release === undefined) {
-    const message = 'No release is active: servers answer nothing of a project'
+    const message = 'No release is active: project routes return 404'
     const way = origin === 'development' ? 'waypost dev' : 'waypost deploy'
-    return { check, state: 'warn', message, next: 'Make one:', command: way }
+    return { check, state: 'warn', message, next: 'Create one:', command: way }
   }
   const active = `Release ${shortId(release.id)} is active`
   const behind = servers.filter((server) => server.state === 'failed' || server.release !== release.id)
   const failed = behind.filter((server) => server.error !== null)
   if (failed.length > 0) {
     const reasons = failed.map(({ name, error }) => `${name} does not serve it: ${error}`)
-    const next = 'A server tries again by itself once the cause is gone.'
+    const next = 'The server retries automatically once the cause is fixed.'
     return { check, state: 'fail', message: `${active}; ${reasons.join('; ')}`, next }
   }
   if (behind.length > 0) {
-    const message = `${active}; ${nameServers(behind)} ${behind.length === 1 ? 'is' : 'are'} not there yet`
-    return { check, state: 'warn', message, next: 'Look again in a few seconds.' }
+    const message = `${active}; ${nameServers(behind)} ${behind.length === 1 ? 'is' : 'are'} still switching to it`
+    return { check, state: 'warn', message, next: 'Check again in a few seconds.' }
   }
-  if (origin === 'development') return { check, state: 'ok', message: `${active}, made by dev` }
+  if (origin === 'development') return { check, state: 'ok', message: `${active}, created by waypost dev` }
   if (servers.length > 0) {
     const serve = servers.length === 1 ? 'serves' : 'serve'
     return { check, state: 'ok', message: `${active}; ${nameServers(servers)} ${serve} it` }
@@ -36,8 +36,8 @@ export function checkRelease(
   return {
     check,
     state: 'warn',
-    message: `${active}, and no server is alive`,
-    next: 'Start one:',
+    message: `${active}, but no server is running`,
+    next: 'Start a server:',
     command: 'waypost serve',
   }
 }
@@ -59,8 +59,8 @@ export function checkVariables({ manifest }: StoredRelease, variables: Variables
     if (needed.length === 0) return []
     return [{ check, state: 'ok', message: `Variables of the release are set: ${needed.join(', ')}` }]
   }
-  const unset = `The release needs ${joinWords(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
+  const unset = `The release requires ${joinWords(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
   const message = [...(missing.length === 0 ? [] : [unset]), ...wrong].join('; ')
-  const next = 'A server in this folder cannot serve the release: set them in the environment or in .env.'
+  const next = 'A server started here cannot serve the release. Set them in the environment or in .env.'
   return [{ check, state: 'warn', message, next }]
 }

@@ -24,13 +24,13 @@ export async function checkSecret(host: Host, facts: SystemFacts): Promise<Findi
   }
   if (!isFile && isGuessable(text)) return describeGuessable(stored)
   if (stored === undefined) {
-    return { check, state: 'ok', message: `${name} is there; the first command that signs binds System to it` }
+    return { check, state: 'ok', message: `${name} exists; System is bound to it by the first command that signs` }
   }
-  const message = `${name} opens what System holds`
+  const message = `${name} decrypts the secrets in System`
   const older = await countOlder(host.system, secrets)
   if (older === 0) return { check, state: 'ok', message }
-  const next = 'As long as the old one is needed, keep it behind the new one. To seal them again:'
-  const all = `${message}, of which ${older === 1 ? '1 value is' : `${older} values are`} sealed with the old secret`
+  const next = 'Keep the old secret after the new one while it is needed. To re-encrypt the values:'
+  const all = `${message}; ${older === 1 ? '1 value is' : `${older} values are`} still encrypted with the old secret`
   return { check, state: 'warn', message: all, next, command: 'waypost secret:rotate' }
 }
 
@@ -72,9 +72,10 @@ function readOwn(folder: string): Promise<string | undefined> {
 }
 
 function describeMissing({ secret_check: stored }: SystemFacts): Finding {
-  if (stored === undefined) return { check, state: 'ok', message: 'The first command that signs makes .waypost/secret' }
-  const next = 'Put it back; if nothing in System is needed, remove .waypost/ and start again.'
-  return { check, state: 'fail', message: 'There is no .waypost/secret, with which System was set up', next }
+  if (stored === undefined)
+    return { check, state: 'ok', message: '.waypost/secret is created by the first command that signs' }
+  const next = 'Restore it. If you do not need the data in System, delete .waypost/ and start again.'
+  return { check, state: 'fail', message: '.waypost/secret, with which System was set up, is missing', next }
 }
 
 /** The first characters of a sealed value: its version, and the id of the key that sealed it. */

@@ -23,8 +23,8 @@ export async function openQuietly({
     if (pending?.length === 0)
       return { host, finding: { check: 'system', state: 'ok', message: `System ${target}, migrated` } }
     await host.close()
-    const message = `System ${target} lacks ${pending === undefined ? 'the' : pending.length} tables of this Waypost`
-    return { finding: { check: 'system', state: 'fail', message, next: 'Make them:', command: 'waypost migrate' } }
+    const message = `System ${target} is missing ${pending === undefined ? 'the' : pending.length} tables of this version of Waypost`
+    return { finding: { check: 'system', state: 'fail', message, next: 'Create them:', command: 'waypost migrate' } }
   } catch (error) {
     await host?.close()
     return { finding: failure('system', error) }

@@ -66,11 +66,11 @@ export async function generateAction(options: GenerateActionOptions): Promise<Ge
 function assertFile({ root }: Project, given: string): string {
   const file = path.relative(root, path.resolve(root, given)).split(path.sep).join('/')
   if (file.startsWith('../') || path.isAbsolute(file) || !/(?<!\.d)\.[tj]s$/.test(file)) {
-    const hint = 'Name a file of the project that ends in .ts or .js, for example src/todo/insert.ts.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `"${given}" cannot be the file of an action`, hint })
+    const hint = 'Use a .ts or .js file in the project, for example src/todo/insert.ts.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `"${given}" is not a valid action file`, hint })
   }
   if (existsSync(path.join(root, file))) {
-    throw errors.WP_PROJECT_GENERATE({ problem: `${file} is there already`, hint: 'Edit it, or name another file.' })
+    throw errors.WP_PROJECT_GENERATE({ problem: `${file} already exists`, hint: 'Edit it, or choose another file.' })
   }
   return file
 }
@@ -120,8 +120,8 @@ function chooseUse(uses: readonly Use[], { file, route }: { file: string; route:
   const [first] = naming
   if (first !== undefined && (naming.length === 1 || naming.every((use) => use.cronjob !== undefined))) return first
   if (first !== undefined) {
-    const problem = `${naming.map((use) => use.name).join(' and ')} name ${file}`
-    throw errors.WP_PROJECT_GENERATE({ problem, hint: `Choose the route whose types it has: --route '${first.name}'` })
+    const problem = `${naming.map((use) => use.name).join(' and ')} use ${file}`
+    throw errors.WP_PROJECT_GENERATE({ problem, hint: `Choose the route for the types: --route '${first.name}'` })
   }
   const near = nearest(
     file,
@@ -129,8 +129,8 @@ function chooseUse(uses: readonly Use[], { file, route }: { file: string; route:
   )
   const guess = near === undefined ? '' : `Did you mean ${near}? `
   throw errors.WP_PROJECT_GENERATE({
-    problem: `No route and no cronjob names ${file}`,
-    hint: `${guess}Name it in waypost.yml first, or give its route: --route 'METHOD /path'`,
+    problem: `No route or cronjob uses ${file}`,
+    hint: `${guess}Add it to waypost.yml first, or specify its route: --route 'METHOD /path'`,
   })
 }
 
@@ -142,6 +142,6 @@ function findRoute(uses: readonly Use[], route: string): Use {
     wanted,
     uses.flatMap((use) => use.route ?? []),
   )
-  const hint = near === undefined ? 'waypost generate:route METHOD PATH makes one.' : `Did you mean '${near}'?`
-  throw errors.WP_PROJECT_GENERATE({ problem: `There is no route '${wanted}'`, hint })
+  const hint = near === undefined ? 'Create one: waypost generate:route METHOD PATH' : `Did you mean '${near}'?`
+  throw errors.WP_PROJECT_GENERATE({ problem: `Unknown route '${wanted}'`, hint })
 }

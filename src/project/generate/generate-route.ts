@@ -71,8 +71,8 @@ function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRou
   if (known === undefined) return
   const { file, line } = known.at
   const hint =
-    'file' in known.action ? `${known.action.file} answers it.` : `The class ${known.action.class} answers it.`
-  throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} is there already, at ${file}:${line}`, hint })
+    'file' in known.action ? `Its action is ${known.action.file}.` : `Its action is the class ${known.action.class}.`
+  throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} already exists at ${file}:${line}`, hint })
 }
 
 /** Each file once, so that one state is planned from, checked, and compared with what is there when it is written. */
@@ -107,8 +107,8 @@ async function assertFits(project: Project, { definition, plan, options }: Fitti
   const [had, has] = [keysOf(definition), keysOf(after.definition)]
   const extra = has.find((key) => key !== `${method} ${wanted}` && !had.includes(key))
   if (extra !== undefined) {
-    const hint = 'Both include one file: give the route a file of its own first.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} would add ${extra} too`, hint })
+    const hint = 'Both include the same file. Give the route its own file first.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} would also add ${extra}`, hint })
   }
   return after.diagnostics
 }
@@ -127,8 +127,8 @@ function findChanges({ root }: Project, before: Texts, after: Texts): readonly F
   const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
   const taken = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
   if (taken !== undefined) {
-    const hint = 'Rename it, or write the route by hand and name it there.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `${taken.file} is there already`, hint })
+    const hint = 'Rename it, or write the route by hand and use it there.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `${taken.file} already exists`, hint })
   }
   const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
   return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))

@@ -167,6 +167,6 @@ function edit(editing: Editing, keys: readonly string[], value: Writable): Texts
   const texts = addToDefinition(editing, keys, value)
   if (texts !== undefined) return texts
   const file = findMap(editing, keys.slice(0, -1))?.file ?? 'waypost.yml'
-  const problem = `"${keys.at(-1)}" cannot be added to ${file} by itself`
-  throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Add it by hand; its map is written in an unusual way.' })
+  const problem = `Cannot add "${keys.at(-1)}" to ${file} automatically`
+  throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Add it by hand: the format of its map is not supported.' })
 }

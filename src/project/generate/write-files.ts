@@ -39,7 +39,7 @@ async function writeOne(root: string, { file, text, before }: FileChange, undo: 
     return
   }
   const real = await realpath(full)
-  if ((await readFile(real, 'utf8')) !== before) throw new Error('somebody else is just changing it')
+  if ((await readFile(real, 'utf8')) !== before) throw new Error('another process is changing it')
   await replace(real, text)
   undo.push(() => replace(real, before))
 }
@@ -64,7 +64,7 @@ async function makeFolder(root: string, folder: string, undo: Undo): Promise<voi
     there = path.dirname(there)
   }
   const relative = path.relative(await realpath(root), await realpath(there))
-  if (relative.startsWith('..') || path.isAbsolute(relative)) throw new Error('its folder is outside of the project')
+  if (relative.startsWith('..') || path.isAbsolute(relative)) throw new Error('its folder is outside the project')
   for (const one of missing) {
     await mkdir(one)
     undo.push(() => rmdir(one))

@@ -66,7 +66,7 @@ async function findTemplate(name: string): Promise<string> {
   const guess = nearest(name, names)
   throw errors.WP_PROJECT_TEMPLATE({
     name,
-    hint: guess === undefined ? `There is: ${names.sort().join(', ')}.` : `Did you mean "${guess}"?`,
+    hint: guess === undefined ? `Templates: ${names.sort().join(', ')}.` : `Did you mean "${guess}"?`,
   })
 }
 

@@ -23,7 +23,7 @@ export async function install(folder: string): Promise<Installed> {
     npm.once('close', resolve)
   })
   if (code === 0) return { installedMs: performance.now() - began }
-  const reason = code === null ? 'npm is not on the PATH' : explain(output.join(''))
+  const reason = code === null ? 'npm was not found in PATH' : explain(output.join(''))
   return { installedMs: undefined, installProblem: reason }
 }
 

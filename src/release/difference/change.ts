@@ -39,8 +39,8 @@ export function breaking(text: string): ChangeDetail {
 /** `schedule "0 4 * * *", was "0 3 * * *"`, or what came or went. */
 export function tellValue(label: string, before: unknown, after: unknown): string {
   const [was, is] = [before, after].map((value) => JSON.stringify(value))
-  if (was === undefined) return `${label} ${is} is new`
-  return is === undefined ? `${label} ${was} is gone` : `${label} ${is}, was ${was}`
+  if (was === undefined) return `${label} ${is} added`
+  return is === undefined ? `${label} ${was} removed` : `${label} ${is}, was ${was}`
 }
 
 /** The keys under which two maps differ. */

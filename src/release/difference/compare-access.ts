@@ -15,8 +15,8 @@ function describeScopes(scopes: readonly string[]): string {
 
 /** A token needs one of the scopes: another one beside them shuts nobody out. */
 export function compareAccess(before: Access, after: Access): readonly ChangeDetail[] {
-  if (after.public) return before.public ? [] : [harmless('is public now')]
-  if (before.public) return [breaking(`is private now, ${describeScopes(after.scopes)}`)]
+  if (after.public) return before.public ? [] : [harmless('is now public')]
+  if (before.public) return [breaking(`is now private, ${describeScopes(after.scopes)}`)]
   if (before.scopes.toSorted().join() === after.scopes.toSorted().join()) return []
   const isWider = after.scopes.length === 0 || isSomeOf(before.scopes, after.scopes)
   const text = `needs ${describeScopes(after.scopes)}, was ${describeScopes(before.scopes)}`
@@ -35,7 +35,7 @@ export function compareDeprecation(
 ): readonly ChangeDetail[] {
   const { deprecated } = after
   if (deprecated === before?.deprecated) return []
-  if (deprecated === undefined) return [harmless('is deprecated no longer')]
+  if (deprecated === undefined) return [harmless('is no longer deprecated')]
   return [harmless(deprecated === true ? 'deprecated' : `deprecated since ${deprecated}`)]
 }
 
@@ -47,7 +47,7 @@ interface Rated {
 /** Which rate a method names; what a rate of the same name allows now is told of the rate. */
 export function compareRates(before: Rated, after: Rated): readonly ChangeDetail[] {
   if (before.name === after.name) return []
-  if (after.rate === undefined) return before.rate === undefined ? [] : [harmless('rate: none any more')]
+  if (after.rate === undefined) return before.rate === undefined ? [] : [harmless('rate: removed')]
   const was = before.rate === undefined ? 'none' : describeRate(before.rate)
   const isLower = before.rate === undefined || isLowerRate(before.rate, after.rate)
   return [{ text: `rate: ${describeRate(after.rate)}, was ${was}`, breaking: isLower }]
@@ -59,5 +59,5 @@ export function isLowerRate(before: Rate, after: Rate): boolean {
 }
 
 export function describeRate({ limit, windowMs, by }: Rate): string {
-  return `${limit} in ${windowMs / 1000} s by ${by}`
+  return `${limit} per ${windowMs / 1000} s per ${by}`
 }

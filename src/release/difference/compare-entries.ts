@@ -67,7 +67,7 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
   migration: {
     list: ({ migrations }) =>
       Object.fromEntries(migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum])),
-    compare: () => [harmless('its text')],
+    compare: () => [harmless('code changed')],
   },
 }
 
@@ -76,15 +76,15 @@ function compareVariables(before: ManifestVariable, after: ManifestVariable): re
   const { declared: is } = after
   const details: string[] = []
   if (was === undefined && is !== undefined) details.push(describeVariable(is))
-  if (was !== undefined && is === undefined) details.push('actions do not read it any more')
+  if (was !== undefined && is === undefined) details.push('no longer read by actions')
   if (was !== undefined && is !== undefined) {
     for (const key of differingKeys(was, is) as (keyof DeclaredVariable)[]) {
       if (key === 'description') details.push(key)
-      else if (key === 'secret') details.push(is.secret ? 'secret now' : 'not secret any more')
+      else if (key === 'secret') details.push(is.secret ? 'now secret' : 'no longer secret')
       else details.push(tellValue(key, was[key], is[key]))
     }
   }
-  if (before.optional !== after.optional) details.push(after.optional ? 'has a default now' : 'has no default now')
+  if (before.optional !== after.optional) details.push(after.optional ? 'now has a default' : 'no longer has a default')
   return details.map(harmless)
 }
 
@@ -126,8 +126,8 @@ function compareEvent(name: string, { before, after, effects }: EntriesContext):
 function compareSubscribers({ scopes: was }: ManifestEvent, { scopes: is }: ManifestEvent): readonly ChangeDetail[] {
   const [old, now] = [was, is].map((scopes) => scopes?.toSorted().join(' or '))
   if (old === now) return []
-  if (is === undefined) return [harmless('any subscriber may have it now')]
-  const text = `subscribers need scope ${now} now${old === undefined ? '' : `, was ${old}`}`
+  if (is === undefined) return [harmless('now open to all subscribers')]
+  const text = `subscribers now need scope ${now}${old === undefined ? '' : `, was ${old}`}`
   return [{ text, breaking: was === undefined || !isSomeOf(was, is) }]
 }
 

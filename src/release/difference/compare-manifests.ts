@@ -120,6 +120,8 @@ function changed(
 /** Who calls a route or waits for an event notices that it is gone. */
 function removed(kind: ChangeKind, name: string, details: readonly ChangeDetail[]): ReleaseChange {
   const isMissed = kind === 'route' || kind === 'event'
-  const told = isMissed ? [breaking(kind === 'route' ? 'callers get 404' : 'nobody gets it any more')] : details
+  const told = isMissed
+    ? [breaking(kind === 'route' ? 'callers get 404' : 'subscribers no longer receive it')]
+    : details
   return { change: 'removed', kind, name, breaking: told.some((detail) => detail.breaking), details: told }
 }

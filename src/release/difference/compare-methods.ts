@@ -78,7 +78,7 @@ function comparePaths(before: PlacedMethod, after: PlacedMethod, effects: Schema
     user: nameMethod(after),
   })
   return [
-    ...renamed.map(([was, is]) => harmless(`path: ${JSON.stringify(was)} is called ${JSON.stringify(is)} now`)),
+    ...renamed.map(([was, is]) => harmless(`path: ${JSON.stringify(was)} renamed to ${JSON.stringify(is)}`)),
     ...label('path', details),
   ]
 }
@@ -113,7 +113,7 @@ function compareRequests(before: PlacedMethod, after: PlacedMethod, effects: Sch
   // Without a schema, a call without a body is accepted.
   const isNew = was.request === undefined && is.request !== undefined
   const details = effects.compare({ before: bodyOf(was), after: bodyOf(is), way: 'request', user: nameMethod(after) })
-  return [...(isNew ? [breaking('request: a body is required now')] : []), ...label('request', details)]
+  return [...(isNew ? [breaking('request: a body is now required')] : []), ...label('request', details)]
 }
 
 function compareResponses(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
@@ -125,14 +125,14 @@ function compareResponses(before: PlacedMethod, after: PlacedMethod, effects: Sc
       .find((status) => status.startsWith('2')),
   )
   const details = statuses.flatMap((status): readonly ChangeDetail[] => {
-    if (!Object.hasOwn(is, status)) return [{ text: `response ${status}: is gone`, breaking: isSuccess(status) }]
-    if (!Object.hasOwn(was, status)) return [harmless(`response ${status}: is new`)]
+    if (!Object.hasOwn(is, status)) return [{ text: `response ${status}: removed`, breaking: isSuccess(status) }]
+    if (!Object.hasOwn(was, status)) return [harmless(`response ${status}: added`)]
     const pair = { before: was[status]!, after: is[status]!, way: 'answer', user: nameMethod(after) } as const
     return label(`response ${status}`, effects.compare(pair))
   })
   // Without a word of the action the lowest one is sent.
   const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first)
-  return isOther ? [...details, breaking(`response: answers ${now}, was ${first}`)] : details
+  return isOther ? [...details, breaking(`response: returns ${now}, was ${first}`)] : details
 }
 
 /** A caller that knows what to do with an error is not broken when it never comes. */

@@ -104,7 +104,7 @@ function placeIn(named: NamedSchemas, schema: JsonSchema, way: Way) {
 }
 
 /** Of schemas whose texts differ, and nothing that they take. */
-const otherWords: readonly SchemaDetail[] = [{ text: 'says the same in other words', breaking: false }]
+const otherWords: readonly SchemaDetail[] = [{ text: 'rewritten without a change of meaning', breaking: false }]
 
 function findTouched(before: NamedSchemas, after: NamedSchemas): ReadonlySet<string> {
   const texts = new Map<string, string>()

@@ -16,14 +16,14 @@ export const pageHtml = `<!doctype html>
 <main id="reference"></main>
 <form id="sign-in" aria-labelledby="title" hidden>
 <h1 id="title">API reference</h1>
-<p>This reference is private: it is for those who have an account or an access token of this API.</p>
+<p>This reference is private. Sign in, or enter an access token of this API.</p>
 <p id="problem" role="alert"></p>
 <button id="authorize" type="button" class="strong">Sign in</button>
 <label for="token">Access token</label>
 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required>
-<button>Show the reference</button>
+<button>Show reference</button>
 </form>
-<noscript><p>This page needs JavaScript. The reference as data is <a href="openapi.json">openapi.json</a>.</p></noscript>
+<noscript><p>This page requires JavaScript. The OpenAPI document is <a href="openapi.json">openapi.json</a>.</p></noscript>
 </body>
 </html>
 `
@@ -42,7 +42,7 @@ export const signedInHtml = `<!doctype html>
 <body>
 <main id="signed-in">
 <h1>Back to the API reference</h1>
-<p>This window closes by itself. If it stays, close it and authorize once more.</p>
+<p>This window closes automatically. If it does not, close it and authorize again.</p>
 </main>
 </body>
 </html>

@@ -96,7 +96,7 @@ async function draw(content, token) {
   await loadViewer()
   form.hidden = true
   document.title = content.info.title + ': API reference'
-  // For tools: it changes with every change of the API, the contact is the title, and nobody stated a licence.
+  // For tools: it changes with every change of the API, the contact is the title, and no licence is stated.
   for (const name of ['version', 'contact', 'license']) delete content.info[name]
   prepareFlow(content)
   const pages = makePages(content)
@@ -158,7 +158,7 @@ function makeSecret() {
   return encode(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-// Undefined while the window shows a page of somebody else.
+// Undefined while the window shows a page of another origin.
 function addressOf(opened) {
   try {
     return opened.location.href
@@ -185,10 +185,10 @@ async function authorize() {
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
   const query = new URLSearchParams({ response_type: 'code', ...shared, ...pkce, state })
   const opened = window.open('authorization/authorize?' + query, 'authorize', 'width=480,height=720')
-  if (opened === null) throw new Error('The browser did not open a window: let this page open windows.')
+  if (opened === null) throw new Error('The browser blocked the window. Allow pop-ups for this page.')
   const answer = await waitFor(opened)
   if (answer === undefined) return
-  if (answer.get('state') !== state) throw new Error('The window brought back the answer to another request.')
+  if (answer.get('state') !== state) throw new Error('The window returned the response to another request.')
   if (answer.has('error')) throw new Error(answer.get('error_description'))
   const form = { grant_type: 'authorization_code', ...shared, code: answer.get('code'), code_verifier: verifier }
   const response = await fetch('authorization/token', { method: 'POST', body: new URLSearchParams(form) })
@@ -199,7 +199,7 @@ async function authorize() {
 
 function fail() {
   form.hidden = false
-  problem.textContent = 'The server does not answer.'
+  problem.textContent = 'The server does not respond.'
 }
 
 form.addEventListener('submit', (event) => {

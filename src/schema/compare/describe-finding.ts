@@ -25,35 +25,35 @@ export function describeFinding(finding: Finding, told: Told): string {
 }
 
 const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
-  new: () => 'is new',
-  gone: () => 'is gone',
+  new: () => 'added',
+  gone: () => 'removed',
   never: ({ isAnswer, isNarrowed }) => {
-    if (isNarrowed) return isAnswer ? 'is gone' : 'is not taken any more'
-    return isAnswer ? 'is new, where no other fields were allowed' : 'is new'
+    if (isNarrowed) return isAnswer ? 'removed' : 'is no longer accepted'
+    return isAnswer ? 'added, where no other fields were allowed' : 'added'
   },
   required: ({ isAnswer, isNarrowed, isDeclared }) => {
-    if (isNarrowed && isAnswer) return 'is always there now'
-    if (isNarrowed) return isDeclared ? 'is now required' : 'is new and required'
-    if (!isDeclared) return 'is gone'
-    return isAnswer ? 'may be absent now' : 'is optional now'
+    if (isNarrowed && isAnswer) return 'is now always present'
+    if (isNarrowed) return isDeclared ? 'is now required' : 'added and required'
+    if (!isDeclared) return 'removed'
+    return isAnswer ? 'may now be absent' : 'is now optional'
   },
   type: tellType,
   enum: tellValues,
   anyOf: tellAlternatives,
   oneOf: tellAlternatives,
   additionalProperties: ({ isAnswer, isNarrowed }) => {
-    if (isAnswer) return isNarrowed ? 'has no other fields now' : 'may have other fields now'
-    return isNarrowed ? 'takes no other fields now' : 'takes other fields now'
+    if (isAnswer) return isNarrowed ? 'no longer has other fields' : 'may now have other fields'
+    return isNarrowed ? 'no longer accepts other fields' : 'now accepts other fields'
   },
   complex: () => 'is too complex to compare',
-  $ref: () => 'has a reference that leads nowhere',
+  $ref: () => 'has a broken reference',
 }
 
 function tellType({ before, after, isNarrowed }: Telling): string {
   const [was, is] = [before, after].map((type) => ownTypes({ type }))
   const [more, less] = isNarrowed ? [was!, is!] : [is!, was!]
   const extra = [...more].filter((type) => !less.has(type))
-  if (extra.join() === 'null') return isNarrowed ? 'may not be null any more' : 'may be null now'
+  if (extra.join() === 'null') return isNarrowed ? 'may no longer be null' : 'may now be null'
   const list = (type: unknown) => (type === undefined ? 'anything' : ([type].flat() as string[]).join(' or '))
   return `is ${list(after)}, was ${list(before)}`
 }
@@ -61,24 +61,22 @@ function tellType({ before, after, isNarrowed }: Telling): string {
 function tellValues({ before, after, isAnswer, isNarrowed }: Telling): string {
   const [was, is] = [before, after] as (readonly unknown[] | undefined)[]
   if (is === undefined) return `is no longer limited to ${listValues(was ?? [])}`
-  if (was === undefined) return `${isAnswer ? 'is' : 'takes'} only ${listValues(is)} now`
+  if (was === undefined) return `${isAnswer ? 'is now' : 'now accepts'} only ${listValues(is)}`
   const without = (list: readonly unknown[], others: readonly unknown[]) =>
     list.filter((value) => !others.some((one) => isDeepStrictEqual(one, value)))
   const extra = listValues(isNarrowed ? without(was, is) : without(is, was))
-  if (isAnswer) return isNarrowed ? `is never ${extra} now` : `may be ${extra} now`
-  return isNarrowed ? `no longer takes ${extra}` : `takes ${extra} too`
+  if (isAnswer) return isNarrowed ? `is no longer ${extra}` : `may now be ${extra}`
+  return isNarrowed ? `no longer accepts ${extra}` : `now also accepts ${extra}`
 }
 
 function tellAlternatives({ isAnswer, isNarrowed }: Telling): string {
-  return `${isAnswer ? 'has' : 'takes'} ${isNarrowed ? 'fewer' : 'more'} alternatives now`
+  return `now ${isAnswer ? 'has' : 'accepts'} ${isNarrowed ? 'fewer' : 'more'} alternatives`
 }
 
 function tellKeyword(keyword: string, { before, after }: Telling): string {
-  if ([before, after].some((value) => typeof value === 'object' && value !== null))
-    return `${keyword} is another one now`
-  if (after === undefined)
-    return before === undefined ? `${keyword} is another one now` : `${keyword} ${show(before)} is gone`
-  return before === undefined ? `${keyword} ${show(after)} is new` : `${keyword} ${show(after)}, was ${show(before)}`
+  if ([before, after].some((value) => typeof value === 'object' && value !== null)) return `${keyword} changed`
+  if (after === undefined) return before === undefined ? `${keyword} changed` : `${keyword} ${show(before)} removed`
+  return before === undefined ? `${keyword} ${show(after)} added` : `${keyword} ${show(after)}, was ${show(before)}`
 }
 
 const mostValues = 5

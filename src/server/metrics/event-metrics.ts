@@ -12,30 +12,30 @@ export async function eventMetrics(system: System, options: MeasureOptions): Pro
     {
       name: 'waypost_messages_waiting',
       type: 'gauge',
-      help: 'Dispatched messages that are not fanned out to all subscriptions yet. The same from every server.',
+      help: 'Dispatched messages not yet fanned out to all subscriptions. Same value on every server.',
       samples: [{ value: messages }],
     },
     {
       name: 'waypost_deliveries',
       type: 'gauge',
       help:
-        'Deliveries that are due, put off until later, held back by a paused subscription, an open breaker or a ' +
+        'Deliveries by state: due, postponed, held back by a paused subscription, an open circuit breaker or a ' +
         'release without their event, or dead. Messages count as the deliveries that they will become. ' +
-        'The same from every server.',
+        'Same value on every server.',
       samples: Object.entries(deliveries).map(([state, value]) => ({ labels: { state }, value })),
     },
     {
       name: 'waypost_delivery_oldest_due_seconds',
       type: 'gauge',
       help:
-        'How long the oldest delivery has been due that nothing holds back, counted from its dispatch while its ' +
-        'message is not fanned out. The same from every server.',
+        'How long the oldest delivery that is not held back has been due, counted from its dispatch while its ' +
+        'message is not fanned out. Same value on every server.',
       samples: [{ value: oldestDueMs / 1000 }],
     },
     {
       name: 'waypost_delivery_attempts_total',
       type: 'counter',
-      help: 'Attempts to deliver, by outcome, over all workers. The same from every server.',
+      help: 'Delivery attempts of all workers, by outcome. Same value on every server.',
       samples: outcomes.map((outcome) => ({
         labels: { outcome },
         value: sum(attempts.filter((one) => one.outcome === outcome).map(({ count }) => count)),
@@ -44,7 +44,7 @@ export async function eventMetrics(system: System, options: MeasureOptions): Pro
     {
       name: 'waypost_delivery_attempt_duration_seconds',
       type: 'histogram',
-      help: 'How long attempts to deliver took, over all workers. The same from every server.',
+      help: 'Duration of the delivery attempts of all workers. Same value on every server.',
       samples: histogram(attempts),
     },
   ]

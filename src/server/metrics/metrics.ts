@@ -35,7 +35,7 @@ export function serverMetrics({ readiness, pressure }: MeasuredServer): readonly
     {
       name: 'waypost_release_behind',
       type: 'gauge',
-      help: '1 while the active release does not come up on this server, which serves an earlier one or none.',
+      help: '1 if the active release failed to start on this server, which serves an earlier release or none.',
       samples: [{ value: readiness.isBehind ? 1 : 0 }],
     },
     ...(pressure === undefined
@@ -44,7 +44,7 @@ export function serverMetrics({ readiness, pressure }: MeasuredServer): readonly
           {
             name: 'nodejs_eventloop_lag_seconds',
             type: 'gauge' as const,
-            help: 'How late the event loop was, on average over the last second.',
+            help: 'Average event loop delay over the last second.',
             samples: [{ value: pressure.delayMs() / 1000 }],
           },
         ]),

@@ -15,7 +15,7 @@ export function processMetrics(): readonly Metric[] {
     {
       name: 'process_cpu_seconds_total',
       type: 'counter',
-      help: 'Processor time of this process.',
+      help: 'CPU time of this process.',
       samples: [{ value: (user + system) / 1e6 }],
     },
     {
@@ -27,13 +27,13 @@ export function processMetrics(): readonly Metric[] {
     {
       name: 'nodejs_heap_size_used_bytes',
       type: 'gauge',
-      help: 'The part of it that JavaScript uses.',
+      help: 'Memory used by JavaScript.',
       samples: [{ value: heapUsed }],
     },
     {
       name: 'process_start_time_seconds',
       type: 'gauge',
-      help: 'When this process started, in seconds since 1970.',
+      help: 'Start time of this process, in seconds since 1970.',
       samples: [{ value: Math.round(Date.now() / 1000 - process.uptime()) }],
     },
   ]

@@ -90,7 +90,7 @@ export class Follower {
       this.#failed = undefined
       this.#retries = 0
       this.#tellReadiness()
-      logger.info({ release: shortId(wanted) }, 'serving a release')
+      logger.info({ release: shortId(wanted) }, 'release activated')
       await report.say({ state: 'serving', release: wanted })
       await noteCameUp(system, wanted)
     } catch (error) {
@@ -117,9 +117,9 @@ export class Follower {
     this.#tellReadiness()
     const pauseMs = isSuperseded ? 0 : Math.min(retryMs * 2 ** this.#retries++, longestRetryMs)
     const line = { err: error, ...(wanted === undefined ? {} : { release: shortId(wanted) }), retryMs: pauseMs }
-    if (isSuperseded) logger.info(line, 'a release is given up for one that was activated since')
-    else if (isKnown) logger.warn(line, 'the active release still does not come up')
-    else logger.error(line, 'the active release does not come up; what was served before stays')
+    if (isSuperseded) logger.info(line, 'activation abandoned for a newer release')
+    else if (isKnown) logger.warn(line, 'active release still fails to start')
+    else logger.error(line, 'active release failed to start; still serving the previous release')
     if (!isSuperseded) await report.say({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
     if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
   }
@@ -127,7 +127,7 @@ export class Follower {
   #tellReadiness(): void {
     const { readiness } = this.#options.server
     const isWithout = this.#failed !== undefined && this.#served === undefined
-    readiness.block('release', isWithout ? 'The active release does not come up' : undefined)
+    readiness.block('release', isWithout ? 'The active release failed to start' : undefined)
     readiness.isBehind = this.#failed !== undefined
   }
 }
@@ -154,12 +154,12 @@ export async function fallBack(
     try {
       const manifest = await loadManifest(system, id)
       await server.serveRelease({ id, manifest, activatedAt: 0, activatedBy: '' })
-      logger.error(names, 'serving the last release that came up, not the active one')
+      logger.error(names, 'active release failed to start; serving the last release that started')
       return id
     } catch (error) {
-      logger.error({ ...names, err: error }, 'an earlier release does not come up either')
+      logger.error({ ...names, err: error }, 'earlier release failed to start')
     }
   }
-  logger.error({ active: shortId(failed) }, 'no release comes up: nothing of the project is served')
+  logger.error({ active: shortId(failed) }, 'no release could be started; no project routes are served')
   return undefined
 }

@@ -13,7 +13,7 @@ export function logRequests(logger: Logger): Pick<ServerOptions, 'onAnswered'> {
     onAnswered({ id, method, path, status, ms, user, reason, cut }) {
       const line = { reqId: id, method, path: path.split('?')[0]!.slice(0, 500), status, ms: Math.round(ms * 10) / 10 }
       const more = { ...(user && { user }), ...(reason && { reason }), ...(cut && { cut }) }
-      logger.debug({ ...line, ...more }, 'a request was answered')
+      logger.debug({ ...line, ...more }, 'request completed')
     },
   }
 }
@@ -27,8 +27,8 @@ export function logDeliveries({
     ...served,
     isNoted: true,
     onAttempt: (attempt) => logAttempt(logger, attempt),
-    onWait: (error) => logger.warn({ err: error }, 'events wait: System cannot be used'),
-    onEnd: (error) => logger.error({ err: error }, 'events are not delivered any more: start this server again'),
+    onWait: (error) => logger.warn({ err: error }, 'event delivery paused: System is unavailable'),
+    onEnd: (error) => logger.error({ err: error }, 'event delivery stopped: restart this server'),
   })
 }
 
@@ -36,8 +36,8 @@ function logAttempt(logger: Logger, { delivery, event, endpoint, outcome, attemp
   const { latencyMs: ms } = result
   const line = { delivery, event, endpoint: new URL(endpoint).origin, attempt, ms: Math.round(ms) }
   if (outcome === 'delivered') logger.debug(line, 'delivered')
-  else if (outcome === 'dead') logger.warn({ ...line, ...why(result) }, 'a delivery is dead')
-  else logger.info({ ...line, ...why(result) }, 'a delivery is sent again later')
+  else if (outcome === 'dead') logger.warn({ ...line, ...why(result) }, 'delivery failed permanently')
+  else logger.info({ ...line, ...why(result) }, 'delivery failed, will be retried')
 }
 
 function why(result: AttemptReport['result']): object {

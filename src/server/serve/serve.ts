@@ -115,7 +115,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
   const report = await startServices({ options, server, identity, logger, defer })
   const drain = async () => {
-    server.readiness.block('stopping', 'This server is stopping')
+    server.readiness.block('stopping', 'The server is shutting down')
     server.drain()
     const said = report.say({ state: 'stopping' }).catch(() => undefined)
     await withDeadline(said, stepSlackMs, () => undefined)
@@ -178,7 +178,7 @@ function deferWithDeadline(
   return (step) =>
     opened.defer(async () => {
       await withDeadline(step(), limitMs, () => {
-        logger.warn(`a part of this server did not stop within ${limitMs / 1000} s; it is abandoned`)
+        logger.warn(`a component did not stop within ${limitMs / 1000} s and was abandoned`)
         limitMs = stepAfterLateMs
       })
     })
@@ -191,8 +191,8 @@ function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | u
     delayMs,
     onChange: (isHigh) =>
       isHigh
-        ? logger.warn({ limitMs: delayMs }, 'this server has more to do than it can: requests are refused')
-        : logger.info('requests are answered again'),
+        ? logger.warn({ limitMs: delayMs }, 'server overloaded: refusing requests')
+        : logger.info('server no longer overloaded: accepting requests'),
   })
 }
 
@@ -201,7 +201,7 @@ function openOps(server: WaypostServer, address: Address, logger: Logger) {
     ...address,
     findUnready: server.readiness.find,
     measure: server.measure,
-    onError: (error) => logger.warn({ err: error }, 'the metrics cannot be measured'),
+    onError: (error) => logger.warn({ err: error }, 'collecting metrics failed'),
   })
 }
 
@@ -210,9 +210,9 @@ function prune(server: WaypostServer, logger: Logger): () => Promise<void> {
     openPruner(server.host, {
       settings: () => server.terms().settings,
       onPruned: (pruned) => {
-        if (Object.keys(pruned).length > 0) logger.info({ pruned }, 'what was over is deleted')
+        if (Object.keys(pruned).length > 0) logger.info({ pruned }, 'deleted expired data')
       },
-      onError: (error) => logger.warn({ err: error }, 'what is over cannot be deleted; it is tried again'),
+      onError: (error) => logger.warn({ err: error }, 'deleting expired data failed; will be retried'),
     }),
   )
 }

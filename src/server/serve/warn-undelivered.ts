@@ -23,7 +23,7 @@ export function warnUndelivered({ server, logger, everyMs = 60_000 }: Watching):
     const since = last === undefined ? null : new Date(Number(last)).toISOString()
     logger.warn(
       { due, lastExecuted: since },
-      `${describeWaiting(due)} and nothing delivers: let cron start waypost event:execute, or serve with --cron`,
+      `${describeWaiting(due)}, but no worker is running: run waypost event:execute from cron, or serve with --cron`,
     )
   }
 

@@ -116,6 +116,6 @@ function failure(
 ): unknown {
   if (isWaypostError(error) && error.kind === 'external') return error
   const names = quote(ranBefore?.() ?? applied.map((one) => one.name))
-  const before = names === '' ? 'None ran before it.' : `Those before it stay applied: ${names}.`
+  const before = names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
   return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: messageOf(error), again, before }, { cause: error })
 }

@@ -29,11 +29,11 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
   await db.transaction().execute(async (transaction) => {
     const table = onMigrationTable(transaction)
     for (const { name, down } of downs) {
-      await tell({ name, what: 'taken back' }, () => down(transaction, types))
+      await tell({ name, what: 'reverted' }, () => down(transaction, types))
       await table.deleteFrom('waypost_migration').where('name', '=', name).execute()
     }
     for (const { name, checksum, migration } of apply) {
-      await tell({ name, what: 'applied again' }, () => migration.up(transaction, types))
+      await tell({ name, what: 'reapplied' }, () => migration.up(transaction, types))
       const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
       await table.insertInto('waypost_migration').values(row).execute()
     }

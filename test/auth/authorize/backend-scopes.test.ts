@@ -49,7 +49,7 @@ for (const kind of systemKinds) {
       world.clock.forward(1000)
       const page = await ask(own)
       assert.equal(page.status, 200)
-      assert.match(readPage(page), /This gives control of the server: enter your password again/)
+      assert.match(readPage(page), /This grants control of the server\. Enter your password again/)
       assert.match(page.text, /value="root"/)
       const silent = await ask(own, { prompt: 'none' })
       assert.equal(readAnswer(silent).parameters['error'], 'login_required')
@@ -60,7 +60,7 @@ for (const kind of systemKinds) {
     test('needs it without a scope parameter too, since that is all of them', async () => {
       await enterPassword()
       world.clock.forward(16 * minute)
-      assert.match(readPage(await ask(own, { scope: undefined })), /enter your password again/)
+      assert.match(readPage(await ask(own, { scope: undefined })), /Enter your password again/)
     })
 
     test('needs it when a consent was left open for so long', async () => {
@@ -69,7 +69,7 @@ for (const kind of systemKinds) {
       world.clock.forward(16 * minute)
       const answer = await visitor.submit(page, 'consent', { decision: 'allow' })
       const next = await visitor.send(`GET ${answer.headers.get('location')}`)
-      assert.match(readPage(next), /enter your password again/)
+      assert.match(readPage(next), /Enter your password again/)
     })
 
     test("is nothing for somebody else's client: those scopes are left out, and nothing left is invalid_scope", async () => {

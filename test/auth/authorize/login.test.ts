@@ -68,7 +68,7 @@ for (const kind of systemKinds) {
       test(`fails for ${name}: the page comes again, and nobody is logged in`, async () => {
         const answer = await visitor.submit(await ask(), 'login', fields)
         assert.equal(answer.status, status)
-        assert.match(readPage(answer), /There is no active user|Enter your username/)
+        assert.match(readPage(answer), /Wrong username|Enter your username/)
         assert.equal(visitor.cookies.has(sessionCookie), false)
         if (name === 'a wrong password') readCode(await visitor.logIn(answer))
       })
@@ -88,7 +88,7 @@ for (const kind of systemKinds) {
       await setStatus(world.system, 'user', { id, status: 'disabled' })
       const answer = await visitor.submit(await ask(), 'login', { username: name, password })
       assert.equal(answer.status, 401)
-      assert.match(readPage(answer), /There is no active user with this name and password/)
+      assert.match(readPage(answer), /Wrong username or password/)
     })
 
     test('gives a cookie that no script reads and no other site sends, of which only the hash is stored', async () => {
@@ -136,7 +136,7 @@ for (const kind of systemKinds) {
         await forge(fields)
         const answer = await visitor.send('POST /authorization/login', fields)
         assert.equal(answer.status, 403)
-        assert.match(readPage(answer), /no longer good .* cookies/)
+        assert.match(readPage(answer), /has expired .* cookies/)
         assert.equal(visitor.cookies.has(sessionCookie), false)
       })
     }
@@ -231,7 +231,7 @@ for (const kind of systemKinds) {
       await visitor.logIn(await ask())
       for (const prompt of ['login', 'select_account', 'login select_account']) {
         const page = await ask({ prompt })
-        assert.match(readPage(page), /Shop asks you to enter your password again/)
+        assert.match(readPage(page), /Shop requires you to enter your password again/)
         assert.match(page.text, /value="ann"/)
         readCode(await visitor.logIn(page))
       }
@@ -288,7 +288,7 @@ for (const kind of systemKinds) {
         const answer = await visitor.submit(page, 'login', { username, password })
         assert.equal(answer.status, 429)
         assert.ok(Number(answer.headers.get('retry-after')) > 0)
-        assert.match(readPage(answer), /Too many attempts to log in\. Try again in \d+ minutes\./)
+        assert.match(readPage(answer), /Too many login attempts\. Try again in \d+ minutes\./)
         const login = await world.send('POST /consumer/login', { json: { username, password } })
         assert.equal(login.status, 429)
       }

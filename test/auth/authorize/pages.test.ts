@@ -21,7 +21,7 @@ const pages = {
   'login, once more': renderLogin({ ...login, user: 'ann', problem: 'Wrong.', reason: 'It has been a while.' }),
   consent: renderConsent(consent),
   'consent on the device': renderConsent({ ...consent, isPublic: true, redirectHost: 'localhost:4711' }),
-  error: renderError({ title: 'No such client', detail: 'There is no client "x".', hint: 'Go back.' }),
+  error: renderError({ title: 'No such client', detail: 'Unknown client "x".', hint: 'Go back.' }),
 }
 
 describe('pages of the authorization code flow', () => {

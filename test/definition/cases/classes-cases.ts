@@ -26,7 +26,7 @@ export const classesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlit\n' },
     options: { classes },
     problems: [
-      'waypost.yml:3:12 «sqlit» WP_DEFINITION_CLASS_UNKNOWN There is no connection class "sqlit" | Did you mean "sqlite"?',
+      'waypost.yml:3:12 «sqlit» WP_DEFINITION_CLASS_UNKNOWN Unknown connection class "sqlit" | Did you mean "sqlite"?',
     ],
   },
   {
@@ -34,7 +34,7 @@ export const classesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: mongodb\n' },
     options: { classes },
     problems: [
-      'waypost.yml:3:12 «mongodb» WP_DEFINITION_CLASS_UNKNOWN There is no connection class "mongodb" | There are sqlite, broken',
+      'waypost.yml:3:12 «mongodb» WP_DEFINITION_CLASS_UNKNOWN Unknown connection class "mongodb" | Available: sqlite, broken',
     ],
   },
   {
@@ -42,7 +42,7 @@ export const classesCases: readonly Case[] = [
     files: { 'waypost.yml': 'action:\n  list: { class: SqlSelct }\n' },
     options: { classes },
     problems: [
-      'waypost.yml:2:18 «SqlSelct» WP_DEFINITION_CLASS_UNKNOWN There is no action class "SqlSelct" | Did you mean "SqlSelect"?',
+      'waypost.yml:2:18 «SqlSelct» WP_DEFINITION_CLASS_UNKNOWN Unknown action class "SqlSelct" | Did you mean "SqlSelect"?',
     ],
   },
   {
@@ -50,34 +50,36 @@ export const classesCases: readonly Case[] = [
     files: { 'waypost.yml': 'routes:\n  /a: { methods: { GET: { public: true, action: { class: Nothing } } } }\n' },
     options: { classes: { connections: {}, actions: {} } },
     problems: [
-      'waypost.yml:2:58 «Nothing» WP_DEFINITION_CLASS_UNKNOWN There is no action class "Nothing" | List the plugin that brings it below "plugins"',
+      'waypost.yml:2:58 «Nothing» WP_DEFINITION_CLASS_UNKNOWN Unknown action class "Nothing" | Add the plugin that provides it under "plugins"',
     ],
   },
   {
     name: 'a config without what the class needs',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: {}\n' },
     options: { classes },
-    problems: ['waypost.yml:4:5 «config» WP_DEFINITION_CLASS_CONFIG "file" is missing; "config" needs it'],
+    problems: ['waypost.yml:4:5 «config» WP_DEFINITION_CLASS_CONFIG "file" is missing, but required in "config"'],
   },
   {
     name: 'a comma in a config that is not quoted',
     files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { file: a, b, c } }\n' },
     options: { classes },
     problems: [
-      'waypost.yml:2:43 «b» WP_DEFINITION_CLASS_CONFIG "b" is no key of "config" | A comma ends an unquoted text between { and }. Quote it: "a, b, c"',
+      'waypost.yml:2:43 «b» WP_DEFINITION_CLASS_CONFIG "b" is not a valid key of "config" | A comma ends an unquoted text between { and }. Quote it: "a, b, c"',
     ],
   },
   {
     name: 'a class that needs a config, without one',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n' },
     options: { classes },
-    problems: ['waypost.yml:3:12 «sqlite» WP_DEFINITION_CLASS_CONFIG "file" is missing; "config" needs it'],
+    problems: ['waypost.yml:3:12 «sqlite» WP_DEFINITION_CLASS_CONFIG "file" is missing, but required in "config"'],
   },
   {
     name: 'a key that the class does not know',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: a.db, pol: 3 }\n' },
     options: { classes },
-    problems: ['waypost.yml:4:27 «pol» WP_DEFINITION_CLASS_CONFIG "pol" is no key of "config" | Did you mean "pool"?'],
+    problems: [
+      'waypost.yml:4:27 «pol» WP_DEFINITION_CLASS_CONFIG "pol" is not a valid key of "config" | Did you mean "pool"?',
+    ],
   },
   {
     name: 'a value that the class does not take',
@@ -96,7 +98,7 @@ export const classesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: broken\n' },
     options: { classes },
     problems: [
-      'waypost.yml:3:12 «broken» WP_DEFINITION_CLASS_CONFIG The class "broken" has a config schema that cannot be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
+      'waypost.yml:3:12 «broken» WP_DEFINITION_CLASS_CONFIG The class "broken" has a config schema that is not valid: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
     ],
   },
   {

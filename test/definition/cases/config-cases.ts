@@ -6,14 +6,14 @@ export const configCases: readonly Case[] = [
     name: 'a timeout that outlasts the lease',
     files: { 'waypost.yml': 'config:\n  delivery_timeout: 2m\n' },
     problems: [
-      'waypost.yml:2:21 «2m» WP_DEFINITION_SETTING_INVALID "delivery_lease" must outlast "delivery_timeout" by 5 s | Set delivery_lease: 125s or more',
+      'waypost.yml:2:21 «2m» WP_DEFINITION_SETTING_INVALID "delivery_lease" must be at least 5 s longer than "delivery_timeout" | Set delivery_lease to 125s or more',
     ],
   },
   {
     name: 'an unknown setting',
     files: { 'waypost.yml': 'config:\n  token_lifetme: 1h\n' },
     problems: [
-      'waypost.yml:2:3 «token_lifetme» WP_DEFINITION_SETTING_INVALID There is no setting "token_lifetme" | Did you mean "token_lifetime"?',
+      'waypost.yml:2:3 «token_lifetme» WP_DEFINITION_SETTING_INVALID Unknown setting "token_lifetme" | Did you mean "token_lifetime"?',
     ],
   },
   {
@@ -41,7 +41,7 @@ export const configCases: readonly Case[] = [
     name: 'a setting that is no number',
     files: { 'waypost.yml': 'config:\n  subscription_limit: many\n' },
     problems: [
-      'waypost.yml:2:23 «many» WP_DEFINITION_SETTING_INVALID "subscription_limit" must be a whole number from 1 to 1000000, not "many"',
+      'waypost.yml:2:23 «many» WP_DEFINITION_SETTING_INVALID "subscription_limit" must be an integer from 1 to 1000000, not "many"',
     ],
   },
   {
@@ -62,7 +62,7 @@ export const configCases: readonly Case[] = [
     name: 'a scope of administration that everybody would get',
     files: { 'waypost.yml': 'config:\n  scopes_default: [consumer, backend.read]\n' },
     problems: [
-      'waypost.yml:2:30 «backend.read» WP_DEFINITION_SETTING_INVALID "scopes_default/1" must be a scope that everybody may have, not "backend.read" | Give it to those who need it: waypost user:scopes NAME --add backend.read',
+      'waypost.yml:2:30 «backend.read» WP_DEFINITION_SETTING_INVALID "scopes_default/1" must be a scope that is safe for every user, not "backend.read" | Grant it to individual users: waypost user:scopes NAME --add backend.read',
     ],
   },
   {
@@ -83,7 +83,7 @@ export const configCases: readonly Case[] = [
     name: 'a lease that is shorter than the timeout',
     files: { 'waypost.yml': 'config:\n  delivery_lease: 10s\n' },
     problems: [
-      'waypost.yml:2:19 «10s» WP_DEFINITION_SETTING_INVALID "delivery_lease" must outlast "delivery_timeout" by 5 s | Set delivery_lease: 20s or more',
+      'waypost.yml:2:19 «10s» WP_DEFINITION_SETTING_INVALID "delivery_lease" must be at least 5 s longer than "delivery_timeout" | Set delivery_lease to 20s or more',
     ],
   },
   {
@@ -104,11 +104,11 @@ export const configCases: readonly Case[] = [
     name: 'something to keep that is not known',
     files: { 'waypost.yml': 'config:\n  keep: { delivery: 3d }\n' },
     problems: [
-      'waypost.yml:2:11 «delivery» WP_DEFINITION_SETTING_INVALID "delivery" is no key of "keep" | Its keys are messages, deliveries, attempts, tokens, families, codes, sessions, feed, throttles, audit, releases, logs',
+      'waypost.yml:2:11 «delivery» WP_DEFINITION_SETTING_INVALID "delivery" is not a valid key of "keep" | Valid keys: messages, deliveries, attempts, tokens, families, codes, sessions, feed, throttles, audit, releases, logs',
     ],
   },
   {
-    name: 'a default of a variable that does not fit',
+    name: 'a default of a variable that does not match',
     files: { 'waypost.yml': 'config:\n  token_lifetime: ${env.TTL:-long}\n' },
     problems: [
       'waypost.yml:2:19 «${env.TTL:-long}» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not "long"',
@@ -118,7 +118,7 @@ export const configCases: readonly Case[] = [
     name: 'config that is a list',
     files: { 'waypost.yml': 'config: [a]\n' },
     problems: [
-      'waypost.yml:1:9 «[a]» WP_DEFINITION_VALUE_INVALID "config" must be a map of setting to value, not a list',
+      'waypost.yml:1:9 «[a]» WP_DEFINITION_VALUE_INVALID "config" must be a map of settings to values, not a list',
     ],
   },
   {
@@ -131,32 +131,36 @@ export const configCases: readonly Case[] = [
   {
     name: 'a minute that does not exist',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "60 4 * * *", action: src/a.ts }\n' },
-    problems: ['waypost.yml:2:18 «"60 4 * * *"» WP_DEFINITION_CRON_INVALID "60" is no minute (0 to 59, *, 1-5, */2)'],
+    problems: [
+      'waypost.yml:2:18 «"60 4 * * *"» WP_DEFINITION_CRON_INVALID "60" is not a valid minute (0 to 59, *, 1-5, */2)',
+    ],
   },
   {
     name: 'a day that does not exist',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * fry", action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:2:18 «"0 4 * * fry"» WP_DEFINITION_CRON_INVALID "fry" is no day of the week (0 to 7, or sun to sat, *, 1-5, */2)',
+      'waypost.yml:2:18 «"0 4 * * fry"» WP_DEFINITION_CRON_INVALID "fry" is not a valid day of the week (0 to 7, or sun to sat, *, 1-5, */2)',
     ],
   },
   {
     name: 'a range that runs backwards',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "30-10 4 * * *", action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:2:18 «"30-10 4 * * *"» WP_DEFINITION_CRON_INVALID "30-10" is no minute (0 to 59, *, 1-5, */2)',
+      'waypost.yml:2:18 «"30-10 4 * * *"» WP_DEFINITION_CRON_INVALID "30-10" is not a valid minute (0 to 59, *, 1-5, */2)',
     ],
   },
   {
     name: 'a schedule that never comes',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 30 2 *", action: src/a.ts }\n' },
-    problems: ['waypost.yml:2:18 «"0 4 30 2 *"» WP_DEFINITION_CRON_INVALID It never comes: its months have no day 30'],
+    problems: [
+      'waypost.yml:2:18 «"0 4 30 2 *"» WP_DEFINITION_CRON_INVALID This schedule never matches: its months have no day 30',
+    ],
   },
   {
     name: 'a time zone that is not known',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 4 * * *", timezone: Europe/Berln, action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:2:41 «Europe/Berln» WP_DEFINITION_CRON_INVALID There is no time zone "Europe/Berln" | Did you mean "Europe/Berlin"?',
+      'waypost.yml:2:41 «Europe/Berln» WP_DEFINITION_CRON_INVALID Unknown time zone "Europe/Berln" | Did you mean "Europe/Berlin"?',
     ],
   },
   {
@@ -176,6 +180,6 @@ export const configCases: readonly Case[] = [
   {
     name: 'a cronjob without a schedule',
     files: { 'waypost.yml': 'cronjob:\n  j: { action: src/a.ts }\n' },
-    problems: ['waypost.yml:2:3 «j» WP_DEFINITION_KEY_MISSING "schedule" is missing; a cronjob needs it'],
+    problems: ['waypost.yml:2:3 «j» WP_DEFINITION_KEY_MISSING "schedule" is missing, but required in a cronjob'],
   },
 ]

@@ -6,13 +6,13 @@ export const includeCases: readonly Case[] = [
     name: 'an include of a file that is missing',
     files: { 'waypost.yml': 'schema: !include resources/scheme.yml\n', 'resources/schema.yml': '{}\n' },
     problems: [
-      'waypost.yml:1:9 «!include resources/scheme.yml» WP_DEFINITION_INCLUDE_MISSING There is no file resources/scheme.yml | Did you mean resources/schema.yml?',
+      'waypost.yml:1:9 «!include resources/scheme.yml» WP_DEFINITION_INCLUDE_MISSING File not found: resources/scheme.yml | Did you mean resources/schema.yml?',
     ],
   },
   {
     name: 'an include of a file that is missing, with nothing near it',
     files: { 'waypost.yml': 'schema: !include nowhere/x.yml\n' },
-    problems: ['waypost.yml:1:9 «!include nowhere/x.yml» WP_DEFINITION_INCLUDE_MISSING There is no file nowhere/x.yml'],
+    problems: ['waypost.yml:1:9 «!include nowhere/x.yml» WP_DEFINITION_INCLUDE_MISSING File not found: nowhere/x.yml'],
   },
   {
     name: 'an include of itself',
@@ -61,14 +61,14 @@ export const includeCases: readonly Case[] = [
     name: 'a pointer to nowhere',
     files: { 'waypost.yml': 'schema:\n  A: !include s.yml#/Tdo\n', 's.yml': 'Todo: { type: object }\n' },
     problems: [
-      'waypost.yml:2:6 «!include s.yml#/Tdo» WP_DEFINITION_INCLUDE_POINTER There is nothing at "/Tdo" in s.yml | Did you mean "#/Todo"?',
+      'waypost.yml:2:6 «!include s.yml#/Tdo» WP_DEFINITION_INCLUDE_POINTER "/Tdo" does not exist in s.yml | Did you mean "#/Todo"?',
     ],
   },
   {
     name: 'a pointer through a list to nowhere',
     files: { 'waypost.yml': 'schema:\n  A: !include s.yml#/list/2\n', 's.yml': 'list: [true, false]\n' },
     problems: [
-      'waypost.yml:2:6 «!include s.yml#/list/2» WP_DEFINITION_INCLUDE_POINTER There is nothing at "/list/2" in s.yml',
+      'waypost.yml:2:6 «!include s.yml#/list/2» WP_DEFINITION_INCLUDE_POINTER "/list/2" does not exist in s.yml',
     ],
   },
   {
@@ -82,14 +82,14 @@ export const includeCases: readonly Case[] = [
     name: 'an include above the project',
     files: { 'waypost.yml': 'schema: !include ../schema.yml\n' },
     problems: [
-      'waypost.yml:1:9 «!include ../schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "../schema.yml" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+      'waypost.yml:1:9 «!include ../schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "../schema.yml" is outside the project | Copy the file into the project: only files in its folder are deployed',
     ],
   },
   {
     name: 'an include by absolute path',
     files: { 'waypost.yml': 'schema: !include /etc/schema.yml\n' },
     problems: [
-      'waypost.yml:1:9 «!include /etc/schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "/etc/schema.yml" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+      'waypost.yml:1:9 «!include /etc/schema.yml» WP_DEFINITION_INCLUDE_OUTSIDE "/etc/schema.yml" is outside the project | Copy the file into the project: only files in its folder are deployed',
     ],
   },
   {
@@ -109,7 +109,7 @@ export const includeCases: readonly Case[] = [
   {
     name: 'an include of a folder',
     files: { 'waypost.yml': 'schema: !include dir.yml\n', 'dir.yml/x': '' },
-    problems: ['waypost.yml:1:9 «!include dir.yml» WP_DEFINITION_FILE_REFUSED dir.yml cannot be read: it is a folder'],
+    problems: ['waypost.yml:1:9 «!include dir.yml» WP_DEFINITION_FILE_REFUSED Cannot read dir.yml: it is a folder'],
   },
   {
     name: 'an include of a map',
@@ -133,7 +133,7 @@ export const includeCases: readonly Case[] = [
       'r/one.yml': 'methods:\n  GET: { public: true, action: src/a.ts, timeot: 3s }\n',
     },
     problems: [
-      'r/one.yml:2:42 «timeot» WP_DEFINITION_KEY_UNKNOWN "timeot" is no key of a method | Did you mean "timeout"? < r/all.yml:1:5 < waypost.yml:1:9',
+      'r/one.yml:2:42 «timeot» WP_DEFINITION_KEY_UNKNOWN "timeot" is not a valid key of a method | Did you mean "timeout"? < r/all.yml:1:5 < waypost.yml:1:9',
     ],
   },
   {

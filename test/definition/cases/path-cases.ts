@@ -6,91 +6,91 @@ export const pathCases: readonly Case[] = [
     name: 'a path without a slash',
     files: { 'waypost.yml': 'routes:\n  todo:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «todo» WP_DEFINITION_PATH_INVALID "todo" is no path: it does not begin with "/" | Write /todo',
+      'waypost.yml:2:3 «todo» WP_DEFINITION_PATH_INVALID "todo" is not a valid path: it does not begin with "/" | Write /todo',
     ],
   },
   {
     name: 'a path that ends with a slash',
     files: { 'waypost.yml': 'routes:\n  /todo/:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/todo/» WP_DEFINITION_PATH_INVALID "/todo/" is no path: it ends with "/" | Write /todo',
+      'waypost.yml:2:3 «/todo/» WP_DEFINITION_PATH_INVALID "/todo/" is not a valid path: it ends with "/" | Write /todo',
     ],
   },
   {
     name: 'an empty part of a path',
     files: { 'waypost.yml': 'routes:\n  /todo//x:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/todo//x» WP_DEFINITION_PATH_INVALID "/todo//x" is no path: a part between two "/" is empty',
+      'waypost.yml:2:3 «/todo//x» WP_DEFINITION_PATH_INVALID "/todo//x" is not a valid path: it has an empty segment',
     ],
   },
   {
     name: 'a parameter in braces',
     files: { 'waypost.yml': 'routes:\n  /todo/{id}:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:9 «{id}» WP_DEFINITION_PATH_INVALID "/todo/{id}" is no path: "{id}" is no parameter | Write :id',
+      'waypost.yml:2:9 «{id}» WP_DEFINITION_PATH_INVALID "/todo/{id}" is not a valid path: "{id}" is not a valid parameter | Write :id',
     ],
   },
   {
     name: 'a parameter that is only part of a part',
     files: { 'waypost.yml': 'routes:\n  /todo/x:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:9 «x:id» WP_DEFINITION_PATH_INVALID "/todo/x:id" is no path: a parameter is a whole part | Write /:NAME between two "/"',
+      'waypost.yml:2:9 «x:id» WP_DEFINITION_PATH_INVALID "/todo/x:id" is not a valid path: a parameter must be a whole segment | Write /:NAME between two "/"',
     ],
   },
   {
     name: 'a parameter with a dash',
     files: { 'waypost.yml': 'routes:\n  /todo/:to-do:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:9 «:to-do» WP_DEFINITION_PATH_INVALID "/todo/:to-do" is no path: ":to-do" is no parameter | Write :NAME, of letters, digits and _',
+      'waypost.yml:2:9 «:to-do» WP_DEFINITION_PATH_INVALID "/todo/:to-do" is not a valid path: ":to-do" is not a valid parameter | Write :NAME with letters, digits and _',
     ],
   },
   {
     name: 'a parameter twice',
     files: { 'waypost.yml': 'routes:\n  /todo/:id/:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/todo/:id/:id» WP_DEFINITION_PATH_INVALID "/todo/:id/:id" is no path: ":id" stands twice in it | Give each parameter a name of its own',
+      'waypost.yml:2:3 «/todo/:id/:id» WP_DEFINITION_PATH_INVALID "/todo/:id/:id" is not a valid path: ":id" is repeated | Give each parameter a unique name',
     ],
   },
   {
     name: 'a wildcard',
     files: { 'waypost.yml': 'routes:\n  "/todo/*":\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:10 «*» WP_DEFINITION_PATH_INVALID "/todo/*" is no path: "*" may not stand in it | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
+      'waypost.yml:2:10 «*» WP_DEFINITION_PATH_INVALID "/todo/*" is not a valid path: "*" is not allowed | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
     ],
   },
   {
     name: 'a query in a path',
     files: { 'waypost.yml': 'routes:\n  /todo?x=1:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/todo?x=1» WP_DEFINITION_PATH_INVALID "/todo?x=1" is no path: a query or fragment is no part of it | Describe the query by "parameters" of the method',
+      'waypost.yml:2:3 «/todo?x=1» WP_DEFINITION_PATH_INVALID "/todo?x=1" is not a valid path: it contains a query or fragment | Describe the query with "parameters" of the method',
     ],
   },
   {
     name: 'a space in a path',
     files: { 'waypost.yml': 'routes:\n  /to do:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:4 «to do» WP_DEFINITION_PATH_INVALID "/to do" is no path: " " may not stand in it | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
+      'waypost.yml:2:4 «to do» WP_DEFINITION_PATH_INVALID "/to do" is not a valid path: " " is not allowed | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
     ],
   },
   {
     name: 'a reserved path',
     files: { 'waypost.yml': 'routes:\n  /backend:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/backend» WP_DEFINITION_PATH_RESERVED "/backend" is reserved: /backend with all below it belongs to Waypost | Choose another path',
+      'waypost.yml:2:3 «/backend» WP_DEFINITION_PATH_RESERVED "/backend" is reserved: /backend and all paths below it belong to Waypost | Choose another path',
     ],
   },
   {
     name: 'a path below a reserved one',
     files: { 'waypost.yml': 'routes:\n  /docs/mine:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/docs/mine» WP_DEFINITION_PATH_RESERVED "/docs/mine" is reserved: /docs with all below it belongs to Waypost | Choose another path',
+      'waypost.yml:2:3 «/docs/mine» WP_DEFINITION_PATH_RESERVED "/docs/mine" is reserved: /docs and all paths below it belong to Waypost | Choose another path',
     ],
   },
   {
     name: 'a reserved file',
     files: { 'waypost.yml': 'routes:\n  /openapi.json:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:3 «/openapi.json» WP_DEFINITION_PATH_RESERVED "/openapi.json" is reserved: /openapi.json with all below it belongs to Waypost | Choose another path',
+      'waypost.yml:2:3 «/openapi.json» WP_DEFINITION_PATH_RESERVED "/openapi.json" is reserved: /openapi.json and all paths below it belong to Waypost | Choose another path',
     ],
   },
   {
@@ -100,7 +100,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /todo/:id:\n    methods: { GET: { public: true, action: src/a.ts } }\n  /todo/:todo_id:\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:4:3 «/todo/:todo_id» WP_DEFINITION_ROUTE_DUPLICATE "/todo/:todo_id" answers the same requests as "/todo/:id" | "/todo/:id" stands at waypost.yml:2; put the methods of both into one route',
+      'waypost.yml:4:3 «/todo/:todo_id» WP_DEFINITION_ROUTE_DUPLICATE "/todo/:todo_id" matches the same requests as "/todo/:id" | "/todo/:id" is defined at waypost.yml:2. Put the methods of both into one route',
     ],
   },
   {
@@ -120,7 +120,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a/:todo_id:\n    path: { todoid: { type: integer } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:3:13 «todoid» WP_DEFINITION_PATH_PARAMETER "todoid" is no parameter of /a/:todo_id | Did you mean "todo_id"?',
+      'waypost.yml:3:13 «todoid» WP_DEFINITION_PATH_PARAMETER "todoid" is not a parameter of /a/:todo_id | Did you mean "todo_id"?',
     ],
   },
   {
@@ -129,7 +129,7 @@ export const pathCases: readonly Case[] = [
       'waypost.yml':
         'routes:\n  /a:\n    path: { id: { type: integer } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
-    problems: ['waypost.yml:3:13 «id» WP_DEFINITION_PATH_PARAMETER "id" is no parameter of /a'],
+    problems: ['waypost.yml:3:13 «id» WP_DEFINITION_PATH_PARAMETER "id" is not a parameter of /a'],
   },
   {
     name: 'a path schema by name that lacks a parameter',
@@ -138,7 +138,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a/:id:\n    path: Ids\n    methods: { GET: { public: true, action: src/a.ts } }\nschema:\n  Ids: { type: object, properties: { other: { type: string } } }\n',
     },
     problems: [
-      'waypost.yml:3:11 «Ids» WP_DEFINITION_PATH_PARAMETER "other" is no parameter of /a/:id | Did you mean "id"?',
+      'waypost.yml:3:11 «Ids» WP_DEFINITION_PATH_PARAMETER "other" is not a parameter of /a/:id | Did you mean "id"?',
     ],
   },
   {
@@ -158,7 +158,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a/:id:\n    path: { id: { type: array } }\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:3:17 «{ type: array }» WP_DEFINITION_PARAMETERS_INVALID "id" cannot be of type "array": it comes as text in the path',
+      'waypost.yml:3:17 «{ type: array }» WP_DEFINITION_PARAMETERS_INVALID "id" cannot be of type "array": the path contains text',
     ],
   },
   {
@@ -177,7 +177,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        parameters: { filter: { type: object } }\n',
     },
     problems: [
-      'waypost.yml:7:31 «{ type: object }» WP_DEFINITION_PARAMETERS_INVALID "filter" cannot be of type "object": it comes as text in the query',
+      'waypost.yml:7:31 «{ type: object }» WP_DEFINITION_PARAMETERS_INVALID "filter" cannot be of type "object": the query contains text',
     ],
   },
   {
@@ -197,7 +197,7 @@ export const pathCases: readonly Case[] = [
         'rate: { r: { limit: 1, window: 1m } }\nroutes:\n  /a: { methods: { POST: { public: true, action: src/a.ts }, PUT: { public: true, rate: r, action: src/a.ts } } }\n',
     },
     problems: [
-      'waypost.yml:3:28 «public» warning WP_DEFINITION_PUBLIC_CHANGE POST /a changes data, and everybody may call it as often as they like | Add scopes: [NAME] and remove public: true, or limit it: rate: NAME',
+      'waypost.yml:3:28 «public» warning WP_DEFINITION_PUBLIC_CHANGE POST /a changes data, and anyone can call it without limit | Add scopes: [NAME] and remove public: true, or limit it with rate: NAME',
     ],
   },
   {
@@ -207,7 +207,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET: { action: src/a.ts }\n      POST: { action: src/a.ts, scopes: [x] }\n',
     },
     problems: [
-      'waypost.yml:4:7 «GET» WP_DEFINITION_SCOPE_MISSING GET /a is private and names no scope | Add scopes: [NAME] (or [] for any valid token) to it or its route, or public: true',
+      'waypost.yml:4:7 «GET» WP_DEFINITION_SCOPE_MISSING GET /a is private, but has no scope | Add scopes: [NAME] (or [] for any valid token) to the method or its route, or public: true',
     ],
   },
 ]

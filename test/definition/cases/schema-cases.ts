@@ -29,24 +29,24 @@ schema:
 `,
     },
     problems: [
-      "waypost.yml:6:31 «[array, 'null']» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100",
-      'waypost.yml:11:22 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
-      'waypost.yml:12:59 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
-      'waypost.yml:19:17 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array of a request may contain any number of items | Add maxItems, for example maxItems: 100',
+      "waypost.yml:6:31 «[array, 'null']» warning WP_DEFINITION_ARRAY_UNLIMITED This array in a request has no maximum length | Add maxItems, for example maxItems: 100",
+      'waypost.yml:11:22 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array in a request has no maximum length | Add maxItems, for example maxItems: 100',
+      'waypost.yml:12:59 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array in a request has no maximum length | Add maxItems, for example maxItems: 100',
+      'waypost.yml:19:17 «array» warning WP_DEFINITION_ARRAY_UNLIMITED This array in a request has no maximum length | Add maxItems, for example maxItems: 100',
     ],
   },
   {
     name: 'an unknown type',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: sting\n' },
     problems: [
-      'waypost.yml:3:11 «sting» WP_DEFINITION_SCHEMA_INVALID "sting" is no JSON Schema type | Did you mean "string"?',
+      'waypost.yml:3:11 «sting» WP_DEFINITION_SCHEMA_INVALID "sting" is not a JSON Schema type | Did you mean "string"?',
     ],
   },
   {
     name: 'an unknown type in a list',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: [string, nul]\n' },
     problems: [
-      'waypost.yml:3:20 «nul» WP_DEFINITION_SCHEMA_INVALID "nul" is no JSON Schema type | Did you mean "null"?',
+      'waypost.yml:3:20 «nul» WP_DEFINITION_SCHEMA_INVALID "nul" is not a JSON Schema type | Did you mean "null"?',
     ],
   },
   {
@@ -60,27 +60,29 @@ schema:
     name: 'an unknown keyword',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLenght: 3\n' },
     problems: [
-      'waypost.yml:4:5 «minLenght» WP_DEFINITION_SCHEMA_INVALID "minLenght" is no key of a JSON Schema | Did you mean "minLength"?',
+      'waypost.yml:4:5 «minLenght» WP_DEFINITION_SCHEMA_INVALID "minLenght" is not a valid key of a JSON Schema | Did you mean "minLength"?',
     ],
   },
   {
     name: 'a keyword of OpenAPI',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    nullable: true\n' },
     problems: [
-      'waypost.yml:4:5 «nullable» WP_DEFINITION_SCHEMA_INVALID "nullable" is no key of a JSON Schema | Write type: [TYPE, "null"]',
+      'waypost.yml:4:5 «nullable» WP_DEFINITION_SCHEMA_INVALID "nullable" is not a valid key of a JSON Schema | Write type: [TYPE, "null"]',
     ],
   },
   {
     name: 'a keyword with a value of the wrong type',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLength: three\n' },
     problems: [
-      'waypost.yml:4:16 «three» WP_DEFINITION_SCHEMA_INVALID "minLength" must be a whole number from 0, not "three"',
+      'waypost.yml:4:16 «three» WP_DEFINITION_SCHEMA_INVALID "minLength" must be an integer of at least 0, not "three"',
     ],
   },
   {
     name: 'a negative length',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    minLength: -1\n' },
-    problems: ['waypost.yml:4:16 «-1» WP_DEFINITION_SCHEMA_INVALID "minLength" must be a whole number from 0, not -1'],
+    problems: [
+      'waypost.yml:4:16 «-1» WP_DEFINITION_SCHEMA_INVALID "minLength" must be an integer of at least 0, not -1',
+    ],
   },
   {
     name: 'required as true',
@@ -106,13 +108,15 @@ schema:
   {
     name: 'a keyword without a type',
     files: { 'waypost.yml': 'schema:\n  A:\n    minLength: 3\n' },
-    problems: ['waypost.yml:3:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" needs a type | Add type: string'],
+    problems: [
+      'waypost.yml:3:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" needs a "type" | Add type: string',
+    ],
   },
   {
     name: 'a keyword of another type',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: integer\n    minLength: 3\n' },
     problems: [
-      'waypost.yml:4:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" has no effect on type "integer" | It is for type: string',
+      'waypost.yml:4:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" has no effect on type "integer" | It applies to type string',
     ],
   },
   {
@@ -122,49 +126,49 @@ schema:
         'schema:\n  A:\n    type: object\n    anyOf:\n      - { type: string }\n      - { type: object }\n',
     },
     problems: [
-      'waypost.yml:5:17 «string» WP_DEFINITION_SCHEMA_INVALID "string" cannot be, because the schema around it has type "object"',
+      'waypost.yml:5:17 «string» WP_DEFINITION_SCHEMA_INVALID Type "string" is not possible: the enclosing schema has type "object"',
     ],
   },
   {
     name: 'an unknown format',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: string\n    format: date-tme\n' },
     problems: [
-      'waypost.yml:4:13 «date-tme» WP_DEFINITION_SCHEMA_INVALID "date-tme" is no known format | Did you mean "date-time"?',
+      'waypost.yml:4:13 «date-tme» WP_DEFINITION_SCHEMA_INVALID Unknown format "date-tme" | Did you mean "date-time"?',
     ],
   },
   {
     name: 'a pattern that does not compile',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '['\n" },
     problems: [
-      'waypost.yml:4:14 «\'[\'» WP_DEFINITION_SCHEMA_INVALID "[" is no valid pattern: Unterminated character class | Patterns are those of JavaScript with the flag u, without slashes around them',
+      'waypost.yml:4:14 «\'[\'» WP_DEFINITION_SCHEMA_INVALID "[" is not a valid pattern: Unterminated character class | Write a JavaScript pattern (flag u) without slashes around it',
     ],
   },
   {
     name: 'a pattern with look-around',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^(?!x)'\n" },
     problems: [
-      'waypost.yml:4:14 «\'^(?!x)\'» WP_DEFINITION_SCHEMA_INVALID The look-around "(?!" cannot be used in a pattern | Patterns run in linear time; say it without, or by several schemas in allOf',
+      'waypost.yml:4:14 «\'^(?!x)\'» WP_DEFINITION_SCHEMA_INVALID The lookaround "(?!" is not supported in patterns | Patterns must run in linear time; use a simpler pattern, or several schemas in allOf',
     ],
   },
   {
     name: 'a pattern with a back reference',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '(a)\\1'\n" },
     problems: [
-      'waypost.yml:4:14 «\'(a)\\1\'» WP_DEFINITION_SCHEMA_INVALID The back reference "\\1" cannot be used in a pattern | Patterns run in linear time; say it without, or by several schemas in allOf',
+      'waypost.yml:4:14 «\'(a)\\1\'» WP_DEFINITION_SCHEMA_INVALID The backreference "\\1" is not supported in patterns | Patterns must run in linear time; use a simpler pattern, or several schemas in allOf',
     ],
   },
   {
     name: 'a pattern that repeats too often',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^a{2,5000}$'\n" },
     problems: [
-      'waypost.yml:4:14 «\'^a{2,5000}$\'» WP_DEFINITION_SCHEMA_INVALID "^a{2,5000}$" cannot be used as a pattern: invalid repeat count: "{2,5000}" | Patterns run in linear time; what repeats may do so at most 1,000 times',
+      'waypost.yml:4:14 «\'^a{2,5000}$\'» WP_DEFINITION_SCHEMA_INVALID "^a{2,5000}$" is not supported as a pattern: invalid repeat count: "{2,5000}" | Patterns must run in linear time, with at most 1,000 repetitions',
     ],
   },
   {
     name: 'a property pattern that does not compile',
     files: { 'waypost.yml': "schema:\n  A:\n    type: object\n    patternProperties:\n      '(': true\n" },
     problems: [
-      'waypost.yml:5:7 «\'(\'» WP_DEFINITION_SCHEMA_INVALID "(" is no valid pattern: Unterminated group | Patterns are those of JavaScript with the flag u, without slashes around them',
+      'waypost.yml:5:7 «\'(\'» WP_DEFINITION_SCHEMA_INVALID "(" is not a valid pattern: Unterminated group | Write a JavaScript pattern (flag u) without slashes around it',
     ],
   },
   {
@@ -174,7 +178,7 @@ schema:
         'schema:\n  A:\n    type: object\n    required: [titel]\n    properties: { title: { type: string } }\n',
     },
     problems: [
-      'waypost.yml:4:16 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is required, but it is not among the properties | Did you mean "title"?',
+      'waypost.yml:4:16 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is required, but not listed in "properties" | Did you mean "title"?',
     ],
   },
   {
@@ -198,7 +202,7 @@ schema:
     name: 'a tuple of open length',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    prefixItems: [{ type: string }]\n' },
     problems: [
-      'waypost.yml:4:5 «prefixItems» WP_DEFINITION_SCHEMA_INVALID A tuple of 1 must say how long it is | Add minItems: 1 and items: false',
+      'waypost.yml:4:5 «prefixItems» WP_DEFINITION_SCHEMA_INVALID A tuple of 1 items must define its length | Add minItems: 1 and items: false',
     ],
   },
   {
@@ -219,7 +223,7 @@ schema:
     name: 'an unknown version of JSON Schema',
     files: { 'waypost.yml': 'schema:\n  A:\n    $schema: http://json-schema.org/draft-04/schema#\n    type: string\n' },
     problems: [
-      'waypost.yml:3:14 «http://json-schema.org/draft-04/schema#» WP_DEFINITION_SCHEMA_INVALID "http://json-schema.org/draft-04/schema#" is no known version of JSON Schema | Versions are https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#',
+      'waypost.yml:3:14 «http://json-schema.org/draft-04/schema#» WP_DEFINITION_SCHEMA_INVALID "http://json-schema.org/draft-04/schema#" is not a supported version of JSON Schema | Supported versions: https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#',
     ],
   },
   {
@@ -229,7 +233,7 @@ schema:
         'schema:\n  A:\n    type: object\n    properties:\n      a: { $schema: "http://json-schema.org/draft-07/schema#" }\n',
     },
     problems: [
-      'waypost.yml:5:21 «"http://json-schema.org/draft-07/schema#"» WP_DEFINITION_SCHEMA_INVALID "$schema" may stand only at the top of a schema | Remove it; the version of the schema around it holds',
+      'waypost.yml:5:21 «"http://json-schema.org/draft-07/schema#"» WP_DEFINITION_SCHEMA_INVALID "$schema" is only allowed at the top of a schema | Remove it; the version of the enclosing schema applies',
     ],
   },
   {
@@ -238,7 +242,7 @@ schema:
       'waypost.yml': 'schema:\n  A:\n    type: object\n    properties:\n      a: { $id: "https://example.com/a" }\n',
     },
     problems: [
-      'waypost.yml:5:17 «"https://example.com/a"» WP_DEFINITION_SCHEMA_INVALID "$id" may stand only at the top of a schema | Give the schema a name below "schema:", and refer to it by schema:///NAME',
+      'waypost.yml:5:17 «"https://example.com/a"» WP_DEFINITION_SCHEMA_INVALID "$id" is only allowed at the top of a schema | Name the schema under "schema:" and refer to it as schema:///NAME',
     ],
   },
   {
@@ -250,47 +254,49 @@ schema:
     name: 'an unknown named reference',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: schema:///B }\n' },
     problems: [
-      'waypost.yml:4:20 «schema:///B» WP_DEFINITION_SCHEMA_UNKNOWN There is no schema "B" | Did you mean "A" (waypost.yml:2)?',
+      'waypost.yml:4:20 «schema:///B» WP_DEFINITION_SCHEMA_UNKNOWN Unknown schema "B" | Did you mean "A" (waypost.yml:2)?',
     ],
   },
   {
     name: 'a named reference with two slashes',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: schema://A }\n' },
     problems: [
-      'waypost.yml:4:20 «schema://A» WP_DEFINITION_SCHEMA_REFERENCE "schema://A" is no reference to a schema | Write schema:///A',
+      'waypost.yml:4:20 «schema://A» WP_DEFINITION_SCHEMA_REFERENCE "schema://A" is not a valid reference to a schema | Write schema:///A',
     ],
   },
   {
     name: 'a reference from the net',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "https://example.com/a.json" }\n' },
     problems: [
-      'waypost.yml:4:20 «"https://example.com/a.json"» WP_DEFINITION_SCHEMA_REFERENCE "https://example.com/a.json" is not fetched: a definition is complete in itself | Copy the schema into the project, and refer to it by its relative path or by schema:///NAME',
+      'waypost.yml:4:20 «"https://example.com/a.json"» WP_DEFINITION_SCHEMA_REFERENCE "https://example.com/a.json" is not supported: schemas are never fetched from a URL | Copy the schema into the project and refer to it by relative path or as schema:///NAME',
     ],
   },
   {
     name: 'a bare name as a reference',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: A }\n' },
     problems: [
-      'waypost.yml:4:20 «A» WP_DEFINITION_SCHEMA_REFERENCE "A" is no reference to a schema | Write schema:///A',
+      'waypost.yml:4:20 «A» WP_DEFINITION_SCHEMA_REFERENCE "A" is not a valid reference to a schema | Write schema:///A',
     ],
   },
   {
     name: 'a local reference to nothing',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "#/$defs/b" }\n' },
-    problems: ['waypost.yml:4:20 «"#/$defs/b"» WP_DEFINITION_SCHEMA_REFERENCE "#/$defs/b" leads to nothing'],
+    problems: [
+      'waypost.yml:4:20 «"#/$defs/b"» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/$defs/b" does not exist',
+    ],
   },
   {
     name: 'a local reference to no schema',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: object\n    properties:\n      a: { $ref: "#/properties" }\n' },
     problems: [
-      'waypost.yml:5:18 «"#/properties"» WP_DEFINITION_SCHEMA_REFERENCE "#/properties" leads to something that is no schema | Lead to a schema, for example one below "$defs"',
+      'waypost.yml:5:18 «"#/properties"» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/properties" is not a schema | Refer to a schema, for example under "$defs"',
     ],
   },
   {
     name: 'a local reference to a misspelt name',
     files: { 'waypost.yml': 'schema:\n  A: { $ref: "#/$defs/adress", $defs: { address: true } }\n' },
     problems: [
-      'waypost.yml:2:14 «"#/$defs/adress"» WP_DEFINITION_SCHEMA_REFERENCE "#/$defs/adress" leads to nothing | Did you mean "#/$defs/address"?',
+      'waypost.yml:2:14 «"#/$defs/adress"» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/$defs/adress" does not exist | Did you mean "#/$defs/address"?',
     ],
   },
   {
@@ -299,7 +305,7 @@ schema:
       'waypost.yml': 'schema:\n  A: { definitions: { x: true } }\n  B: { $ref: "schema:///A#/$defs/x" }\n',
     },
     problems: [
-      'waypost.yml:3:14 «"schema:///A#/$defs/x"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/$defs/x" leads to nothing | Did you mean "#/definitions/x"?',
+      'waypost.yml:3:14 «"schema:///A#/$defs/x"» WP_DEFINITION_SCHEMA_REFERENCE The target of "schema:///A#/$defs/x" does not exist | Did you mean "#/definitions/x"?',
     ],
   },
   {
@@ -309,8 +315,8 @@ schema:
         'schema:\n  A: { type: array, prefixItems: [true], minItems: 1, items: false }\n  B: { $ref: "schema:///A#/prefixItems/1" }\n  C: { $ref: "schema:///A#/prefixItems/00" }\n',
     },
     problems: [
-      'waypost.yml:3:14 «"schema:///A#/prefixItems/1"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/prefixItems/1" leads to nothing',
-      'waypost.yml:4:14 «"schema:///A#/prefixItems/00"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/prefixItems/00" leads to nothing',
+      'waypost.yml:3:14 «"schema:///A#/prefixItems/1"» WP_DEFINITION_SCHEMA_REFERENCE The target of "schema:///A#/prefixItems/1" does not exist',
+      'waypost.yml:4:14 «"schema:///A#/prefixItems/00"» WP_DEFINITION_SCHEMA_REFERENCE The target of "schema:///A#/prefixItems/00" does not exist',
     ],
   },
   {
@@ -321,19 +327,19 @@ schema:
       'b.yml': '$ref: a.yml\n',
     },
     problems: [
-      'b.yml:1:7 «a.yml» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: a.yml → b.yml → a.yml | A schema may refer to itself only below "properties", "items" and the like < a.yml:1:23 < waypost.yml:2:14',
+      'b.yml:1:7 «a.yml» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself endlessly: a.yml → b.yml → a.yml | A schema may only refer to itself inside "properties", "items" and similar keywords < a.yml:1:23 < waypost.yml:2:14',
     ],
   },
   {
     name: 'an anchor that is not there',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "#b" }\n' },
-    problems: ['waypost.yml:4:20 «"#b"» WP_DEFINITION_SCHEMA_REFERENCE "#b" leads to nothing'],
+    problems: ['waypost.yml:4:20 «"#b"» WP_DEFINITION_SCHEMA_REFERENCE The target of "#b" does not exist'],
   },
   {
     name: 'a fragment of a named schema that is not there',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: "schema:///A#/properties/x" }\n' },
     problems: [
-      'waypost.yml:4:20 «"schema:///A#/properties/x"» WP_DEFINITION_SCHEMA_REFERENCE "schema:///A#/properties/x" leads to nothing',
+      'waypost.yml:4:20 «"schema:///A#/properties/x"» WP_DEFINITION_SCHEMA_REFERENCE The target of "schema:///A#/properties/x" does not exist',
     ],
   },
   {
@@ -343,14 +349,14 @@ schema:
       'address.json': '{"type":"string"}',
     },
     problems: [
-      'waypost.yml:4:20 «./addres.json» WP_DEFINITION_INCLUDE_MISSING There is no file addres.json | Did you mean address.json?',
+      'waypost.yml:4:20 «./addres.json» WP_DEFINITION_INCLUDE_MISSING File not found: addres.json | Did you mean address.json?',
     ],
   },
   {
     name: 'a relative reference above the project',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: array\n    items: { $ref: ../a.json }\n' },
     problems: [
-      'waypost.yml:4:20 «../a.json» WP_DEFINITION_INCLUDE_OUTSIDE "../a.json" is outside of the project | Copy the file into the project; everything that is deployed stands in its folder',
+      'waypost.yml:4:20 «../a.json» WP_DEFINITION_INCLUDE_OUTSIDE "../a.json" is outside the project | Copy the file into the project: only files in its folder are deployed',
     ],
   },
   {
@@ -360,28 +366,28 @@ schema:
       'a.json': '{"type":"strin"}',
     },
     problems: [
-      'a.json:1:9 «"strin"» WP_DEFINITION_SCHEMA_INVALID "strin" is no JSON Schema type | Did you mean "string"? < waypost.yml:4:20',
+      'a.json:1:9 «"strin"» WP_DEFINITION_SCHEMA_INVALID "strin" is not a JSON Schema type | Did you mean "string"? < waypost.yml:4:20',
     ],
   },
   {
     name: 'a schema that is itself',
     files: { 'waypost.yml': 'schema:\n  A:\n    $ref: schema:///A\n' },
     problems: [
-      'waypost.yml:3:11 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → A | A schema may refer to itself only below "properties", "items" and the like',
+      'waypost.yml:3:11 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself endlessly: A → A | A schema may only refer to itself inside "properties", "items" and similar keywords',
     ],
   },
   {
     name: 'two schemas that are each other',
     files: { 'waypost.yml': 'schema:\n  A: { $ref: schema:///B }\n  B: { allOf: [{ $ref: schema:///A }] }\n' },
     problems: [
-      'waypost.yml:3:24 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → B → A | A schema may refer to itself only below "properties", "items" and the like',
+      'waypost.yml:3:24 «schema:///A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself endlessly: A → B → A | A schema may only refer to itself inside "properties", "items" and similar keywords',
     ],
   },
   {
     name: 'a name that stands for itself',
     files: { 'waypost.yml': 'schema:\n  A: B\n  B: A\n' },
     problems: [
-      'waypost.yml:3:6 «A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself without an end: A → B → A | A schema may refer to itself only below "properties", "items" and the like',
+      'waypost.yml:3:6 «A» WP_DEFINITION_SCHEMA_LOOP The schema refers to itself endlessly: A → B → A | A schema may only refer to itself inside "properties", "items" and similar keywords',
     ],
   },
   {
@@ -391,7 +397,7 @@ schema:
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: { type: object, propertys: {} }\n',
     },
     problems: [
-      'waypost.yml:7:35 «propertys» WP_DEFINITION_SCHEMA_INVALID "propertys" is no key of a JSON Schema | Did you mean "properties"?',
+      'waypost.yml:7:35 «propertys» WP_DEFINITION_SCHEMA_INVALID "propertys" is not a valid key of a JSON Schema | Did you mean "properties"?',
     ],
   },
   {
@@ -409,10 +415,10 @@ schema:
 `,
     },
     problems: [
-      `waypost.yml:6:18 «'#/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/components/schemas/A" leads to nothing | Write schema:///A`,
-      `waypost.yml:7:18 «'#/definitions/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/definitions/A" leads to nothing | Write schema:///A`,
-      `waypost.yml:8:18 «'#/components/schemas/Other'» WP_DEFINITION_SCHEMA_REFERENCE "#/components/schemas/Other" leads to nothing | Write schema:///NAME, with a name below "schema:"`,
-      `waypost.yml:9:18 «'#/properties/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE "#/properties/components/schemas/A" leads to nothing`,
+      `waypost.yml:6:18 «'#/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/components/schemas/A" does not exist | Write schema:///A`,
+      `waypost.yml:7:18 «'#/definitions/A'» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/definitions/A" does not exist | Write schema:///A`,
+      `waypost.yml:8:18 «'#/components/schemas/Other'» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/components/schemas/Other" does not exist | Write schema:///NAME with a name under "schema:"`,
+      `waypost.yml:9:18 «'#/properties/components/schemas/A'» WP_DEFINITION_SCHEMA_REFERENCE The target of "#/properties/components/schemas/A" does not exist`,
     ],
   },
 ]

@@ -6,14 +6,14 @@ export const structureCases: readonly Case[] = [
     name: 'an unknown key at the top',
     files: { 'waypost.yml': 'route: {}\n' },
     problems: [
-      'waypost.yml:1:1 «route» WP_DEFINITION_KEY_UNKNOWN "route" is no key of waypost.yml | Did you mean "routes"?',
+      'waypost.yml:1:1 «route» WP_DEFINITION_KEY_UNKNOWN "route" is not a valid key of waypost.yml | Did you mean "routes"?',
     ],
   },
   {
     name: 'an unknown key that is near to none',
     files: { 'waypost.yml': 'zzzzzzzz: {}\n' },
     problems: [
-      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is no key of waypost.yml | Its keys are routes, schema, connection, event, action, scope, cronjob, rate, env, config, plugins',
+      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is not a valid key of waypost.yml | Valid keys: routes, schema, connection, event, action, scope, cronjob, rate, env, config, plugins',
     ],
   },
   {
@@ -22,7 +22,7 @@ export const structureCases: readonly Case[] = [
       'waypost.yml': 'routes:\n  /a:\n    scope: [x]\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:3:5 «scope» WP_DEFINITION_KEY_UNKNOWN "scope" is no key of a route | Did you mean "scopes"?',
+      'waypost.yml:3:5 «scope» WP_DEFINITION_KEY_UNKNOWN "scope" is not a valid key of a route | Did you mean "scopes"?',
     ],
   },
   {
@@ -32,27 +32,27 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        respons: A\n',
     },
     problems: [
-      'waypost.yml:7:9 «respons» WP_DEFINITION_KEY_UNKNOWN "respons" is no key of a method | Did you mean "response"?',
+      'waypost.yml:7:9 «respons» WP_DEFINITION_KEY_UNKNOWN "respons" is not a valid key of a method | Did you mean "response"?',
     ],
   },
   {
     name: 'a method in small letters',
     files: { 'waypost.yml': 'routes:\n  /a:\n    methods:\n      get: { public: true, action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:4:7 «get» WP_DEFINITION_KEY_UNKNOWN "get" is no key of a map of methods | Did you mean "GET"?',
+      'waypost.yml:4:7 «get» WP_DEFINITION_KEY_UNKNOWN "get" is not a valid key of a map of methods | Did you mean "GET"?',
     ],
   },
   {
     name: 'a method that is none of the five',
     files: { 'waypost.yml': 'routes:\n  /a:\n    methods:\n      HEAD: { public: true, action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:4:7 «HEAD» WP_DEFINITION_KEY_UNKNOWN "HEAD" is no key of a map of methods | Its keys are GET, POST, PUT, PATCH, DELETE',
+      'waypost.yml:4:7 «HEAD» WP_DEFINITION_KEY_UNKNOWN "HEAD" is not a valid key of a map of methods | Valid keys: GET, POST, PUT, PATCH, DELETE',
     ],
   },
   {
     name: 'a route without methods',
     files: { 'waypost.yml': 'routes:\n  /a:\n    scopes: [x]\n' },
-    problems: ['waypost.yml:2:3 «/a» WP_DEFINITION_KEY_MISSING "methods" is missing; a route needs it'],
+    problems: ['waypost.yml:2:3 «/a» WP_DEFINITION_KEY_MISSING "methods" is missing, but required in a route'],
   },
   {
     name: 'a route with no method in it',
@@ -69,7 +69,7 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a method without an action',
     files: { 'waypost.yml': 'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n' },
-    problems: ['waypost.yml:4:7 «GET» WP_DEFINITION_KEY_MISSING "action" is missing; a method needs it'],
+    problems: ['waypost.yml:4:7 «GET» WP_DEFINITION_KEY_MISSING "action" is missing, but required in a method'],
   },
   {
     name: 'routes that are a list',
@@ -131,7 +131,7 @@ export const structureCases: readonly Case[] = [
     files: {
       'waypost.yml': 'routes:\n  /a:\n    scopes: [a, a]\n    methods: { GET: { action: src/a.ts } }\n',
     },
-    problems: ['waypost.yml:3:17 «a» WP_DEFINITION_VALUE_INVALID "a" stands twice in "scopes" | Remove one of the two'],
+    problems: ['waypost.yml:3:17 «a» WP_DEFINITION_VALUE_INVALID "a" is repeated in "scopes" | Remove one of the two'],
   },
   {
     name: 'a description that is a number',
@@ -139,7 +139,9 @@ export const structureCases: readonly Case[] = [
       'waypost.yml':
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        description: 7\n',
     },
-    problems: ['waypost.yml:7:22 «7» WP_DEFINITION_VALUE_INVALID "description" must be a text, not 7 | Quote it: "7"'],
+    problems: [
+      'waypost.yml:7:22 «7» WP_DEFINITION_VALUE_INVALID "description" must be a string, not 7 | Quote it: "7"',
+    ],
   },
   {
     name: 'html that is not trusted',
@@ -202,7 +204,7 @@ export const structureCases: readonly Case[] = [
       'waypost.yml': 'routes:\n  /a:\n    deprecated: true\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:3:17 «true» warning WP_DEFINITION_DEPRECATED_DATE "/a" is deprecated without a date, so that callers are not told | Say since when: deprecated: 2027-01-31',
+      'waypost.yml:3:17 «true» warning WP_DEFINITION_DEPRECATED_DATE "/a" is deprecated without a date, so responses do not tell callers | Add the date: deprecated: 2027-01-31',
     ],
   },
   {
@@ -232,7 +234,7 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        responses: { 2XX: true }\n',
     },
     problems: [
-      'waypost.yml:7:22 «2XX» WP_DEFINITION_NAME_INVALID "2XX" cannot be the name of a response | Write a status from 200 to 599',
+      'waypost.yml:7:22 «2XX» WP_DEFINITION_NAME_INVALID "2XX" is not a valid name for a response | Write a status from 200 to 599',
     ],
   },
   {
@@ -242,7 +244,7 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        response: true\n        responses: { 200: true }\n',
     },
     problems: [
-      'waypost.yml:8:22 «200» WP_DEFINITION_RESPONSE_INVALID The answer 200 is described twice | "response" is the answer 200; remove one of the two',
+      'waypost.yml:8:22 «200» WP_DEFINITION_RESPONSE_INVALID The 200 response is defined twice | "response" defines the 200 response. Remove one of the two',
     ],
   },
   {
@@ -252,7 +254,7 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        responses: { 204: true }\n',
     },
     problems: [
-      'waypost.yml:7:22 «204» WP_DEFINITION_RESPONSE_INVALID An answer 204 has no body | Write 204: without a schema',
+      'waypost.yml:7:22 «204» WP_DEFINITION_RESPONSE_INVALID A 204 response has no body | Write "204:" without a schema',
     ],
   },
   {
@@ -262,7 +264,7 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        responses:\n          201:\n',
     },
     problems: [
-      'waypost.yml:8:11 «201» WP_DEFINITION_RESPONSE_INVALID "201" must be a schema, not empty | Only 204, 205 and 304 have no body',
+      'waypost.yml:8:11 «201» WP_DEFINITION_RESPONSE_INVALID "201" must be a schema, not empty | Only 204, 205 and 304 responses have no body',
     ],
   },
   {
@@ -272,46 +274,46 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        request: true\n',
     },
     problems: [
-      'waypost.yml:7:9 «request» WP_DEFINITION_REQUEST_UNUSED A GET has no body | Describe the query by "parameters"',
+      'waypost.yml:7:9 «request» WP_DEFINITION_REQUEST_UNUSED A GET request has no body | Describe the query with "parameters"',
     ],
   },
   {
     name: 'a schema name with a space',
     files: { 'waypost.yml': 'schema:\n  My Todo: true\n' },
     problems: [
-      'waypost.yml:2:3 «My Todo» WP_DEFINITION_NAME_INVALID "My Todo" cannot be the name of a schema | Begin with a letter or a digit, and go on with those and . _ -',
+      'waypost.yml:2:3 «My Todo» WP_DEFINITION_NAME_INVALID "My Todo" is not a valid name for a schema | Use letters, digits and . _ - and begin with a letter or a digit',
     ],
   },
   {
     name: 'an event name with a comma',
     files: { 'waypost.yml': 'event:\n  "a,b": { scopes: [x] }\n' },
     problems: [
-      'waypost.yml:2:3 «"a,b"» WP_DEFINITION_NAME_INVALID "a,b" cannot be the name of an event | Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
+      'waypost.yml:2:3 «"a,b"» WP_DEFINITION_NAME_INVALID "a,b" is not a valid name for an event | Use letters, digits and . _ : / - and begin with a letter or a digit, but not with "waypost."',
     ],
   },
   {
     name: 'an event name that begins as those of Waypost itself',
     files: { 'waypost.yml': 'event:\n  waypost.test: { scopes: [x] }\n' },
     problems: [
-      'waypost.yml:2:3 «waypost.test» WP_DEFINITION_NAME_INVALID "waypost.test" cannot be the name of an event | Begin with a letter or a digit, but not with "waypost.", and go on with those and . _ : / -',
+      'waypost.yml:2:3 «waypost.test» WP_DEFINITION_NAME_INVALID "waypost.test" is not a valid name for an event | Use letters, digits and . _ : / - and begin with a letter or a digit, but not with "waypost."',
     ],
   },
   {
     name: 'an unknown key of an event',
     files: { 'waypost.yml': 'event:\n  a: { scopes: [x], shema: A }\n' },
     problems: [
-      'waypost.yml:2:21 «shema» WP_DEFINITION_KEY_UNKNOWN "shema" is no key of an event | Did you mean "schema"?',
+      'waypost.yml:2:21 «shema» WP_DEFINITION_KEY_UNKNOWN "shema" is not a valid key of an event | Did you mean "schema"?',
     ],
   },
   {
     name: 'a rate without a window',
     files: { 'waypost.yml': 'rate:\n  r: { limit: 5 }\n' },
-    problems: ['waypost.yml:2:3 «r» WP_DEFINITION_KEY_MISSING "window" is missing; a rate needs it'],
+    problems: ['waypost.yml:2:3 «r» WP_DEFINITION_KEY_MISSING "window" is missing, but required in a rate'],
   },
   {
     name: 'a rate of nothing',
     files: { 'waypost.yml': 'rate:\n  r: { limit: 0, window: 1m }\n' },
-    problems: ['waypost.yml:2:15 «0» WP_DEFINITION_VALUE_INVALID "limit" must be a whole number from 1, not 0'],
+    problems: ['waypost.yml:2:15 «0» WP_DEFINITION_VALUE_INVALID "limit" must be an integer of at least 1, not 0'],
   },
   {
     name: 'a rate with a window that is no duration',
@@ -330,27 +332,29 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a connection without a class',
     files: { 'waypost.yml': 'connection:\n  Db: { config: {} }\n' },
-    problems: ['waypost.yml:2:3 «Db» WP_DEFINITION_KEY_MISSING "class" is missing; a class with its config needs it'],
+    problems: [
+      'waypost.yml:2:3 «Db» WP_DEFINITION_KEY_MISSING "class" is missing, but required in a class with its config',
+    ],
   },
   {
     name: 'a connection called System',
     files: { 'waypost.yml': 'connection:\n  System: { class: postgresql }\n' },
     problems: [
-      'waypost.yml:2:3 «System» WP_DEFINITION_NAME_INVALID "System" cannot be the name of a connection | System is the database that WAYPOST_SYSTEM_URL names; it needs no entry',
+      'waypost.yml:2:3 «System» WP_DEFINITION_NAME_INVALID "System" is not a valid name for a connection | System is built in: it is the database in WAYPOST_SYSTEM_URL and needs no entry',
     ],
   },
   {
     name: 'an action called like a file',
     files: { 'waypost.yml': 'action:\n  a.ts: { class: X }\n' },
     problems: [
-      'waypost.yml:2:3 «a.ts» WP_DEFINITION_NAME_INVALID "a.ts" cannot be the name of an action | A text that ends in .ts or .js is always taken for a file',
+      'waypost.yml:2:3 «a.ts» WP_DEFINITION_NAME_INVALID "a.ts" is not a valid name for an action | Names that end in .ts or .js always refer to files',
     ],
   },
   {
     name: 'a plugin that is no package',
     files: { 'waypost.yml': 'plugins: [./plugin]\n' },
     problems: [
-      'waypost.yml:1:11 «./plugin» WP_DEFINITION_NAME_INVALID "./plugin" cannot be the name of a plugin | Write the name of an npm package, as in package.json',
+      'waypost.yml:1:11 «./plugin» WP_DEFINITION_NAME_INVALID "./plugin" is not a valid name for a plugin | Use the name of an npm package, as in package.json',
     ],
   },
   {
@@ -363,6 +367,6 @@ export const structureCases: readonly Case[] = [
   {
     name: 'a plugin without a name',
     files: { 'waypost.yml': 'plugins:\n  - config: {}\n' },
-    problems: ['waypost.yml:2:5 «config: {}» WP_DEFINITION_KEY_MISSING "name" is missing; a plugin needs it'],
+    problems: ['waypost.yml:2:5 «config: {}» WP_DEFINITION_KEY_MISSING "name" is missing, but required in a plugin'],
   },
 ]

@@ -7,7 +7,7 @@ export const valuesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "${env.DB_FILE}" }\n' },
     options: { variables: { OTHER: 'x' } },
     problems: [
-      'waypost.yml:4:22 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or give a default: ${env.DB_FILE:-default}',
+      'waypost.yml:4:22 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or add a default: ${env.DB_FILE:-default}',
     ],
   },
   {
@@ -15,7 +15,7 @@ export const valuesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "a/${env.DB_FILE}/b" }\n' },
     options: { variables: { DB_FILE: '' } },
     problems: [
-      'waypost.yml:4:24 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or give a default: ${env.DB_FILE:-default}',
+      'waypost.yml:4:24 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or add a default: ${env.DB_FILE:-default}',
     ],
   },
   {
@@ -31,14 +31,14 @@ export const valuesCases: readonly Case[] = [
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 ${env.HOUR} * * *", action: src/a.ts }\n' },
     options: { variables: { HOUR: '24' } },
     problems: [
-      'waypost.yml:2:18 «"0 ${env.HOUR} * * *"» WP_DEFINITION_CRON_INVALID "24" is no hour (0 to 23, *, 1-5, */2)',
+      'waypost.yml:2:18 «"0 ${env.HOUR} * * *"» WP_DEFINITION_CRON_INVALID "24" is not a valid hour (0 to 23, *, 1-5, */2)',
     ],
   },
   {
     name: 'a schedule whose default is wrong',
     files: { 'waypost.yml': 'cronjob:\n  j: { schedule: "0 ${env.HOUR:-24} * * *", action: src/a.ts }\n' },
     problems: [
-      'waypost.yml:2:18 «"0 ${env.HOUR:-24} * * *"» WP_DEFINITION_CRON_INVALID "24" is no hour (0 to 23, *, 1-5, */2)',
+      'waypost.yml:2:18 «"0 ${env.HOUR:-24} * * *"» WP_DEFINITION_CRON_INVALID "24" is not a valid hour (0 to 23, *, 1-5, */2)',
     ],
   },
 ]

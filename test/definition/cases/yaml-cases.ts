@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-const emptyHint = 'Write at least "routes:", or make a first one: waypost generate:route METHOD PATH'
+const emptyHint = 'Write at least "routes:", or generate a first route: waypost generate:route METHOD PATH'
 
 /** What the YAML parser, or what comes right after it, finds. */
 export const yamlCases: readonly Case[] = [
@@ -8,7 +8,7 @@ export const yamlCases: readonly Case[] = [
     name: 'a missing waypost.yml',
     files: {},
     problems: [
-      "waypost.yml:1:1 «» WP_DEFINITION_FILE_MISSING There is no waypost.yml in this folder | Go to the project's folder, or make a new project: waypost init DIR",
+      "waypost.yml:1:1 «» WP_DEFINITION_FILE_MISSING There is no waypost.yml in this folder | Change to the project's folder, or create a project: waypost init DIR",
     ],
   },
   {
@@ -33,7 +33,7 @@ export const yamlCases: readonly Case[] = [
   {
     name: 'a tab as indentation',
     files: { 'waypost.yml': 'routes:\n\t/a: 1\n' },
-    problems: ['waypost.yml:2:1 «\t» WP_DEFINITION_YAML A tab may not indent | Indent by spaces'],
+    problems: ['waypost.yml:2:1 «\t» WP_DEFINITION_YAML Tabs are not allowed for indentation | Indent with spaces'],
   },
   {
     name: 'a bracket that is not closed',
@@ -53,33 +53,35 @@ export const yamlCases: readonly Case[] = [
     name: 'a colon in an unquoted text',
     files: { 'waypost.yml': 'event:\n  a:\n    description: Note: important\n' },
     problems: [
-      'waypost.yml:3:18 «N» WP_DEFINITION_YAML A second ": " stands in one line | Quote a text that contains ": "; put an inner map on lines of its own',
+      'waypost.yml:3:18 «N» WP_DEFINITION_YAML This line contains a second ": " | Quote text that contains ": ", or put a nested map on its own lines',
     ],
   },
   {
     name: 'a key without a colon',
     files: { 'waypost.yml': 'routes\nschema: {}\n' },
     problems: [
-      'waypost.yml:1:1 «routes» WP_DEFINITION_YAML A ":" is missing after the key | Write KEY: VALUE, and each item of a list after "- "',
+      'waypost.yml:1:1 «routes» WP_DEFINITION_YAML A ":" is missing after the key | Write KEY: VALUE, and "- " before each item of a list',
     ],
   },
   {
     name: 'keys of one map in different columns',
     files: { 'waypost.yml': 'event:\n  a: {}\n b: {}\n' },
     problems: [
-      'waypost.yml:3:2 «b» WP_DEFINITION_YAML This line is indented in another way than those beside it | Begin all keys of a map, and all items of a list, in the same column',
+      'waypost.yml:3:2 «b» WP_DEFINITION_YAML This line is not indented like the lines around it | Align all keys of a map and all items of a list',
     ],
   },
   {
     name: 'a reserved character at the beginning of a text',
     files: { 'waypost.yml': 'plugins:\n  - @acme/plugin\n' },
-    problems: ['waypost.yml:2:5 «@» WP_DEFINITION_YAML A text may not begin with this character | Quote the text'],
+    problems: [
+      'waypost.yml:2:5 «@» WP_DEFINITION_YAML Unquoted text cannot begin with this character | Quote the text',
+    ],
   },
   {
     name: 'two documents in one file',
     files: { 'waypost.yml': 'routes: {}\n---\nschema: {}\n' },
     problems: [
-      'waypost.yml:2:1 «---» WP_DEFINITION_YAML The file holds more than one document | Remove the line "---", or make two files of it',
+      'waypost.yml:2:1 «---» WP_DEFINITION_YAML The file contains more than one document | Remove the line "---", or split the file',
     ],
   },
   {
@@ -100,33 +102,33 @@ export const yamlCases: readonly Case[] = [
     name: 'a key that stands twice',
     files: { 'waypost.yml': 'scope:\n  a: {}\n  b: {}\n  a: {}\n' },
     problems: [
-      'waypost.yml:4:3 «a» WP_DEFINITION_KEY_DUPLICATE The key "a" stands twice | It stands first at waypost.yml:2; remove one of the two',
+      'waypost.yml:4:3 «a» WP_DEFINITION_KEY_DUPLICATE Duplicate key "a" | It is first defined at waypost.yml:2. Remove one of the two',
     ],
   },
   {
     name: 'a key that is a map',
     files: { 'waypost.yml': 'event:\n  ? { x: 1 }\n  : {}\n' },
-    problems: ['waypost.yml:2:3 «?» WP_DEFINITION_KEY_INVALID A key must be a text | Quote the key'],
+    problems: ['waypost.yml:2:3 «?» WP_DEFINITION_KEY_INVALID A key must be a string | Quote the key'],
   },
   {
     name: 'an unknown tag',
     files: { 'waypost.yml': 'schema: !inclued schema.yml\n' },
     problems: [
-      'waypost.yml:1:9 «!inclued» WP_DEFINITION_TAG_UNKNOWN There is no tag "!inclued" | Did you mean "!include"?',
+      'waypost.yml:1:9 «!inclued» WP_DEFINITION_TAG_UNKNOWN Unknown tag "!inclued" | Did you mean "!include"?',
     ],
   },
   {
     name: 'a tag of another YAML',
     files: { 'waypost.yml': 'event: !!set { a }\n' },
     problems: [
-      'waypost.yml:1:8 «!!set» WP_DEFINITION_TAG_UNKNOWN There is no tag "!!set" | The only tag is !include FILE; quote a text that begins with "!"',
+      'waypost.yml:1:8 «!!set» WP_DEFINITION_TAG_UNKNOWN Unknown tag "!!set" | The only tag is !include FILE. Quote text that begins with "!"',
     ],
   },
   {
     name: 'an alias without an anchor',
     files: { 'waypost.yml': 'event:\n  a: *base\n' },
     problems: [
-      'waypost.yml:2:6 «*base» WP_DEFINITION_ALIAS_UNKNOWN There is no anchor "base" before this alias | Write &base where the value stands, or quote a text that begins with "*"',
+      'waypost.yml:2:6 «*base» WP_DEFINITION_ALIAS_UNKNOWN This alias has no anchor "base" before it | Define it with &base, or quote text that begins with "*"',
     ],
   },
   {
@@ -137,7 +139,7 @@ export const yamlCases: readonly Case[] = [
   {
     name: 'a number that JSON does not have',
     files: { 'waypost.yml': 'rate:\n  r: { limit: .inf, window: 1m }\n' },
-    problems: ['waypost.yml:2:15 «.inf» WP_DEFINITION_VALUE_INVALID ".inf" is no number that JSON can carry'],
+    problems: ['waypost.yml:2:15 «.inf» WP_DEFINITION_VALUE_INVALID ".inf" is not a number that JSON can represent'],
   },
   {
     name: 'problems in two files at once',
@@ -148,7 +150,7 @@ export const yamlCases: readonly Case[] = [
     },
     problems: [
       'schema.yml:1:4 «[» WP_DEFINITION_YAML A closing bracket is missing | Close every { with } and every [ with ] < waypost.yml:1:9',
-      'event.yml:1:4 «b» WP_DEFINITION_YAML A second ": " stands in one line | Quote a text that contains ": "; put an inner map on lines of its own < waypost.yml:2:8',
+      'event.yml:1:4 «b» WP_DEFINITION_YAML This line contains a second ": " | Quote text that contains ": ", or put a nested map on its own lines < waypost.yml:2:8',
     ],
   },
   {
@@ -173,19 +175,19 @@ schema: { A: { type: object, description: Red,
 `,
     },
     problems: [
-      'waypost.yml:2:35 «writes» WP_DEFINITION_KEY_UNKNOWN "writes" is no key of a scope | A comma ends an unquoted text between { and }. Quote it: "Reads, writes, and more"',
-      'waypost.yml:3:33 «two» WP_DEFINITION_KEY_UNKNOWN "two" is no key of an event | A comma ends an unquoted text between { and }. Quote it: "One, two"',
-      'waypost.yml:4:37 «todo» WP_DEFINITION_SETTING_INVALID There is no setting "todo" | A comma ends an unquoted text between { and }. Quote it: "consumer, todo"',
-      'waypost.yml:6:4 «green or blue» WP_DEFINITION_SCHEMA_INVALID "green or blue" is no key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "Red, green or blue"',
-      'waypost.yml:6:52 «2 or 3» WP_DEFINITION_SCHEMA_INVALID "2 or 3" is no key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "1, 2 or 3"',
+      'waypost.yml:2:35 «writes» WP_DEFINITION_KEY_UNKNOWN "writes" is not a valid key of a scope | A comma ends an unquoted text between { and }. Quote it: "Reads, writes, and more"',
+      'waypost.yml:3:33 «two» WP_DEFINITION_KEY_UNKNOWN "two" is not a valid key of an event | A comma ends an unquoted text between { and }. Quote it: "One, two"',
+      'waypost.yml:4:37 «todo» WP_DEFINITION_SETTING_INVALID Unknown setting "todo" | A comma ends an unquoted text between { and }. Quote it: "consumer, todo"',
+      'waypost.yml:6:4 «green or blue» WP_DEFINITION_SCHEMA_INVALID "green or blue" is not a valid key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "Red, green or blue"',
+      'waypost.yml:6:52 «2 or 3» WP_DEFINITION_SCHEMA_INVALID "2 or 3" is not a valid key of a JSON Schema | A comma ends an unquoted text between { and }. Quote it: "1, 2 or 3"',
     ],
   },
   {
     name: 'a key without a value that is no rest of a text',
     files: { 'waypost.yml': 'schema: { A: { type: "string", titel }, B: { minLength: 1, type: string, titel: x } }\n' },
     problems: [
-      'waypost.yml:1:32 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is no key of a JSON Schema | Did you mean "title"?',
-      'waypost.yml:1:74 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is no key of a JSON Schema | Did you mean "title"?',
+      'waypost.yml:1:32 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is not a valid key of a JSON Schema | Did you mean "title"?',
+      'waypost.yml:1:74 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is not a valid key of a JSON Schema | Did you mean "title"?',
     ],
   },
 ]

@@ -202,7 +202,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     await known(world)
     world.clock.forward(1)
     await until('it failed', () => machine.reports.length === 1)
-    assert.match(String(machine.reports[0]?.error), /answered 409/)
+    assert.match(String(machine.reports[0]?.error), /returned status 409/)
   })
 
   test('what an action returns is dropped, and a stream let go of', async () => {
@@ -318,7 +318,8 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
       await world.open({}, { variables: { EVERY: '5' } }),
       await world.open({}, { variables: { EVERY: '10' } }),
     ]
-    const named = () => machines.map(({ logs }) => logs.filter(({ msg }) => /another schedule/.test(String(msg))))
+    const named = () =>
+      machines.map(({ logs }) => logs.filter(({ msg }) => /disagree about the schedule/.test(String(msg))))
     await machines[0]!.follow()
     await known(world)
     await settle()

@@ -72,7 +72,7 @@ test('a server that runs cronjobs says of each run how it went, one that does no
   assert.equal(reports[0]?.outcome, 'done')
   assert.deepEqual(
     logs.filter(({ cronjob }) => cronjob === 'tick').map(({ msg }) => msg),
-    ['two', 'a cronjob ran'],
+    ['two', 'cronjob finished'],
   )
 })
 

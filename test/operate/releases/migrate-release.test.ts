@@ -35,7 +35,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
 
   test('without --migrate is refused while one of them has not run, and changes nothing', async () => {
     const files = { [yml]: projectOf(1), 'migrations/System/1-order.ts': makesTable('shop_order') }
-    const refused = { code: 'WP_PROJECT_MIGRATIONS_PENDING', message: /System\/1-order/, hint: /deploy --migrate/ }
+    const refused = { code: 'WP_PROJECT_MIGRATIONS_PENDING', message: /System\/1-order/, hint: /--migrate/ }
     await assert.rejects(world.deploy(files, { migrate: false }), refused)
     assert.deepEqual([await world.activeId(), await world.tables()], [undefined, []])
     const { id } = await world.deploy({})
@@ -56,7 +56,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
     await assert.rejects(world.deploy(files), {
       code: 'WP_MIGRATE_FAILED',
       message: 'The migration "migrations/System/2-invoice.ts" failed and was rolled back: no such thing',
-      hint: 'Correct it and deploy again; what was active goes on serving. Those before it stay applied: "Notes/1-note", "System/1-order".',
+      hint: 'Fix it and deploy again; the previous release is still being served. These stay applied: "Notes/1-note", "System/1-order".',
     })
     assert.deepEqual([await world.activeId(), await world.tables()], [id, ['shop_order']])
     const { migrated } = await world.deploy({ 'migrations/System/2-invoice.ts': makesTable('invoice') })

@@ -47,7 +47,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     const three = await deploy({ [yml]: projectOf(3) })
     const refused = {
       code: 'WP_RELEASE_BREAKING',
-      message: `The release ${one.slice(0, 8)} cannot work with what ran since: System/2-invoice, marked breaking: true`,
+      message: `The release ${one.slice(0, 8)} is not compatible with migrations that have run since (marked breaking: true): System/2-invoice`,
     }
     await assert.rejects(back(one), refused)
     assert.equal((await back()).id, two, 'it has it itself')
@@ -79,7 +79,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     const one = await deploy({ [yml]: projectOf(1, away) }, { variables })
     const two = await deploy({ 'migrations/Away/1-note.ts': makesTable('note') }, { variables })
     assert.deepEqual((await surveyRollback({ ...world.host, variables }, one)).unreachable, [])
-    assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is not known here')
+    assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is unknown')
     await deploy({ 'migrations/Away/2-more.ts': makesTable('more', breaking) }, { variables })
     const refused = { code: 'WP_RELEASE_BREAKING', message: /Away\/2-more/ }
     await assert.rejects(surveyRollback(world.host, two), refused)

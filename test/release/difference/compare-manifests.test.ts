@@ -156,8 +156,8 @@ test('a route that becomes deprecated is warned of once', () => {
     routes: since.routes.map((one) => ({ ...one, methods: [{ ...get, html: 'trusted' as const }] })),
   }
   assert.deepEqual(warningsOf(since, changed), [
-    ['GET /todo', 'html "trusted" is new'],
+    ['GET /todo', 'html "trusted" added'],
     ['POST /todo', 'callers get 404'],
   ])
-  assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', 'is deprecated no longer'])
+  assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', 'is no longer deprecated'])
 })

@@ -16,28 +16,28 @@ const schemas: readonly (readonly [string, Schemas, request: string[], response:
   [
     'a required field',
     [object({ a: text }), object({ a: text, b: text }, ['b'])],
-    ['! "b" is new and required'],
-    ['"b" is new'],
+    ['! "b" added and required'],
+    ['"b" added'],
   ],
-  ['an optional field', [object({ a: text }), object({ a: text, b: text })], ['"b" is new'], ['"b" is new']],
-  ['a field less', [object({ a: text, b: text }), object({ a: text })], ['"b" is gone'], ['! "b" is gone']],
+  ['an optional field', [object({ a: text }), object({ a: text, b: text })], ['"b" added'], ['"b" added']],
+  ['a field less', [object({ a: text, b: text }), object({ a: text })], ['"b" removed'], ['! "b" removed']],
   [
     'a required field less',
     [object({ a: text, b: text }, ['b']), object({ a: text })],
-    ['"b" is gone'],
-    ['! "b" is gone'],
+    ['"b" removed'],
+    ['! "b" removed'],
   ],
   [
     'a field that becomes required',
     [object({ a: text }), object({ a: text }, ['a'])],
     ['! "a" is now required'],
-    ['"a" is always there now'],
+    ['"a" is now always present'],
   ],
   [
     'a field that becomes optional',
     [object({ a: text }, ['a']), object({ a: text })],
-    ['"a" is optional now'],
-    ['! "a" may be absent now'],
+    ['"a" is now optional'],
+    ['! "a" may now be absent'],
   ],
   [
     'another type',
@@ -57,36 +57,36 @@ const schemas: readonly (readonly [string, Schemas, request: string[], response:
     ['"a" is number, was integer'],
     ['! "a" is number, was integer'],
   ],
-  ['null too', [object({ a: text }), object({ a: nullable })], ['"a" may be null now'], ['! "a" may be null now']],
+  ['null too', [object({ a: text }), object({ a: nullable })], ['"a" may now be null'], ['! "a" may now be null']],
   [
     'null no longer',
     [object({ a: nullable }), object({ a: text })],
-    ['! "a" may not be null any more'],
-    ['"a" may not be null any more'],
+    ['! "a" may no longer be null'],
+    ['"a" may no longer be null'],
   ],
   [
     'null by an alternative',
     [object({ a: text }), object({ a: { anyOf: [text, { type: 'null' }] } })],
-    ['"a" may be null now'],
-    ['! "a" may be null now'],
+    ['"a" may now be null'],
+    ['! "a" may now be null'],
   ],
   [
     'a value more',
     [object({ a: { enum: ['x', 'y'] } }), object({ a: { enum: ['x', 'y', 'z'] } })],
-    ['"a" takes "z" too'],
-    ['! "a" may be "z" now'],
+    ['"a" now also accepts "z"'],
+    ['! "a" may now be "z"'],
   ],
   [
     'a value less',
     [object({ a: { enum: ['x', 'y'] } }), object({ a: { enum: ['x'] } })],
-    ['! "a" no longer takes "y"'],
-    ['"a" is never "y" now'],
+    ['! "a" no longer accepts "y"'],
+    ['"a" is no longer "y"'],
   ],
   [
     'only some values',
     [object({ a: text }), object({ a: { type: 'string', enum: ['x'] } })],
-    ['! "a" takes only "x" now'],
-    ['"a" is only "x" now'],
+    ['! "a" now accepts only "x"'],
+    ['"a" is now only "x"'],
   ],
   [
     'a shorter text',
@@ -97,26 +97,26 @@ const schemas: readonly (readonly [string, Schemas, request: string[], response:
   [
     'a limit that is gone',
     [object({ a: { type: 'integer', maximum: 9 } }), object({ a: integer })],
-    ['"a" maximum 9 is gone'],
-    ['! "a" maximum 9 is gone'],
+    ['"a" maximum 9 removed'],
+    ['! "a" maximum 9 removed'],
   ],
   [
     'a pattern',
     [object({ a: text }), object({ a: { type: 'string', pattern: '^x' } })],
-    ['! "a" pattern "^x" is new'],
-    ['"a" pattern "^x" is new'],
+    ['! "a" pattern "^x" added'],
+    ['"a" pattern "^x" added'],
   ],
   [
     'a format',
     [object({ a: { type: 'string', format: 'uuid' } }), object({ a: text })],
-    ['"a" format "uuid" is gone'],
-    ['! "a" format "uuid" is gone'],
+    ['"a" format "uuid" removed'],
+    ['! "a" format "uuid" removed'],
   ],
   [
     'no other fields',
     [object({ a: text }), { ...(object({ a: text }) as object), additionalProperties: false }],
-    ['! takes no other fields now'],
-    ['has no other fields now'],
+    ['! no longer accepts other fields'],
+    ['no longer has other fields'],
   ],
   [
     'a field of a closed object',
@@ -124,8 +124,8 @@ const schemas: readonly (readonly [string, Schemas, request: string[], response:
       { ...(object({ a: text }) as object), additionalProperties: false },
       { ...(object({ a: text, b: text }) as object), additionalProperties: false },
     ],
-    ['"b" is new'],
-    ['! "b" is new, where no other fields were allowed'],
+    ['"b" added'],
+    ['! "b" added, where no other fields were allowed'],
   ],
   [
     'something deep',
@@ -139,14 +139,14 @@ const schemas: readonly (readonly [string, Schemas, request: string[], response:
   [
     'an alternative more',
     [{ oneOf: [text, integer] }, { oneOf: [text, integer, { type: 'boolean' }] }],
-    ['takes more alternatives now'],
-    ['! has more alternatives now'],
+    ['now accepts more alternatives'],
+    ['! now has more alternatives'],
   ],
   [
     'the same in other words',
     [object({ a: { type: ['string'], description: 'x' } }), { allOf: [object({ a: text })] }],
-    ['says the same in other words'],
-    ['says the same in other words'],
+    ['rewritten without a change of meaning'],
+    ['rewritten without a change of meaning'],
   ],
 ]
 
@@ -172,8 +172,8 @@ const few = { limit: 10, windowMs: 60_000, by: 'principal' } as const
 
 /** What is told of a method that changes. */
 const methods: readonly (readonly [string, Method, Method, string[], Partial<Manifest>?])[] = [
-  ['made private', {}, { public: false, scopes: ['order'] }, ['! is private now, scope order']],
-  ['made public', { public: false, scopes: ['order'] }, {}, ['is public now']],
+  ['made private', {}, { public: false, scopes: ['order'] }, ['! is now private, scope order']],
+  ['made public', { public: false, scopes: ['order'] }, {}, ['is now public']],
   [
     'that needs another scope',
     { public: false, scopes: ['a'] },
@@ -192,39 +192,39 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     { public: false, scopes: ['a'] },
     ['! needs scope a, was any valid token'],
   ],
-  ['with a rate', {}, { rate: 'few' }, ['! rate: 10 in 60 s by principal, was none'], { rates: { few } }],
-  ['without its rate', { rate: 'few' }, {}, ['rate: none any more'], { rates: { few } }],
+  ['with a rate', {}, { rate: 'few' }, ['! rate: 10 per 60 s per principal, was none'], { rates: { few } }],
+  ['without its rate', { rate: 'few' }, {}, ['rate: removed'], { rates: { few } }],
   [
     'with a higher rate',
     { rate: 'few' },
     { rate: 'many' },
-    ['rate: 99 in 60 s by principal, was 10 in 60 s by principal'],
+    ['rate: 99 per 60 s per principal, was 10 per 60 s per principal'],
     { rates: { few, many: { ...few, limit: 99 } } },
   ],
   [
     'with another status',
     { responses: { 200: true } },
     { responses: { 201: true } },
-    ['! response 200: is gone', 'response 201: is new'],
+    ['! response 200: removed', 'response 201: added'],
   ],
   [
     'without an error that it had',
     { responses: { 200: true, 409: true } },
     { responses: { 200: true } },
-    ['response 409: is gone'],
+    ['response 409: removed'],
   ],
   [
     'that answers another status by default',
     { responses: { 201: true } },
     { responses: { 200: true, 201: true } },
-    ['response 200: is new', '! response: answers 200, was 201'],
+    ['response 200: added', '! response: returns 200, was 201'],
   ],
-  ['that needs a body', {}, { request: { type: 'object' } }, ['! request: a body is required now']],
+  ['that needs a body', {}, { request: { type: 'object' } }, ['! request: a body is now required']],
   [
     'with a query parameter that is required',
     { query: object({ page: integer }) },
     { query: object({ page: integer, size: integer }, ['size']) },
-    ['! query: "size" is new and required'],
+    ['! query: "size" added and required'],
   ],
   [
     'with a query parameter that was a number and is any text',
@@ -245,7 +245,7 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     { action: { class: 'sql', config: { password: 'new' } } },
     ['config of sql: password'],
   ],
-  ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 is new']],
+  ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 added']],
 ]
 
 for (const [what, before, after, told, more] of methods) {
@@ -260,10 +260,10 @@ test('a path parameter that is called something else is no other route', () => {
     return { ...rest, routes: [{ ...routes[0]!, path }] }
   }
   assert.deepEqual(tell(at('/order/:id', 'id', text), at('/order/:order_id', 'order_id', text)), [
-    'path: "id" is called "order_id" now',
+    'path: "id" renamed to "order_id"',
   ])
   assert.deepEqual(tell(at('/order/:id', 'id', text), at('/order/:order_id', 'order_id', integer)), [
-    'path: "id" is called "order_id" now',
+    'path: "id" renamed to "order_id"',
     '! path: "order_id" is integer, was string',
   ])
 })

@@ -11,17 +11,17 @@ const to = (name: string): JsonSchema => ({ $ref: `schema:///${name}` })
 test('what changes in a named schema is told once, of the schema, with whom it breaks', () => {
   const sending = (schema: JsonSchema) => makeManifest({ request: to('Order') }, named({ Order: schema }))
   assert.deepEqual(tell(sending(object({ a: text })), sending(object({ a: text, b: text }, ['b']))), [
-    '! schema Order "b" is new and required (POST /order)',
+    '! schema Order "b" added and required (POST /order)',
   ])
 })
 
 test('what breaks who sends it breaks nobody who gets it', () => {
   const getting = (schema: JsonSchema) => makeManifest({ responses: { 200: to('Order') } }, named({ Order: schema }))
   assert.deepEqual(tell(getting(object({ a: text })), getting(object({ a: text, b: text }, ['b']))), [
-    'schema Order "b" is new',
+    'schema Order "b" added',
   ])
   assert.deepEqual(tell(getting(object({ a: text })), getting(object({}))), [
-    '! schema Order "a" is gone (POST /order)',
+    '! schema Order "a" removed (POST /order)',
   ])
 })
 
@@ -62,14 +62,14 @@ test('a part of a schema is told of whoever refers to it', () => {
     makeManifest({ request: { $ref: 'schema:///Parts#/$defs/order' } }, named({ Parts: { $defs: { order: schema } } }))
   assert.deepEqual(tell(pointing(object({ a: text })), pointing(object({ a: integer }))), [
     '! request: "a" is integer, was string',
-    'schema Parts says the same in other words',
+    'schema Parts rewritten without a change of meaning',
   ])
 })
 
 test('a reference that leads to another schema is compared with what it led to', () => {
   const schemas = named({ Old: object({ a: text }), Same: object({ a: text }), Other: object({ a: integer }) })
   const sending = (name: string): Manifest => makeManifest({ request: to(name) }, schemas)
-  assert.deepEqual(tell(sending('Old'), sending('Same')), ['request: says the same in other words'])
+  assert.deepEqual(tell(sending('Old'), sending('Same')), ['request: rewritten without a change of meaning'])
   assert.deepEqual(tell(sending('Old'), sending('Other')), ['! request: "a" is integer, was string'])
 })
 
@@ -78,19 +78,19 @@ test('subscribers of an event are callers too', () => {
     makeManifest({}, { schemas: { Order: schema }, events: { made: event } })
   const ofOrder = { schema: to('Order') }
   assert.deepEqual(tell(dispatching(ofOrder), dispatching(ofOrder, object({}))), [
-    '! schema Order "a" is gone (event made)',
+    '! schema Order "a" removed (event made)',
   ])
   assert.deepEqual(tell(dispatching({ schema: object({ a: text }) }), dispatching({ schema: object({}) })), [
-    '! event made data: "a" is gone',
+    '! event made data: "a" removed',
   ])
   assert.deepEqual(tell(dispatching({}), dispatching({ scopes: ['order'] })), [
-    '! event made subscribers need scope order now',
+    '! event made subscribers now need scope order',
   ])
   assert.deepEqual(tell(dispatching({ scopes: ['order'] }), dispatching({ scopes: ['order', 'more'] })), [
-    'event made subscribers need scope more or order now, was order',
+    'event made subscribers now need scope more or order, was order',
   ])
   assert.deepEqual(tell(dispatching({}), makeManifest({}, { schemas: { Order: object({ a: text }) } })), [
-    '! event made nobody gets it any more',
+    '! event made subscribers no longer receive it',
   ])
 })
 
@@ -98,9 +98,9 @@ test('a rate that becomes lower breaks the routes that have it', () => {
   const limited = (limit: number) =>
     makeManifest({ rate: 'few' }, { rates: { few: { limit, windowMs: 1000, by: 'address' } } })
   assert.deepEqual(tell(limited(9), limited(5)), [
-    '! rate few 5 in 1 s by address, was 9 in 1 s by address (POST /order)',
+    '! rate few 5 per 1 s per address, was 9 per 1 s per address (POST /order)',
   ])
-  assert.deepEqual(tell(limited(5), limited(9)), ['rate few 9 in 1 s by address, was 5 in 1 s by address'])
+  assert.deepEqual(tell(limited(5), limited(9)), ['rate few 9 per 1 s per address, was 5 per 1 s per address'])
 })
 
 test('settings by which calls are refused break callers', () => {
@@ -174,13 +174,13 @@ test('a declared variable says what changes for the servers', () => {
       },
     ),
     [
-      'variable KEY default "" is new',
+      'variable KEY default "" added',
       'variable KEY description',
-      'variable KEY not secret any more',
-      'variable KEY has a default now',
+      'variable KEY no longer secret',
+      'variable KEY now has a default',
       'variable MOST default 6, was 5',
       'variable NEW boolean for actions, must be set',
-      'variable OLD actions do not read it any more',
+      'variable OLD no longer read by actions',
     ],
   )
 })
@@ -191,10 +191,10 @@ test('a default makes what is required optional for those who send it, and not f
   for (const part of ['request', 'query'] as const) {
     const sending = (schema: JsonSchema) => makeManifest({ [part]: to('Order') }, named({ Order: schema }))
     assert.deepEqual(tell(sending(open), sending(closed)), ['! schema Order "a" is now required (POST /order)'])
-    assert.deepEqual(tell(sending(closed), sending(open)), ['schema Order "a" is optional now'])
+    assert.deepEqual(tell(sending(closed), sending(open)), ['schema Order "a" is now optional'])
     const inPlace = (schema: JsonSchema) => makeManifest({ [part]: schema })
     assert.deepEqual(tell(inPlace(open), inPlace(closed)), [`! ${part}: "a" is now required`])
   }
   const getting = (schema: JsonSchema) => makeManifest({ responses: { 200: to('Order') } }, named({ Order: schema }))
-  assert.deepEqual(tell(getting(open), getting(closed)), ['schema Order says the same in other words'])
+  assert.deepEqual(tell(getting(open), getting(closed)), ['schema Order rewritten without a change of meaning'])
 })

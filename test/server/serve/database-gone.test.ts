@@ -70,7 +70,7 @@ test('while PostgreSQL is away routes that need none answer, the rest says when 
   assert.ok(seen.now, 'it was away')
 
   await site.deploy({ ...files, 'src/still.ts': actionFile('return { more: true }') })
-  const say = () => server.logs.filter(({ msg }) => msg === 'serving a release').length
+  const say = () => server.logs.filter(({ msg }) => msg === 'release activated').length
   await until('the next release', () => say() === 2)
   const lines = server.logs.filter(({ level, msg }) => level >= 40 && /feed/.test(msg))
   assert.ok(lines.length <= 3, 'one line for each break of the feed')

@@ -18,7 +18,7 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
       .execute()
   await dispatch('m0') // nobody subscribes
   const server = await site.start({ warnMs: 20 })
-  const warnings = () => server.logs.filter(({ msg }) => /nothing delivers/.test(msg))
+  const warnings = () => server.logs.filter(({ msg }) => /no worker is running/.test(msg))
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.equal(warnings().length, 0, 'nothing is due')
   const { id: user } = await addUser(system, { name: 'ann', scopes: ['consumer'] })
@@ -29,7 +29,7 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
     .execute()
   await dispatch('m1')
   await until('a second warning', () => warnings().length > 1)
-  assert.match(warnings()[0]!.msg, /^1 delivery waits and nothing delivers: let cron start waypost event:execute/)
+  assert.match(warnings()[0]!.msg, /^1 delivery waiting, but no worker is running: run waypost event:execute from cron/)
   assert.equal(warnings()[0]!.level, 40)
   assert.equal(warnings()[0]!['lastExecuted'], null)
   await replaceFact(system, 'last_execute', String(Date.now()))

@@ -29,9 +29,9 @@ test('a server that cannot bring up the active release serves the last one that 
   await until('its row', async () => (await listServers(site.host))[0]!.release !== null)
   const [row] = await listServers(site.host)
   assert.equal(row!.state, 'failed')
-  assert.match(row!.error!, /The variable LIMIT is not set/)
+  assert.match(row!.error!, /requires variables that are not set: LIMIT/)
   assert.notEqual(row!.release, wanting.id)
-  assert.ok(server.logs.some(({ msg, level }) => level === 50 && /last release that came up/.test(msg)))
+  assert.ok(server.logs.some(({ msg, level }) => level === 50 && /serving the last release that started/.test(msg)))
   assert.match(await server.measure(), /^waypost_release_behind 1$/m)
 
   given['LIMIT'] = '1mb'
@@ -56,7 +56,7 @@ test('without any that came up it answers all but the project, and is not ready 
   const ready = await send(server.port, { path: '/health/ready' })
   assert.equal(ready.status, 503)
   assert.equal(ready.headers['retry-after'], '1')
-  assert.deepEqual(ready.body, { status: 'The active release does not come up' })
+  assert.deepEqual(ready.body, { status: 'The active release failed to start' })
   given = { LIMIT: '1mb' }
   await until('ready', async () => (await send(server.port, { path: '/health/ready' })).status === 200)
   assert.equal((await send(server.port, { path: '/version' })).body.version, 'one')
@@ -67,7 +67,7 @@ test('a release is tried again with growing pauses, its row keeps since when; an
   await site.deploy(versionFiles('one'))
   const server = await site.start({ retryMs: 20 })
   await site.deploy(versionFiles('two', needing))
-  const failures = () => server.logs.filter(({ msg }) => /does not come up/.test(msg))
+  const failures = () => server.logs.filter(({ msg }) => /fails? to start|failed to start/.test(msg))
   await until('the first failure', async () => (await states())[0]!.state === 'failed')
   const [first] = await states()
   await until('three more', () => failures().length >= 4)
@@ -95,6 +95,6 @@ test('an import that never ends does not keep the release that is activated behi
   await until('the swap', async () => (await listServers(site.host))[0]!.state === 'swapping')
   await site.deploy(versionFiles('three'))
   await until('three', async () => (await tell(server)) === 'three')
-  assert.ok(server.logs.some(({ msg }) => /is given up for one/.test(msg)))
+  assert.ok(server.logs.some(({ msg }) => /abandoned for a newer/.test(msg)))
   assert.ok(!server.logs.some(({ level }) => level >= 50), 'nothing failed')
 })

@@ -21,14 +21,14 @@ test('every line of a request has its id, the one of a trusted proxy where it ga
   const { status, body } = await send(server.port, { path: '/broken?code=hidden', headers })
   assert.equal(status, 500)
   assert.match(body.detail, /logged as request f1d2-4417/)
-  await until('the last line', () => server.logs.some(({ msg }) => msg === 'a request was answered'))
+  await until('the last line', () => server.logs.some(({ msg }) => msg === 'request completed'))
   const lines = server.logs.filter(({ reqId }) => reqId === 'f1d2-4417')
   assert.deepEqual(
     lines.map(({ msg, path, status: told }) => [msg, path, told]),
     [
       ['on the way', undefined, undefined],
-      ['a request failed', undefined, undefined],
-      ['a request was answered', '/broken', 500],
+      ['request failed', undefined, undefined],
+      ['request completed', '/broken', 500],
     ],
   )
 })

@@ -30,7 +30,7 @@ test('a server that stops is not ready at once, answers what comes for a moment,
   const closed = server.close()
   const ready = await send(server.port, { path: '/health/ready', agent })
   assert.equal(ready.status, 503)
-  assert.deepEqual(ready.body, { status: 'This server is stopping' })
+  assert.deepEqual(ready.body, { status: 'The server is shutting down' })
   const during = await send(server.port, { path: '/openapi.json', agent })
   assert.equal(during.status, 200, 'what comes meanwhile is answered')
   assert.equal(during.headers.connection, 'close', 'and the next request goes elsewhere')

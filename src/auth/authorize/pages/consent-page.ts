@@ -79,11 +79,11 @@ function renderRedirect({ clientName, redirectHost, isPublic }: ConsentPage): Ht
   const isScheme = redirectHost.endsWith(':')
   const leadsToDevice = isScheme || isOnDevice(redirectHost.replace(/:\d+$/, ''))
   const hint = html`<p class="box note">
-    Any program on this device can say that it is ${renderName(clientName)}. Allow it only if you have just started it
+    Any program on this device can claim to be ${renderName(clientName)}. Allow access only if you have just started it
     yourself.
   </p>`
   const where = leadsToDevice ? 'a program on this device, ' : undefined
   const name = isScheme ? redirectHost.slice(0, -1) : redirectHost
   return html`${isPublic && leadsToDevice ? hint : undefined}
-    <p class="next soft small">Then you go on to ${where}${renderName(name)}.</p>`
+    <p class="next soft small">You will then be redirected to ${where}${renderName(name)}.</p>`
 }

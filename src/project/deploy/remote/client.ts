@@ -102,6 +102,6 @@ function refuseForeign(server: string, path: string, { status, sentBytes: bytes 
   if (status === 413) return errors.WP_PROJECT_REMOTE_SIZE({ server, bytes })
   const reason = `${path} answered ${status}`
   return status >= 500 && status !== 501
-    ? errors.WP_PROJECT_REMOTE_FAILED({ server, status, reason: 'not in the words of a Waypost' })
+    ? errors.WP_PROJECT_REMOTE_FAILED({ server, status, reason: 'the response is not from Waypost' })
     : errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, answer: reason })
 }

@@ -75,7 +75,7 @@ function refuse(server: string, { id }: Client, { answer, body }: Refusal): Erro
   }
   if (body['error'] === 'invalid_scope') {
     const scopes = wanted.replace(' ', ',')
-    return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason: 'the client has no scope for it', scopes })
+    return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason: 'the client does not have the scopes', scopes })
   }
   return errors.WP_PROJECT_REMOTE_CLIENT({ server, client: printable(id, 64), reason })
 }

@@ -146,11 +146,11 @@ export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly
 export function parseServerUrl(text: string): string {
   const url = URL.parse(text)
   const refuse = (reason: string) => errors.WP_PROJECT_REMOTE_URL({ url: withoutSecrets(text, url), reason })
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw refuse('it is no https address')
-  if (url.username !== '' || url.password !== '') throw refuse('credentials do not stand in it')
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw refuse('it is not an https URL')
+  if (url.username !== '' || url.password !== '') throw refuse('it must not contain credentials')
   if (url.search !== '' || url.hash !== '') throw refuse('it has a query or a fragment')
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw refuse('credentials are sent over https only, but to this machine')
+    throw refuse('credentials are only sent over https, except to this machine')
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

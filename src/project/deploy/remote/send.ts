@@ -72,7 +72,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const part of response.body ?? []) {
     bytes += part.length
-    if (bytes > mostBytes) throw new Error('its answer does not end')
+    if (bytes > mostBytes) throw new Error('its response does not end')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -88,13 +88,13 @@ function parse(text: string): unknown {
 
 function refuseRedirect({ server, path }: ServerRequest, { headers }: Response): Error {
   const target = URL.parse(headers.get('location') ?? '', server)
-  const base = target === null ? 'somewhere else' : `${target.origin}${target.pathname}`.replace(path, '')
+  const base = target === null ? 'another address' : `${target.origin}${target.pathname}`.replace(path, '')
   return errors.WP_PROJECT_REMOTE_REDIRECT({ server, location: printable(base, 200) })
 }
 
-const dnsHint = 'Check the name in the address, and the network of this machine.'
+const dnsHint = 'Check the host name and the network of this machine.'
 const tlsHint =
-  'Check the address and the certificate of the server; NODE_EXTRA_CA_CERTS names a file of certificates to trust.'
+  'Check the address and the certificate of the server. To trust more certificates, set NODE_EXTRA_CA_CERTS to a file.'
 
 function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): unknown {
   if (!(error instanceof Error) || error.name === 'WaypostError') return error
@@ -103,10 +103,14 @@ function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): 
   const told = (reason: string, hint: string) =>
     errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint }, { cause })
   if (error.name === 'TimeoutError') {
-    return told(`it did not answer within ${timeoutMs / 1000} s`, 'Look whether the server runs, and try again.')
+    return told(`it did not respond within ${timeoutMs / 1000} s`, 'Check that the server is running and try again.')
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return told('its name is not known', dnsHint)
-  if (code === 'ECONNREFUSED') return told('nothing listens there', 'Look whether the server runs, and at the port.')
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return told('the host name is unknown', dnsHint)
+  if (code === 'ECONNREFUSED')
+    return told('connection refused', 'Check that the server is running, and check the port.')
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) return told(printable(messageOf(cause)), tlsHint)
-  return told(printable(messageOf(cause)) || 'the connection broke', 'Look whether the server runs, and try again.')
+  return told(
+    printable(messageOf(cause)) || 'the connection was closed',
+    'Check that the server is running and try again.',
+  )
 }
