@@ -75,8 +75,8 @@ describe('the snippets of the guides', () => {
     const options = { cwd: project.folder, env }
     const { stdout } = await run(process.execPath, words, options)
     assert.match(stdout, /^✔ to-dos are listed on postgresql/m)
-    assert.match(stdout, /^ℹ tests 8$/m) // those of the template too; the script itself is none
-    assert.match(stdout, /^ℹ pass 8$/m)
+    assert.match(stdout, /^ℹ tests 9$/m) // those of the template too; the script itself is none
+    assert.match(stdout, /^ℹ pass 9$/m)
     await project.write('test/snippet-0.test.ts', 'process.exit(1)')
     const failing = run(process.execPath, ['scripts/run-tests.ts', 'test/snippet-0.test.ts'], options)
     await assert.rejects(failing, { code: 1 })
