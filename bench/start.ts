@@ -1,42 +1,128 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { cleanEnvironment } from '../test/support/cli.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { checkout, cleanEnvironment, runCli, type CliOptions } from '../test/support/cli.ts'
+import { findFreePort } from '../bin/demo/waypost.ts'
 import { makeProject } from '../test/support/project.ts'
 import { send } from '../test/support/send.ts'
-import { atMost, type Figure } from './goal.ts'
+import { atMost, beside, type Figure } from './goal.ts'
+import { makeDemo } from './projects.ts'
 import { median } from './statistics.ts'
 
-const launcher = path.join(import.meta.dirname, '../bin/run.js')
-const versions = 20
-const rounds = 5
+const rounds = 7
+const devRounds = 5
+const idleMs = 3000
+const secret = 'kq7R2mZ0xw5JtYb9Lc4Hf8Ns1Dv6Gp3A'
 
-/** What a developer waits for: a command that loads nothing, `dev` on a new project, the tests of the demo. */
+/** What users wait for: commands, `serve`, `dev` on a new project, and the tests of the demo. */
 export async function measureStart(): Promise<Figure[]> {
-  const nothing: number[] = []
-  const version: number[] = []
-  for (let round = 0; round < versions; round++) {
-    nothing.push(timeNode(['-e', '0']))
-    version.push(timeNode([launcher, '--version']))
-  }
+  const figures = await measureCommands()
   const first: number[] = []
   const tests: number[] = []
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < devRounds; round++) {
     first.push(await timeDev())
     tests.push(await timeTests())
   }
   return [
-    atMost('--version, times a Node that does nothing', { value: median(version) / median(nothing), unit: '' }, 5),
+    ...figures,
     atMost('dev on a new project, to its first answer', { value: median(first), unit: 's' }, 2),
     atMost('the tests of the demo', { value: median(tests), unit: 's' }, 2),
   ]
 }
 
-/** @returns milliseconds */
-function timeNode(args: readonly string[], cwd?: string): number {
-  const start = performance.now()
-  const { status } = spawnSync(process.execPath, args, { cwd, env: cleanEnvironment() })
-  if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status}`)
-  return performance.now() - start
+/** Commands and `serve`, beside Node itself and a bare Fastify. All of them take turns. */
+async function measureCommands(): Promise<Figure[]> {
+  await using demo = await makeDemo()
+  const port = await findFreePort()
+  const env = { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: `http://127.0.0.1:${port}`, HOST: '127.0.0.1' }
+  const options = { cwd: demo.folder, env }
+  const command = async (...words: string[]) => {
+    const { code, stdout, stderr } = await runCli(words, options)
+    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stdout}${stderr}`)
+  }
+  await command('migrate')
+  await command('deploy', '--yes')
+  const turns = {
+    node: () => time(() => runNode(checkout, '-e', '0')),
+    version: () => time(() => command('--version')),
+    validate: () => time(() => command('validate')),
+    users: () => time(() => command('user:list')),
+    fastify: () => startServer(port, ['--input-type=module', '--eval', bareFastify, String(port)], { cwd: checkout }),
+    serve: () => startServer(port, [path.join(checkout, 'bin/run.js'), 'serve', '--port', String(port)], options),
+  }
+  const figures = new Map(Object.keys(turns).map((name) => [name, [] as Start[]]))
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, turn] of Object.entries(turns)) {
+      const start = await turn()
+      if (round >= 0) figures.get(name)!.push(start) // the first round reads files and compiles code
+    }
+  }
+  const seconds = (name: keyof typeof turns) => median(figures.get(name)!.map(({ s }) => s))
+  const memory = (name: keyof typeof turns) => median(figures.get(name)!.map(({ mb }) => mb))
+  const versus = seconds('version') / seconds('node')
+  return [
+    beside('node -e 0', { value: seconds('node'), unit: 's' }),
+    atMost('waypost --version, times node -e 0', { value: versus, unit: '' }, 5),
+    atMost('waypost validate, the demo', { value: seconds('validate'), unit: 's' }, 0.25),
+    atMost('waypost user:list, the demo', { value: seconds('users'), unit: 's' }, 0.35),
+    atMost('waypost serve to ready, the demo', { value: seconds('serve'), unit: 's' }, 0.7),
+    beside('  bare Fastify to its first response', { value: seconds('fastify'), unit: 's' }),
+    atMost('memory of waypost serve without requests', { value: memory('serve'), unit: 'MB' }, 125),
+    beside('  memory of bare Fastify', { value: memory('fastify'), unit: 'MB' }),
+  ]
+}
+
+interface Start {
+  readonly s: number
+  readonly mb: number
+}
+
+async function time(run: () => Promise<unknown>): Promise<Start> {
+  const began = performance.now()
+  await run()
+  return { s: (performance.now() - began) / 1000, mb: 0 }
+}
+
+async function runNode(cwd: string, ...words: string[]): Promise<void> {
+  const child = spawn(process.execPath, words, { cwd, stdio: 'ignore', env: cleanEnvironment() })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`node ${words.join(' ')} ended with ${code}`)
+}
+
+const bareFastify = `
+  import fastify from 'fastify'
+  const app = fastify()
+  app.get('/health/ready', async () => ({ status: 'ok' }))
+  await app.listen({ port: Number(process.argv[1]), host: '127.0.0.1' })`
+
+/** Seconds until `/health/ready` is 200, and the memory a while later. */
+async function startServer(port: number, words: readonly string[], options: CliOptions): Promise<Start> {
+  const began = performance.now()
+  const env = cleanEnvironment(options.env)
+  const child = spawn(process.execPath, words, { cwd: options.cwd, env, stdio: 'ignore' })
+  try {
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null) throw new Error(`${words.join(' ')} ended with ${child.exitCode}`)
+      await pause(2)
+    }
+    const s = (performance.now() - began) / 1000
+    await pause(idleMs)
+    const mb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024
+    return { s, mb }
+  } finally {
+    child.kill()
+    await once(child, 'exit')
+  }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    return (await send(port, { method: 'GET', path: '/health/ready' })).status === 200
+  } catch {
+    return false
+  }
 }
 
 /** @returns seconds; the System is made on the way */
@@ -56,7 +142,7 @@ async function timeDev(): Promise<number> {
 /** @returns seconds */
 async function timeTests(): Promise<number> {
   const project = await makeProject()
-  const passed = timeNode(['--test'], project.folder) / 1000
+  const passed = (await time(() => runNode(project.folder, '--test'))).s
   await project.remove()
   return passed
 }
