@@ -33,8 +33,9 @@ export async function importInTime(
     throw errors.WP_RUNTIME_IMPORT_WAITS({ file })
   }
   const ms = abandoned.has(hash) ? Math.min(momentMs, timeoutMs) : timeoutMs
-  const importing = withDeadline(importArtifact(hash), ms, late)
-  const module = await withDeadlineAfterAbort(importing, { signal, limitMs: () => momentMs, late })
+  // The longer deadline is the outer one: its timer ends with the shorter one, and does not keep the process.
+  const importing = withDeadlineAfterAbort(importArtifact(hash), { signal, limitMs: () => momentMs, late })
+  const module = await withDeadline(importing, ms, late)
   abandoned.delete(hash)
   return module
 }

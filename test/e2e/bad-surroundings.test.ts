@@ -88,12 +88,15 @@ describe('a System that is not there', () => {
     assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
   })
 
-  it('cannot be reached: every command says so at once', async () => {
+  it('cannot be reached: every command says so at once, and serve retries', async () => {
     const env = { WAYPOST_SYSTEM_URL: `postgresql://waypost:geheim@127.0.0.1:${await closedPort()}/api` }
     const stderr =
       /^Error: Cannot reach the PostgreSQL database "api" at "127\.0\.0\.1:\d+": connect ECONNREFUSED .*\n {2}Check /
-    const commands = ['serve --port 0', 'migrate', 'deploy --yes', 'event:execute']
+    const commands = ['migrate', 'deploy --yes', 'event:execute']
     await Promise.all(commands.map((words) => assertRefused(words, { words, env, stderr })))
+    const serving = project.start('serve --port 0', { env })
+    await serving.waitFor(/cannot be reached; retrying for 60 s/)
+    assert.doesNotMatch((await serving.stop()).stdout, /geheim/)
   })
 
   it('refuses the password', async () => {

@@ -17,6 +17,13 @@ test('npm test fails when a test fails, and when there is no test', () => {
   assert.equal(run('test/no-such-folder'), 1)
 })
 
+test('npm test fails when one of many files fails or cannot be loaded, although they share processes', () => {
+  const pass = ['duration', 'since', 'address', 'references'].map((name) => `test/kit/${name}.test.ts`)
+  assert.equal(run('test/fixtures/runner/fails.ts', ...pass), 1)
+  assert.equal(run('test/fixtures/runner/throws.ts', ...pass), 1)
+  assert.equal(run('test/fixtures/runner/passes.ts', ...pass), 0)
+})
+
 test('npm test passes when every test passes', () => {
   assert.equal(run('test/fixtures/runner/passes.ts'), 0)
 })
