@@ -1,61 +1,45 @@
-import { isCollection, isNode, isScalar, visit, type Document, type YAMLError } from 'yaml'
+import { isCollection, isNode, isScalar, visit, type Document, type ErrorCode, type YAMLError } from 'yaml'
 import type { Report } from './report.ts'
 import type { Origin } from './source.ts'
 
-/** What to say of a problem that the YAML parser found, by a sign in its message. */
 interface Words {
-  readonly sign: RegExp
   readonly problem: string
   readonly hint: string
 }
 
-const words: readonly Words[] = [
-  {
-    sign: /Tabs are not allowed/,
-    problem: 'Tabs are not allowed for indentation',
-    hint: 'Indent with spaces',
-  },
-  {
-    sign: /multiple documents/,
+/** What to say of a problem that the YAML parser found. */
+const words: Partial<Record<ErrorCode, Words>> = {
+  TAB_AS_INDENT: { problem: 'Tabs are not allowed for indentation', hint: 'Indent with spaces' },
+  MULTIPLE_DOCS: {
     problem: 'The file contains more than one document',
     hint: 'Remove the line "---", or split the file',
   },
-  {
-    sign: /Nested mappings are not allowed/,
+  BLOCK_AS_IMPLICIT_KEY: {
     problem: 'This line contains a second ": "',
     hint: 'Quote text that contains ": ", or put a nested map on its own lines',
   },
-  {
-    sign: /Plain value cannot start with/,
-    problem: 'Unquoted text cannot begin with this character',
-    hint: 'Quote the text',
-  },
-  {
-    sign: /Missing closing .quote/,
-    problem: 'The closing quote is missing',
-    hint: 'Close the quote that begins here',
-  },
-  {
-    sign: /must start at the same column/,
+  BAD_SCALAR_START: { problem: 'Unquoted text cannot begin with this character', hint: 'Quote the text' },
+  BAD_INDENT: {
     problem: 'This line is not indented like the lines around it',
     hint: 'Align all keys of a map and all items of a list',
   },
-  {
-    sign: /end with a [\]}]/,
-    problem: 'A closing bracket is missing',
-    hint: 'Close every { with } and every [ with ]',
-  },
-  {
-    sign: /Implicit (map )?keys need to be|Sequence item without/,
+  MISSING_CHAR: {
     problem: 'A ":" is missing after the key',
     hint: 'Write KEY: VALUE, and "- " before each item of a list',
   },
-  {
-    sign: /token in YAML stream|at node end|same line with key|Unexpected .* token/,
+  UNEXPECTED_TOKEN: {
     problem: 'This is not allowed here',
     hint: 'Check the brackets, quotes and indentation before it',
   },
-]
+}
+words.MULTILINE_IMPLICIT_KEY = words.MISSING_CHAR!
+
+const missingQuote = { problem: 'The closing quote is missing', hint: 'Close the quote that begins here' }
+const missingBracket = { problem: 'A closing bracket is missing', hint: 'Close every { with } and every [ with ]' }
+const listOnKeyLine = {
+  problem: 'A list cannot begin on the line of its key',
+  hint: 'Put each "- " on its own line below the key',
+}
 
 /** How many problems of one file are worth reading: what follows a first one is often only its echo. */
 const maxProblems = 10
@@ -67,11 +51,11 @@ export function checkYaml(document: Document.Parsed | Document, origin: Origin, 
   let isIndentation = false
   for (const error of document.errors) {
     const { line } = origin.source.lines.linePos(error.pos[0])
-    const isSameKind = isIndentation && indentation.test(error.message)
-    const isEcho = count > 0 && (isSameKind || line <= lastLine + 1 || /in YAML stream|at node end/.test(error.message))
+    const isSameKind = isIndentation && indentation.has(error.code)
+    const isEcho = count > 0 && (isSameKind || line <= lastLine + 1 || error.code === 'UNEXPECTED_TOKEN')
     if (isEcho || count === maxProblems) continue
     reportError(error, { document, origin, report })
-    isIndentation ||= indentation.test(error.message)
+    isIndentation ||= indentation.has(error.code)
     lastLine = line
     count += 1
   }
@@ -79,7 +63,7 @@ export function checkYaml(document: Document.Parsed | Document, origin: Origin, 
 }
 
 /** A line that is indented in another way puts all lines behind it where the parser does not expect them. */
-const indentation = /Tabs are not allowed|must start at the same column/
+const indentation: ReadonlySet<ErrorCode> = new Set(['TAB_AS_INDENT', 'BAD_INDENT'])
 
 interface Place {
   readonly document: Document
@@ -102,7 +86,7 @@ function reportError(error: YAMLError, { document, origin, report }: Place): voi
     report.add({ code: 'WP_DEFINITION_YAML', at, parameters: { problem }, hint: `Quote it: "${reference}"` })
     return
   }
-  const found = words.find(({ sign }) => sign.test(error.message))
+  const found = findUnclosed(error, document, text)?.words ?? wordsOf(error, text)
   report.add({
     code: 'WP_DEFINITION_YAML',
     at,
@@ -124,23 +108,29 @@ function placeOf(error: YAMLError, document: Document, text: string): readonly [
     const close = text.indexOf('}', from)
     return [from, close === -1 || close > from + 200 ? end : close + 1]
   }
-  const open = findOpen(error, document)
-  if (open !== undefined) return [open, open + 1]
+  const unclosed = findUnclosed(error, document, text)
+  if (unclosed !== undefined) return [unclosed.start, unclosed.start + 1]
   const from = start + (/^ */.exec(text.slice(start, start + 200))?.[0].length ?? 0)
   return [from, Math.max(from + 1, end)]
 }
 
-/** Where the quote or bracket was opened that the parser misses the end of. */
-function findOpen({ message, pos: [end] }: YAMLError, document: Document): number | undefined {
-  const isQuote = /Missing closing .quote/.test(message)
-  if (!isQuote && !/end with a [\]}]/.test(message)) return undefined
-  let open: number | undefined
+function wordsOf({ code, pos: [start] }: YAMLError, text: string): Words | undefined {
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && text.startsWith('- ', start)) return listOnKeyLine
+  return words[code]
+}
+
+/** The quote or bracket that was opened and whose end the parser misses. */
+function findUnclosed({ code, pos: [end] }: YAMLError, document: Document, text: string) {
+  if (code !== 'MISSING_CHAR' && code !== 'BAD_INDENT') return undefined
+  let found: { readonly start: number; readonly words: Words } | undefined
   visit(document, (_, node) => {
-    if (!isNode(node) || !node.range || node.range[0] >= end) return
-    const isOpened = isQuote
-      ? isScalar(node) && node.type?.startsWith('QUOTE') === true
-      : isCollection(node) && node.flow
-    if (isOpened === true && node.range[1] >= end - 1) open = node.range[0]
+    if (!isNode(node) || !node.range) return
+    const [start, stop] = node.range
+    if (start >= end || stop < end - 1) return
+    const last = stop - start > 1 ? text[stop - 1]! : ''
+    const isQuoted = isScalar(node) && node.type?.startsWith('QUOTE') === true
+    if (isQuoted && last !== text[start]) found = { start, words: missingQuote }
+    if (isCollection(node) && node.flow && last !== ']' && last !== '}') found = { start, words: missingBracket }
   })
-  return open
+  return found
 }
