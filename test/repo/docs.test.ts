@@ -53,23 +53,6 @@ test('every link to a part of a page leads to a heading', () => {
   assert.deepEqual(broken, [])
 })
 
-/** Phrases of a private dialect, which readers stumble over. */
-const phrases =
-  /\b(stands (?:in|at|behind|there|twice)|may stand|whoever|nobody|somebody|everybody|(?<!there\s)is no (?!longer)|comes? up|brings? up|goes on with|given? up|gives up|what is over|mends?|anew|hear of)\b/gi
-
-/** Generated from texts that are checked where they are written. */
-const generated = new Set(['docs/errors.md', 'docs/definition.md'])
-
-test('pages and templates avoid phrases that readers stumble over', () => {
-  const pages = globSync(['*.md', 'docs/**/*.md', 'templates/**/*.{md,yml,service,example}'], { cwd: root })
-  const found = pages
-    .filter((page) => !generated.has(page))
-    .flatMap((page) =>
-      [...readFileSync(path.join(root, page), 'utf8').matchAll(phrases)].map(([phrase]) => `${page}: ${phrase}`),
-    )
-  assert.deepEqual(found, [])
-})
-
 /** Of headings, as they are made for a repository's pages, and those that a page names itself. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>

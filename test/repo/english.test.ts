@@ -29,7 +29,7 @@ const phrases: readonly { readonly phrase: RegExp; readonly before: string; read
 ]
 
 const sources = ['bin/cli/**/*.ts', 'commands/**/*.ts', 'plugins/*/src/**/*.ts', 'src/**/*.ts']
-const pages = ['*.md', 'docs/*.md', 'templates/**/*.md']
+const pages = ['*.md', 'docs/**/*.md', 'templates/**/*.{md,yml,service,timer,target}', 'templates/*/.env.example']
 
 test('messages and help contain no phrase of the list', () => {
   const found = globSync(sources, { cwd: root }).flatMap((file) => {
