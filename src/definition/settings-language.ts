@@ -23,6 +23,8 @@ function makeShape(row: SettingRow): TSchema {
       return Type.Union([Type.Integer({ minimum: row.minimum, maximum: row.maximum }), variable])
     case 'flag':
       return Type.Union([Type.Boolean(), variable])
+    case 'text':
+      return Type.String()
     case 'choice':
       return Type.Union([Type.Enum([...row.choices]), variable])
     case 'list':

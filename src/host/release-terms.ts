@@ -13,6 +13,8 @@ import { errors } from './errors.ts'
 
 /** What the active release says to those who do not serve its routes: workers, administration. */
 export interface ReleaseTerms {
+  /** What people call the service: the setting `title`, else the name of the project; empty where it has none. */
+  readonly service: string
   readonly settings: Settings
   readonly catalog: EventCatalog
   /** What the release says of its scopes. */
@@ -20,7 +22,7 @@ export interface ReleaseTerms {
 }
 
 /** What holds before anything was deployed. */
-export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {} }
+export const defaultTerms: ReleaseTerms = { service: '', settings: defaultSettings, catalog: {}, scopes: {} }
 
 /** The terms of the active release; the defaults before anything was deployed. */
 export async function loadTerms(system: System, variables: Variables): Promise<ReleaseTerms> {
@@ -30,8 +32,10 @@ export async function loadTerms(system: System, variables: Variables): Promise<R
 
 /** @throws WP_SERVER_SETTING, WP_SERVER_VARIABLE */
 export function termsOf(release: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): ReleaseTerms {
+  const settings = resolveSettings(release, variables)
   return {
-    settings: resolveSettings(release, variables),
+    service: settings.title || release.manifest.name,
+    settings,
     catalog: release.manifest.events,
     scopes: release.manifest.scopes,
   }

@@ -40,7 +40,14 @@ function parseValue(row: Exclude<SettingRow, { kind: 'list' | 'durations' }>, ra
     if (raw === true || raw === 'true') return { value: true }
     return raw === false || raw === 'false' ? { value: false } : { expected: 'true or false' }
   }
+  if (row.kind === 'text') return parseText(row, raw)
   return parseChoice(row.choices, raw)
+}
+
+function parseText({ maximum }: { readonly maximum: number }, raw: unknown): Parsed {
+  const text = typeof raw === 'string' ? raw.trim() : undefined
+  const fits = text !== undefined && text.length <= maximum && !/\p{C}/u.test(text)
+  return fits ? { value: text } : { expected: `one line of at most ${maximum} characters` }
 }
 
 function parseCount(

@@ -4,6 +4,8 @@ export type SettingRow = { readonly description: string } & (
   | { readonly kind: 'size'; readonly default: string; readonly minimum?: string; readonly maximum?: string }
   | { readonly kind: 'count'; readonly default: number; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'flag'; readonly default: boolean }
+  /** One line; empty for none. */
+  | { readonly kind: 'text'; readonly default: string; readonly maximum: number }
   | { readonly kind: 'choice'; readonly default: string; readonly choices: readonly string[] }
   | {
       readonly kind: 'list'
@@ -17,6 +19,12 @@ export type SettingRow = { readonly description: string } & (
 
 /** Every setting that a project may make, with its default: the one place where they are listed. */
 export const settingsTable = {
+  title: {
+    kind: 'text',
+    default: '',
+    maximum: 60,
+    description: 'The name of the service on the login page and in /docs; by default the name of the project',
+  },
   token_lifetime: {
     kind: 'duration',
     default: '1h',
@@ -152,13 +160,15 @@ type ValueOf<Row> = Row extends { kind: 'duration' | 'size' | 'count' }
   ? number
   : Row extends { kind: 'flag' }
     ? boolean
-    : Row extends { kind: 'choice'; choices: readonly (infer Choice)[] }
-      ? Choice
-      : Row extends { kind: 'list'; of: 'duration' }
-        ? readonly number[]
-        : Row extends { kind: 'durations'; default: infer Names }
-          ? { readonly [Name in keyof Names]: number }
-          : readonly string[]
+    : Row extends { kind: 'text' }
+      ? string
+      : Row extends { kind: 'choice'; choices: readonly (infer Choice)[] }
+        ? Choice
+        : Row extends { kind: 'list'; of: 'duration' }
+          ? readonly number[]
+          : Row extends { kind: 'durations'; default: infer Names }
+            ? { readonly [Name in keyof Names]: number }
+            : readonly string[]
 
 /** Every setting with its value: durations in milliseconds, sizes in bytes. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof settingsTable)[Name]> }

@@ -1,6 +1,14 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { installation, variable, type Diagnostic, type Variables } from '../kit/index.ts'
+import {
+  hasReferences,
+  installation,
+  parseSettings,
+  resolveReferences,
+  variable,
+  type Diagnostic,
+  type Variables,
+} from '../kit/index.ts'
 import { makeOpenApi, type OpenApi } from '../runtime/index.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
@@ -51,5 +59,7 @@ export async function describeApi({ folder, variables, onDiagnostics }: Describe
   const definition = assertDefinition(await loadProject(project), onDiagnostics)
   const baseUrl = variable(variables, 'WAYPOST_BASE_URL')
   const { readBaseUrl } = await import('../host/index.ts')
-  return makeOpenApi({ ...definition, name: project.name }, { serverUrl: readBaseUrl(baseUrl) })
+  const { title } = parseSettings(resolveReferences(definition.config, variables).value).settings
+  const options = { serverUrl: readBaseUrl(baseUrl), title: hasReferences(title) ? undefined : title || undefined }
+  return makeOpenApi({ ...definition, name: project.name }, options)
 }

@@ -127,8 +127,9 @@ function methodsOf({ routes }: Manifest): ManifestMethod[] {
   return routes.flatMap(({ methods }) => methods)
 }
 
-function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs }: Settings): Endpoint {
+function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs, title }: Settings): Endpoint {
   // `dev` is reached by several names; in production there is one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
-  return mountDocs({ manifest, guard, access: docs, serverUrl, redirectRoot: options.isDevelopment })
+  const how = { access: docs, title: title || undefined, serverUrl, redirectRoot: options.isDevelopment }
+  return mountDocs({ manifest, guard, ...how })
 }

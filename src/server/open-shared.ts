@@ -100,7 +100,12 @@ export async function openShared(
       mountHealth(readiness.find),
       mountMetrics(guard, measure),
       mountAuthorization({ issuer, guard, scopes: () => terms().scopes }),
-      mountPages({ issuer, isDevelopment: identity.isDevelopment, scopes: () => terms().scopes }),
+      mountPages({
+        issuer,
+        isDevelopment: identity.isDevelopment,
+        service: () => terms().service || new URL(identity.issuer).host,
+        scopes: () => terms().scopes,
+      }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
       receiveReleases({ host, plugins, guard, isDevelopment: options.isDevelopment }),

@@ -23,7 +23,10 @@ export async function openBrowserWorld(moreScopes: readonly string[] = []): Prom
   const clock = makeTestClock()
   const site = await openClientSite()
   const variables = { WAYPOST_BASE_URL: issuer }
-  const server = await openProjectServer({ files: readTemplate('todo'), variables, clock })
+  const template = readTemplate('todo')
+  const config = '\nconfig:\n  registration: true\n  title: Acme Cloud\n'
+  const files = { ...template, 'waypost.yml': template['waypost.yml'] + config }
+  const server = await openProjectServer({ files, variables, clock })
   const { system } = server.host
   for (const name of ['ann', 'bob']) await addUser(system, { name, password, scopes: ['todo', 'note', ...moreScopes] })
   return {

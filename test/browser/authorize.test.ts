@@ -30,7 +30,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     await using opened = await open()
     const { page } = opened
     await page.goto(world.authorizeUrl(client.id, { code_challenge: challenge }))
-    assert.equal(await page.title(), 'Sign in')
+    assert.equal(await page.title(), 'Sign in to Acme Cloud')
     await page.getByText(`to continue to ${world.clientName}`).waitFor()
 
     await logIn(page, 'ann', 'wrong password')
@@ -214,7 +214,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     await logIn(page, 'ann')
     await page.getByRole('heading', { name: `Allow ${name} to use your account?` }).waitFor()
     assert.equal(await page.locator('img').count(), 0)
-    assert.equal(await page.title(), 'Allow access to your account')
+    assert.equal(await page.title(), 'Allow access to your Acme Cloud account')
     assert.deepEqual(complaints, [])
   })
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { addUser } from '../../src/auth/index.ts'
 import { nastyProject } from '../runtime/openapi/nasty-project.ts'
-import { findFlaws, openBrowser, openPage } from '../support/browser.ts'
+import { findFlaws, keepShot, openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 import { isLong } from '../support/forms.ts'
@@ -21,6 +21,9 @@ const sizes = [
   { name: 'a tablet', viewport: { width: 768, height: 1024 }, isMobile: true, hasTouch: true },
   { name: 'a desktop', viewport: { width: 1440, height: 900 } },
 ]
+
+/** More than fit into a window. */
+const manyScopes = Array.from({ length: 12 }, (_, count) => `area-${count}`)
 
 describe('/docs in a browser', { timeout: 600_000 }, () => {
   let browser: Browser
@@ -111,18 +114,33 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
   })
 
   test('authorizes in a window of its own, and sends a request with the token that it got', async () => {
-    await addUser(server.host.system, { name: 'bob', password, scopes: ['todo', 'backend.read'] })
+    await addUser(server.host.system, {
+      name: 'bob',
+      password,
+      scopes: ['consumer', 'todo', 'backend.read', ...manyScopes],
+    })
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${server.url}/docs`)
     const asking = await openWindow(page, 'Authorize via oauth2')
+    const address = asking.url()
     await logIn(asking)
-    const button = await asking.getByRole('button', { name: 'Allow' }).boundingBox()
-    const height = Number(await asking.evaluate('innerHeight'))
-    assert.ok(button !== null && button.y + button.height <= height, 'the answer needs no scrolling in this window')
+    await asking.setViewportSize({ width: 800, height: 600 })
+    for (const name of ['Allow', 'Deny']) {
+      const button = await asking.getByRole('button', { name }).boundingBox()
+      assert.ok(button !== null && button.y + button.height <= 600, `${name} needs no scrolling in this window`)
+    }
+    const said = (await asking.locator('main').textContent()) ?? ''
+    assert.match(said, /return to the API reference/)
+    assert.doesNotMatch(said, /Any program|program on this device/)
+    await keepShot(asking, 'consent to the reference 800 light')
     await allow(asking)
     await trySending(page)
     assert.deepEqual(complaints, [])
+    const elsewhere = new URL(address)
+    elsewhere.searchParams.set('redirect_uri', 'http://127.0.0.1:1/docs/signed-in')
+    await page.goto(elsewhere.href)
+    assert.match((await page.locator('main').textContent()) ?? '', /Any program on this device can claim to be/)
   })
 
   test('asks for a token where the reference is private, says why one does not do, and shows it with one that does', async () => {

@@ -22,8 +22,10 @@ suite('settings', () => {
       subscription_limit: 5,
       breaking_changes: 'forbid',
       registration: true,
+      title: ' Corner Shop ',
     })
     assert.deepEqual(problems, [])
+    assert.equal(settings.title, 'Corner Shop')
     const { token_lifetime, keep, subscription_limit, breaking_changes, registration } = settings
     assert.deepEqual([token_lifetime, keep.audit, keep.deliveries], [5_400_000, 172_800_000, 2_592_000_000])
     assert.deepEqual([subscription_limit, breaking_changes, registration], [5, 'forbid', true])
@@ -67,6 +69,9 @@ suite('settings', () => {
     ['keep', { nothing: '1d' }, ['nothing']],
     ['keep', '1d', []],
     ['docs', 'everybody', []],
+    ['title', 'x'.repeat(61), []],
+    ['title', 'two\nlines', []],
+    ['title', 5, []],
   ]
   for (const [name, value, path] of wrong) {
     test(`says what is wrong with ${name}: ${JSON.stringify(value)}, and keeps the default`, () => {

@@ -59,3 +59,12 @@ export async function findFlaws(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
+
+/** For whoever wants to see a page: `WAYPOST_TEST_SHOTS` names a folder. */
+export async function keepShot(page: Page, name: string): Promise<void> {
+  const folder = process.env['WAYPOST_TEST_SHOTS']
+  if (folder === undefined) return
+  const path = `${folder}/${name.replaceAll(' ', '-')}`
+  await page.screenshot({ path: `${path}.png` })
+  await page.screenshot({ path: `${path}-whole.png`, fullPage: true })
+}

@@ -7,7 +7,8 @@ import { rememberConsent } from './consent.ts'
 import { decide } from './decide.ts'
 import { hasShown } from './cookies.ts'
 import { issueCode } from './issue-code.ts'
-import { sendConsent, sendLogin, shownOnConsent, sendPage } from './send-pages.ts'
+import { registerUser } from '../self-service/own-account.ts'
+import { sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from './send-pages.ts'
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { beginSession, endSession, findSession, type Session } from './session.ts'
@@ -45,6 +46,46 @@ export async function answerLogin(visit: Visit): Promise<FastifyReply> {
       return refuse(429, `${error.message}. ${error.hint}`)
     }
     return askAgain(visit, withoutLogin(checked.query))
+  })
+}
+
+/** `GET /authorization/register`: the page on which people create an account. */
+export async function showRegistration(visit: Visit): Promise<FastifyReply> {
+  assertRegistration(visit)
+  return answerRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) =>
+    sendRegister(visit, checked, {}),
+  )
+}
+
+/** `POST /authorization/register`: a user and a session, and the request from its beginning. */
+export async function answerRegistration(visit: Visit): Promise<FastifyReply> {
+  const { issuer, cookies, request, reply } = visit
+  assertRegistration(visit)
+  const { fields, query } = readPageForm(visit)
+  return answerRequest(visit, query, async (checked) => {
+    const { username: name = '', password = '' } = fields
+    const address = request.ip
+    const refuse = (status: number, problem: string) => sendRegister(visit, checked, { user: name, problem, status })
+    if (name === '' || password === '') return refuse(400, 'Enter a username and a password.')
+    try {
+      await registerUser(issuer, { name, password, address })
+      const user = await verifyAttempt(issuer, { name, password, address })
+      cookies.keepSession(reply, await beginSession(issuer, user, cookies.session(request)))
+    } catch (error) {
+      if (!isWaypostError(error) || error.status >= 500) throw error
+      if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
+      const sentences = [error.message, error.hint].filter((text) => text !== undefined)
+      return refuse(error.status, sentences.map((text) => text.replace(/\.?$/, '.')).join(' '))
+    }
+    return askAgain(visit, withoutLogin(checked.query))
+  })
+}
+
+/** @throws PageError 404 while the setting `registration` is off */
+function assertRegistration({ issuer }: Visit): void {
+  if (issuer.settings().registration) return
+  throw new PageError('Registration is closed', 'Accounts on this server are created by its administrators.', {
+    status: 404,
   })
 }
 

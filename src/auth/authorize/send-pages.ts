@@ -1,12 +1,12 @@
-import type { FastifyReply, FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyInstance, FastifyRequest } from 'fastify'
 import type { System } from '../../store/index.ts'
-import type { ClientRecord } from '../account/clients.ts'
+import { type ClientRecord, docsClientId, docsRedirectPath } from '../account/clients.ts'
 import { formSourceOf, redirectHostOf } from './answer-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './consent.ts'
 import { makeFormToken } from './cookies.ts'
 import { renderConsent } from './pages/consent-page.ts'
-import { renderLogin } from './pages/login-page.ts'
+import { renderLogin, renderRegister } from './pages/login-page.ts'
 import type { Session } from './session.ts'
 import type { Visit } from './visit.ts'
 import { isWaypostError } from '../../kit/index.ts'
@@ -31,13 +31,26 @@ export interface LoginWords {
 }
 
 export function sendLogin(
-  { base, cookies, request, reply }: Visit,
+  visit: Visit,
   { client, query, redirectUri }: CheckedRequest,
   { status = 200, ...words }: LoginWords,
 ): FastifyReply {
+  const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.keepForm(request, reply) })
-  const page = renderLogin({ base, clientName: client.name, csrf, request: query, ...words })
+  const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
+  const page = renderLogin({ ...named, ...words, mayRegister: issuer.settings().registration })
   return sendPage(reply.code(status), page, [formSourceOf(redirectUri)])
+}
+
+export function sendRegister(
+  visit: Visit,
+  { client, query, redirectUri }: CheckedRequest,
+  { status = 200, ...words }: Omit<LoginWords, 'reason'>,
+): FastifyReply {
+  const { base, cookies, request, reply } = visit
+  const csrf = makeFormToken({ cookie: cookies.keepForm(request, reply) })
+  const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
+  return sendPage(reply.code(status), renderRegister({ ...named, ...words }), [formSourceOf(redirectUri)])
 }
 
 export async function sendConsent(
@@ -48,16 +61,29 @@ export async function sendConsent(
   const purpose = { cookie: cookies.keepForm(request, reply), session: cookies.session(request) }
   const page = renderConsent({
     base,
+    service: visit.service(),
     clientName: client.name,
     userName: session.userName,
     scopes: scopes.map((name) => ({ name, description: describeScope(visit.scopes(), name) })),
     redirectHost: redirectHostOf(redirectUri),
     isPublic: client.secretHash === null,
+    isReference: isReference(visit, request, { client, redirectUri }),
     registered: await findRegistration(visit.issuer.system, client),
     csrf: makeFormToken(purpose, shownOnConsent({ client, redirectUri }, scopes)),
     request: query,
   })
   return sendPage(reply, page, [formSourceOf(redirectUri)])
+}
+
+/** Whether it is the API reference of this very server: in development other programs of this machine may say so too. */
+function isReference(
+  { issuer, isDevelopment }: Pick<Visit, 'issuer' | 'isDevelopment'>,
+  request: FastifyRequest,
+  { client, redirectUri }: Pick<CheckedRequest, 'client' | 'redirectUri'>,
+): boolean {
+  if (client.id !== docsClientId) return false
+  const here = isDevelopment ? `http://${request.host}` : issuer.issuer
+  return [issuer.issuer, here].some((base) => redirectUri === `${base}${docsRedirectPath}`)
 }
 
 async function findRegistration({ db }: System, { userId, createdAt }: ClientRecord) {

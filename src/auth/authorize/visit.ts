@@ -14,6 +14,8 @@ export interface PageOptions {
   readonly issuer: TokenIssuer
   /** `dev` made this System. */
   readonly isDevelopment: boolean
+  /** What people call the service that they sign in to. */
+  service(): string
   /** What the active release says of its scopes. */
   scopes(): Readonly<Record<string, { readonly description?: string }>>
 }

@@ -16,6 +16,8 @@ export interface DocsSources {
   readonly guard: Guard
   /** Who may read them: everybody, who has a valid token, or nobody. */
   readonly access: Settings['docs']
+  /** What the API is called; without, by the name of the project. */
+  readonly title: string | undefined
   /** Where callers reach the API; without, where they loaded the document from. */
   readonly serverUrl: string | undefined
   /** Redirect `/` to them, unless the project has a route there. */
@@ -41,10 +43,10 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
 type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
-  const { serverUrl } = sources
+  const { serverUrl, title } = sources
   let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
   const make = (manifest: Manifest) => {
-    const text = JSON.stringify(makeOpenApi(manifest, { serverUrl }))
+    const text = JSON.stringify(makeOpenApi(manifest, { serverUrl, title }))
     // Bytes, since each response would make its own of a text and keep them until its caller has read them.
     return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }

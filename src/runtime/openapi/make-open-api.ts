@@ -8,7 +8,7 @@ import { makeSecuritySchemes } from './security-schemes.ts'
 
 export interface OpenApiOptions {
   /** What the API is called; the project's name by default. */
-  readonly title?: string
+  readonly title?: string | undefined
   /** The API's version; by default a hash of all that the document says, so that it changes with the API and only then. */
   readonly version?: string
   /** Where the API is, without a slash at the end; by default where the document was loaded from. */

@@ -148,6 +148,8 @@ for (const kind of systemKinds) {
       const change = { redirect_uri: `${issuer}/docs/signed-in`, scope: undefined }
       const said = readPage(await ask(change, { id: docsClientId }))
       for (const scope of ['consumer', 'mail', 'note', 'todo']) assert.ok(said.includes(scope), scope)
+      assert.match(said, /You will then return to the API reference\./)
+      assert.doesNotMatch(said, /Any program on this device/)
       readCode(await allow(change, { id: docsClientId }))
     })
 

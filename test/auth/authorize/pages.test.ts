@@ -4,22 +4,33 @@ import { describe, test } from 'node:test'
 import { fc } from '../../support/property.ts'
 import { renderConsent, type ConsentPage } from '../../../src/auth/authorize/pages/consent-page.ts'
 import { renderError } from '../../../src/auth/authorize/pages/error-page.ts'
-import { renderLogin, type LoginPage } from '../../../src/auth/authorize/pages/login-page.ts'
+import { renderLogin, renderRegister, type LoginPage } from '../../../src/auth/authorize/pages/login-page.ts'
 import { styleHash } from '../../../src/auth/authorize/pages/page.ts'
 
-const login: LoginPage = { base: '', clientName: 'App', csrf: 'token', request: 'client_id=1&state=a%22b' }
+const register = {
+  base: '',
+  service: 'Shop',
+  clientName: 'App',
+  csrf: 'token',
+  request: 'client_id=1&state=a%22b',
+}
+const login: LoginPage = { ...register, mayRegister: true }
 const consent: ConsentPage = {
-  ...login,
+  ...register,
   userName: 'ann',
   scopes: [{ name: 'todo', description: 'To change to-dos' }, { name: 'note' }],
   redirectHost: 'app.example',
   isPublic: false,
+  isReference: false,
   registered: { by: 'bob', at: Date.UTC(2026, 10, 21) },
 }
 const pages = {
   login: renderLogin(login),
   'login, once more': renderLogin({ ...login, user: 'ann', problem: 'Wrong.', reason: 'It has been a while.' }),
+  register: renderRegister(register),
+  'register, again': renderRegister({ ...register, user: 'ann', problem: 'Taken.' }),
   consent: renderConsent(consent),
+  'consent to the reference': renderConsent({ ...consent, isReference: true }),
   'consent on the device': renderConsent({ ...consent, isPublic: true, redirectHost: 'localhost:4711' }),
   error: renderError({ title: 'No such client', detail: 'Unknown client "x".', hint: 'Go back.' }),
 }
@@ -93,17 +104,19 @@ describe('pages of the authorization code flow', () => {
     })
     fc.assert(
       fc.property(nasty, nasty, nasty, (one, two, three) => {
-        const text = { base: '', clientName: one, csrf: two, request: three }
+        const text = { base: '', service: two, clientName: one, csrf: two, request: three }
         const loginText = { user: two, problem: three, reason: one }
         const consentText = {
           userName: two,
           isPublic: false,
+          isReference: false,
           registered: { by: `${three}!`, at: 0 },
           scopes: [{ name: three, description: one }, { name: two }],
         }
         assert.deepEqual(
           [
-            skeleton(renderLogin({ ...text, ...loginText })),
+            skeleton(renderLogin({ ...text, ...loginText, mayRegister: true })),
+            skeleton(renderRegister({ ...text, user: two, problem: three })),
             skeleton(renderConsent({ ...text, ...consentText, redirectHost: three })),
             skeleton(renderError({ title: one, detail: two, hint: three })),
           ],
@@ -114,7 +127,12 @@ describe('pages of the authorization code flow', () => {
   })
 })
 
-const plainSkeletons = [skeleton(pages['login, once more']), skeleton(renderConsent(consent)), skeleton(pages.error)]
+const plainSkeletons = [
+  skeleton(pages['login, once more']),
+  skeleton(pages['register, again']),
+  skeleton(renderConsent(consent)),
+  skeleton(pages.error),
+]
 
 function focused(page: string): string[] {
   return [...page.matchAll(/name="(\w+)"[^>]* autofocus\s/g)].map(([, name]) => name!)

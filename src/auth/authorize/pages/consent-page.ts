@@ -5,6 +5,8 @@ import { renderMark, renderName, renderPage } from './page.ts'
 export interface ConsentPage {
   /** What stands before the paths of forms: the issuer's path, or nothing. */
   readonly base: string
+  /** What people call the service whose account it is. */
+  readonly service: string
   readonly clientName: string
   readonly userName: string
   readonly scopes: readonly ConsentScope[]
@@ -12,6 +14,8 @@ export interface ConsentPage {
   readonly redirectHost: string
   /** The client has no secret. */
   readonly isPublic: boolean
+  /** The client is this server's own API reference, and the browser stays here. */
+  readonly isReference: boolean
   /** Who registered the client, and when: milliseconds since 1970. Undefined for one that is built in. */
   readonly registered: { readonly by: string; readonly at: number } | undefined
   readonly csrf: string
@@ -26,20 +30,20 @@ interface ConsentScope {
 
 /** The page that asks whether a client may do what it wants to do. */
 export function renderConsent(page: ConsentPage): string {
-  const { base, clientName, scopes } = page
+  const { base, clientName, service, scopes } = page
   return renderPage(
-    'Allow access to your account',
+    `Allow access to your ${service} account`,
     html`${renderMark(clientName)}
       <h1>Allow ${renderName(clientName)} to use your account?</h1>
       ${renderRegistered(page)} ${renderUser(page)}
-      <h2 id="scopes">It asks for</h2>
-      <ul role="list" aria-labelledby="scopes">
-        ${scopes.map(renderScope)}
-      </ul>
-      ${renderRedirect(page)}
       <form method="post" action="${base}/authorization/consent">
         ${renderHidden(page)}
-        <div class="actions">
+        <h2 id="scopes">It asks for</h2>
+        <ul role="list" aria-labelledby="scopes">
+          ${scopes.map(renderScope)}
+        </ul>
+        ${renderRedirect(page)}
+        <div class="actions kept">
           <button class="strong" name="decision" value="allow">Allow</button>
           <button class="plain" name="decision" value="deny">Deny</button>
         </div>
@@ -75,7 +79,8 @@ function renderScope({ name, description }: ConsentScope): Html {
 }
 
 /** A web site is known by its address; what runs on the device itself is whatever was started there (RFC 8252 §8.6). */
-function renderRedirect({ clientName, redirectHost, isPublic }: ConsentPage): Html {
+function renderRedirect({ clientName, redirectHost, isPublic, isReference }: ConsentPage): Html {
+  if (isReference) return html`<p class="next soft small">You will then return to the API reference.</p>`
   const isScheme = redirectHost.endsWith(':')
   const leadsToDevice = isScheme || isOnDevice(redirectHost.replace(/:\d+$/, ''))
   const hint = html`<p class="box note">

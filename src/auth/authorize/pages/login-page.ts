@@ -2,41 +2,78 @@ import { html, type Html } from './html.ts'
 import { renderMark, renderName, renderPage } from './page.ts'
 
 export interface LoginPage {
-  /** What stands before the paths of forms: the issuer's path, or nothing. */
+  /** What comes before the paths of forms: the issuer's path, or nothing. */
   readonly base: string
+  /** What people call the service that they sign in to. */
+  readonly service: string
   readonly clientName: string
   readonly csrf: string
   /** The authorization request's query string. */
   readonly request: string
-  /** The name that was typed before, or of whom has to enter the password again. */
+  /** The name that was typed before, or of the user who has to enter the password again. */
   readonly user?: string | undefined
   /** What was wrong with the last attempt. */
   readonly problem?: string | undefined
   /** Why somebody who is signed in has to enter the password again. */
   readonly reason?: string | undefined
+  /** Whether people may register themselves. */
+  readonly mayRegister: boolean
 }
 
 /** The page that asks for a name and password. */
-export function renderLogin({ base, clientName, csrf, request, user, problem, reason }: LoginPage): string {
+export function renderLogin(page: LoginPage): string {
+  const { base, service, clientName, request, mayRegister } = page
+  const others = html`<p class="other">
+    New here? <a class="link" href="${base}/authorization/register?${request}">Create an account</a>
+  </p>`
   return renderPage(
-    'Sign in',
-    html`${renderMark(clientName)}
-      <h1>Sign in</h1>
+    `Sign in to ${service}`,
+    html`${renderMark(service)}
+      <h1>Sign in to ${renderName(service)}</h1>
       <p class="soft">to continue to ${renderName(clientName)}</p>
-      ${reason === undefined ? undefined : html`<p class="box note">${reason}</p>`}
-      ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
-      <form method="post" action="${base}/authorization/login">
-        <input type="hidden" name="csrf" value="${csrf}" />
-        <input type="hidden" name="request" value="${request}" />
-        ${renderFields(user, problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`)}
-        <div class="actions"><button class="strong">Sign in</button></div>
-      </form>`,
+      ${renderForm(page, { path: 'login', button: 'Sign in', passwordKind: 'current-password' })}
+      ${mayRegister && page.reason === undefined ? others : undefined}`,
   )
 }
 
-/** The name is there already where it was typed before, so that only the password is left to type. */
-function renderFields(user: string | undefined, invalid: Html | undefined): Html {
-  const focus = html` autofocus`
+/** The page on which people register themselves. */
+export function renderRegister(page: Omit<LoginPage, 'reason' | 'mayRegister'>): string {
+  const { base, service, clientName, request } = page
+  return renderPage(
+    `Create an account for ${service}`,
+    html`${renderMark(service)}
+      <h1>Create your ${renderName(service)} account</h1>
+      <p class="soft">to continue to ${renderName(clientName)}</p>
+      ${renderForm(page, { path: 'register', button: 'Create account', passwordKind: 'new-password' })}
+      <p class="other">
+        Have an account? <a class="link" href="${base}/authorization/authorize?${request}">Sign in</a>
+      </p>`,
+  )
+}
+
+interface Form {
+  readonly path: 'login' | 'register'
+  readonly button: string
+  readonly passwordKind: 'current-password' | 'new-password'
+}
+
+function renderForm({ base, csrf, request, reason, problem, user }: Omit<LoginPage, 'mayRegister'>, form: Form): Html {
+  const invalid = problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`
+  return html`${reason === undefined ? undefined : html`<p class="box note">${reason}</p>`}
+    ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
+    <form method="post" action="${base}/authorization/${form.path}">
+      <input type="hidden" name="csrf" value="${csrf}" />
+      <input type="hidden" name="request" value="${request}" />
+      ${renderFields(user, invalid, form)}
+      <div class="actions"><button class="strong">${form.button}</button></div>
+    </form>`
+}
+
+/** On the login page, only the password is left to type where a name was typed before. */
+function renderFields(user: string | undefined, invalid: Html | undefined, { path, passwordKind }: Form): Html {
+  const isNew = path === 'register'
+  const [first, second] = isNew || user === undefined ? [html` autofocus`, undefined] : [undefined, html` autofocus`]
+  const ruled = html` minlength="8" aria-describedby="${invalid === undefined ? 'rule' : 'problem rule'}"`
   return html`<label for="username">Username</label>
     <input
       id="username"
@@ -46,14 +83,15 @@ function renderFields(user: string | undefined, invalid: Html | undefined): Html
       autocorrect="off"
       spellcheck="false"
       value="${user}"
-      required${invalid}${user === undefined ? focus : undefined}
+      required${invalid}${first}
     />
     <label for="password">Password</label>
     <input
       id="password"
       name="password"
       type="password"
-      autocomplete="current-password"
-      required${invalid}${user === undefined ? undefined : focus}
-    />`
+      autocomplete="${passwordKind}"
+      required${isNew ? ruled : invalid}${second}
+    />
+    ${isNew ? html`<p class="soft small" id="rule">At least 8 characters</p>` : undefined}`
 }

@@ -63,6 +63,8 @@ button { padding: .55rem 1rem; font-weight: 600; cursor: pointer; border: 1px so
 :focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 .actions button { flex: 1 1 8rem; }
+.other { margin-top: 1rem; text-align: center; font-size: .9375rem; color: var(--soft); }
+.other .link { display: inline-block; margin: 0; padding: .625rem 0; color: var(--text); }
 .who {
   display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; column-gap: 1rem;
   margin-top: 1.25rem; padding: .35rem .9rem; border: 1px solid var(--line); border-radius: .6rem;
@@ -74,9 +76,20 @@ li + li { border-top: 1px solid var(--line); }
 code { display: block; font: .9375rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .described code { font-size: .8125rem; color: var(--soft); }
 .next { margin-top: 1.25rem; }
+@media (min-height: 24rem) {
+  .kept {
+    position: sticky; bottom: 0; padding-block: .75rem;
+    background: var(--card); box-shadow: 0 -.75rem .75rem -.25rem var(--card);
+  }
+  .actions.kept { margin-top: 1rem; margin-bottom: -.75rem; }
+}
 @media (max-width: 30rem) {
   body { padding: 0; background: var(--card); }
   main { margin: 0 auto; padding: 2rem 1.25rem; border: 0; border-radius: 0; box-shadow: none; }
+}
+@media (max-width: 30rem) and (max-height: 45rem) {
+  main { padding-top: 1.5rem; }
+  .mark { display: none; }
 }
 @media (min-width: 30.01rem) and (max-height: 45rem) {
   body { padding: .75rem 1rem; }
