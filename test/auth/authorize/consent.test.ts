@@ -56,7 +56,7 @@ for (const kind of systemKinds) {
     test('is asked for by a page that says who wants what, for whom, and what comes next', async () => {
       const page = await ask({ scope: 'todo consumer' })
       const said = readPage(page)
-      for (const part of ['Shop <b>&', 'bob', 'todo', 'consumer', 'See your account', 'app.example.com'])
+      for (const part of ['Shop <b>&', 'bob', 'todo', 'consumer', 'View your account', 'app.example.com'])
         assert.ok(said.includes(part), `${part} in ${said}`)
       assert.match(said, /Registered by ann on [A-Z][a-z]+ \d{1,2}, 20\d\d /)
       assert.ok(!said.includes('note'))
