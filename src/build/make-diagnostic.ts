@@ -1,4 +1,4 @@
-import { fill, type Diagnostic, type Range } from '../kit/index.ts'
+import { fillPlaceholders, type Diagnostic, type Range } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 import { errors } from './errors.ts'
 
@@ -21,11 +21,11 @@ const warnings: ReadonlySet<string> = new Set(['WP_BUILD_SOURCE_WARNING', 'WP_BU
 export function makeDiagnostic(code: keyof typeof errors.table, place: Place, words: Words = {}): Diagnostic {
   const row: { readonly message: string; readonly hint?: string } = errors.table[code]
   const parameters = words.parameters ?? {}
-  const hint = words.hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
+  const hint = words.hint ?? (row.hint === undefined ? undefined : fillPlaceholders(row.hint, parameters))
   return {
     code,
     severity: warnings.has(code) ? 'warning' : 'error',
-    message: fill(row.message, parameters),
+    message: fillPlaceholders(row.message, parameters),
     ...place,
     ...(hint === undefined ? {} : { hint }),
   }

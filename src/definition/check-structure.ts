@@ -1,4 +1,4 @@
-import { fill } from '../kit/index.ts'
+import { fillPlaceholders } from '../kit/index.ts'
 import { errors, type DefinitionCode } from './errors.ts'
 import {
   describeNode,
@@ -249,6 +249,6 @@ interface Emitted {
 
 function emit({ report, code }: Checking, emitted: Emitted): void {
   if (code === undefined) return report.add(emitted)
-  const problem = fill(errors.table[emitted.code].message, emitted.parameters)
+  const problem = fillPlaceholders(errors.table[emitted.code].message, emitted.parameters)
   report.add({ ...emitted, code, parameters: { problem } })
 }

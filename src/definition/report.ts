@@ -1,4 +1,4 @@
-import { fill, hasErrors, nearest, type Diagnostic, type Range } from '../kit/index.ts'
+import { fillPlaceholders, hasErrors, nearest, type Diagnostic, type Range } from '../kit/index.ts'
 import { errors, foreignErrors, type DefinitionCode } from './errors.ts'
 import type { Node } from './node.ts'
 import type { Source, Span } from './source.ts'
@@ -75,8 +75,8 @@ const maxShown = 300
 function wordsOf({ code, parameters: given = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
   const parameters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, shorten(String(value))]))
   const row: Row = { ...errors.table, ...foreignErrors }[code]
-  const words = hint ?? (row.hint === undefined ? undefined : fill(row.hint, parameters))
-  const message = fill(row.message, parameters)
+  const words = hint ?? (row.hint === undefined ? undefined : fillPlaceholders(row.hint, parameters))
+  const message = fillPlaceholders(row.message, parameters)
   return words === undefined
     ? { code, severity, message }
     : { code, severity, message, hint: shorten(words, 2 * maxShown) }

@@ -1,26 +1,29 @@
 import { executeEvents, type AttemptReport } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
-import { openExecuteNote } from './note-execute.ts'
+import { openExecutionHeartbeat } from './execution-heartbeat.ts'
 import type { Host, Identity, ReleaseTerms } from '../host/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 
-export interface DeliveringOptions {
+export interface DeliveryOptions {
   readonly server: { readonly host: Host; readonly outbound: Outbound; terms(): ReleaseTerms }
   readonly identity: Pick<Identity, 'secrets'>
-  /** Note in System that somebody delivers, as `event:execute` does. */
-  readonly isNoted: boolean
+  /** Record in System that a worker is active, as `event:execute` does. */
+  readonly recordsActivity: boolean
   onAttempt(attempt: AttemptReport): void
-  /** Told when System cannot be used, which is then tried again. */
+  /** Called when System is unavailable. The worker then tries again. */
   onWait(error: unknown): void
-  /** Told when it ended though nobody stopped it. */
+  /** Called when the worker ended without being stopped. */
   onEnd(error: unknown): void
 }
 
-/** Delivers in the background, by the terms of what is served. @returns the way to stop, which waits for what is under way */
-export function startDelivering({ server, identity, isNoted, ...on }: DeliveringOptions): () => Promise<void> {
+/**
+ * Delivers events in the background with the settings of the release that is served.
+ * @returns a function that stops the worker and waits for attempts in flight
+ */
+export function startDelivering({ server, identity, recordsActivity, ...on }: DeliveryOptions): () => Promise<void> {
   const { host } = server
   const stop = new AbortController()
-  const note = isNoted ? openExecuteNote(host) : undefined
+  const heartbeat = recordsActivity ? openExecutionHeartbeat(host) : undefined
   const running = executeEvents({
     system: host.system,
     secrets: identity.secrets,
@@ -29,7 +32,7 @@ export function startDelivering({ server, identity, isNoted, ...on }: Delivering
     userAgent,
     catalog: () => server.terms().catalog,
     settings: () => server.terms().settings,
-    refresh: async () => note?.touch(),
+    refresh: async () => heartbeat?.beat(),
     signal: stop.signal,
     watch: true,
     onAttempt: on.onAttempt,
@@ -38,6 +41,6 @@ export function startDelivering({ server, identity, isNoted, ...on }: Delivering
   return async () => {
     stop.abort()
     await running
-    await note?.close()
+    await heartbeat?.close()
   }
 }

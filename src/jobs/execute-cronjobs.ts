@@ -9,25 +9,26 @@ import {
   type Plan,
   type Host,
 } from '../host/index.ts'
-import type { RunAloneOptions, Slot, ToRun } from './cronjobs/run-alone.ts'
+import type { StandaloneOptions, Slot, SlotsToRun } from './cronjobs/run-standalone.ts'
 import type { CronjobReport } from './cronjobs/run-slot.ts'
 import { errors } from './errors.ts'
 
-export interface CronjobRequest extends RunAloneOptions {
-  /** Only this one, and whether it is due or not. */
+export interface CronjobRequest extends StandaloneOptions {
+  /** Run only this cronjob, even if it is not due. */
   readonly name?: string | undefined
 }
 
-/** What a run of all that is due came to. */
+/** The result of running all due cronjobs. */
 export interface CronExecution {
   readonly reports: readonly CronjobReport[]
-  /** Which cronjob is due next, and when, in milliseconds since 1970. */
+  /** The next due cronjob and its time, in milliseconds since 1970. */
   readonly next: { readonly name: string; readonly at: number } | undefined
 }
 
 /**
- * Runs the cronjobs of the active release that are due, each once, beside whatever else runs cronjobs.
- * @throws WP_SERVER_CRONJOB, WP_SERVER_CRONJOB_UNKNOWN, WP_SERVER_CRONJOB_BUSY, or what keeps code from being loaded
+ * Runs the due cronjobs of the active release, each once. Other processes may run cronjobs at the same time.
+ * @throws WP_SERVER_CRONJOB, WP_SERVER_CRONJOB_UNKNOWN, WP_SERVER_CRONJOB_BUSY, or the error of code that cannot be
+ * loaded
  */
 export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {
   const release = await loadActiveRelease(host.system)
@@ -41,10 +42,10 @@ export async function executeHostCronjobs(host: Host, request: CronjobRequest): 
   const seen = await loadLedger(host.system)
   const ledger = await keepLedger(host.system, seen, { releaseId: release.id, plan, fromNow: false })
   const slots = name === undefined ? findDue(plan, ledger) : [{ name, slot: findSlot(plan, ledger, name) }]
-  // Whoever has nothing to do loads no code and opens no connection: cron starts this each minute.
+  // Load code and open connections only if there is something to run: cron starts this every minute.
   const reports = slots.length === 0 ? [] : await runSlots(host, request, { release, ledger, slots })
   if (name !== undefined && reports.length === 0 && !request.signal?.aborted) {
-    throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: 'another server' }) // it was faster
+    throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: 'another server' }) // another server claimed it first
   }
   return { reports, next: findNext(plan, ledger) }
 }
@@ -57,7 +58,7 @@ function findDue(plan: Plan, { rows, now }: Ledger): Slot[] {
   })
 }
 
-/** The slot that is due, or this moment. */
+/** Returns the due slot, or the current time if none is due. */
 function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
   const row = rows.get(name)
   if (row === undefined) return now
@@ -65,9 +66,9 @@ function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
   return dueSlot(plan.get(name)!, row, now) ?? now
 }
 
-async function runSlots(host: Host, request: CronjobRequest, toRun: ToRun): Promise<CronjobReport[]> {
-  const { runAlone } = await import('./cronjobs/run-alone.ts')
-  return runAlone(host, toRun, request)
+async function runSlots(host: Host, request: CronjobRequest, toRun: SlotsToRun): Promise<CronjobReport[]> {
+  const { runStandalone } = await import('./cronjobs/run-standalone.ts')
+  return runStandalone(host, toRun, request)
 }
 
 function findNext(plan: Plan, { now }: Ledger): CronExecution['next'] {

@@ -5,32 +5,32 @@ import { openOutbound } from '../outbound/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity, openTracing } from '../host/index.ts'
 import { errors } from './errors.ts'
-import { openExecuteNote } from './note-execute.ts'
-import { openPruner } from './retention/open-pruner.ts'
+import { openExecutionHeartbeat } from './execution-heartbeat.ts'
+import { openPruner } from './retention/pruner.ts'
 
 export interface ExecuteRequest {
-  /** Stops claiming; what is under way is finished. */
+  /** Stops claiming. Attempts in flight finish. */
   readonly signal?: AbortSignal | undefined
-  /** POSTs at once at most; the setting `delivery_concurrency` by default. */
+  /** The most concurrent POSTs; by default the setting `delivery_concurrency`. */
   readonly concurrency?: number | undefined
-  /** Go on when nothing is due, until the signal. */
+  /** Continue when nothing is due, until the signal aborts. */
   readonly watch?: boolean | undefined
   onAttempt?(attempt: AttemptReport): void
-  /** With `watch`: called when System cannot be used, which is then tried again. */
+  /** With `watch`, called when System is unavailable. The worker then tries again. */
   onError?(error: unknown): void
 }
 
-/** What a run did, and what still waits. */
+/** What a run did, and what is still pending. */
 export interface Execution extends Summary {
   readonly waiting: number
-  /** When the next one is due, in milliseconds since 1970. */
+  /** When the next delivery is due, in milliseconds since 1970. */
   readonly nextDueAt: number | null
 }
 
 /**
- * Delivers what is due, by the terms of whichever release is active, until nothing is. Once the signal aborts, it ends
- * within the time of a lease: what is not recorded then is posted again.
- * @throws WP_SERVER_DRAIN when System does not answer for so long
+ * Delivers what is due with the settings of the active release. Once the signal aborts, ends within the time of a
+ * lease; attempts that are not recorded by then are posted again.
+ * @throws WP_SERVER_DRAIN when System does not answer within that time
  */
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
   let leaseMs = defaultSettings.delivery_lease
@@ -54,14 +54,14 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
   const tracing = await openTracing(host.variables)
-  const note = openExecuteNote(host)
+  const heartbeat = openExecutionHeartbeat(host)
   const pruner = openPruner(host, {
     settings: terms.settings,
     ...(request.onError === undefined ? {} : { onError: request.onError }),
   })
   const refresh = () => {
-    note.touch()
-    pruner.touch()
+    heartbeat.beat()
+    pruner.runIfDue()
     return terms.refresh()
   }
   const outbound = openOutbound({
@@ -71,22 +71,22 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
     tracePost: tracing?.post,
   })
   try {
-    const options = { ...terms, ...given(request), refresh, system, secrets, outbound, clock, userAgent }
+    const options = { ...terms, ...definedOptions(request), refresh, system, secrets, outbound, clock, userAgent }
     const summary = await executeEvents(options)
     return { ...summary, ...(await countWaiting(system)) }
   } finally {
-    await Promise.all([note.close(), pruner.close()])
+    await Promise.all([heartbeat.close(), pruner.close()])
     await outbound.close()
     await tracing?.close()
   }
 }
 
-/** How soon another release is noticed. */
-const noticeMs = 100
+/** How often the active release is checked. */
+const refreshIntervalMs = 100
 
-/** The terms of the active release. A worker that watches outlives releases. */
+/** Returns the events and settings of the active release, and updates them while a worker runs. */
 async function followTerms({ system, variables, clock }: Host) {
-  let next = clock.monotonic() + noticeMs
+  let next = clock.monotonic() + refreshIntervalMs
   let release = await findActive(system)
   let terms = await loadTerms(system, variables)
   return {
@@ -94,7 +94,7 @@ async function followTerms({ system, variables, clock }: Host) {
     settings: () => terms.settings,
     async refresh() {
       if (clock.monotonic() < next) return
-      next = clock.monotonic() + noticeMs
+      next = clock.monotonic() + refreshIntervalMs
       const active = await findActive(system)
       if (active === release) return
       terms = await loadTerms(system, variables)
@@ -108,8 +108,8 @@ async function findActive(system: System): Promise<string | null> {
   return row?.release_id ?? null
 }
 
-/** What the request says, without what it leaves open. */
-function given(request: ExecuteRequest): Partial<ExecuteOptions> {
+/** Returns the options of the request that are set. */
+function definedOptions(request: ExecuteRequest): Partial<ExecuteOptions> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
 }
 
@@ -117,6 +117,6 @@ async function countWaiting(system: System): Promise<Pick<Execution, 'waiting' |
   return system.db
     .selectFrom('waypost_delivery')
     .select((column) => [column.fn.countAll<number>().as('waiting'), column.fn.min('due_at').as('nextDueAt')])
-    .where('status', '=', sql.lit('pending' as const)) // the index of what waits is known by this word
+    .where('status', '=', sql.lit('pending' as const)) // a literal, so that the partial index of pending deliveries is used
     .executeTakeFirstOrThrow()
 }

@@ -1,18 +1,18 @@
 // jobs: work that runs without a request: cronjobs, event execution, retention.
-// May import host, every room below it, and neither operate nor server. Code that runs actions is loaded when it is called, so that the
-// cron line of event:execute stays quick.
+// May import host and every room below it, but neither operate nor server. Code that runs actions is loaded on demand,
+// so that `event:execute` starts quickly when cron runs it.
 import type { Host } from '../host/index.ts'
 import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Execution, ExecuteRequest } from './execute-events.ts'
-import type { CronjobServing, ServedCronjobs } from './cronjobs/serve-cronjobs.ts'
+import type { ServeCronjobsOptions, CronjobService } from './cronjobs/serve-cronjobs.ts'
 
 export type { CronjobReport } from './cronjobs/run-slot.ts'
-export type { CronOptions, ServedCronjobs } from './cronjobs/serve-cronjobs.ts'
-export { startDelivering, type DeliveringOptions } from './deliver.ts'
+export type { CronOptions, CronjobService } from './cronjobs/serve-cronjobs.ts'
+export { startDelivering, type DeliveryOptions } from './deliver.ts'
 export type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 export type { Execution, ExecuteRequest } from './execute-events.ts'
-export { keepPruning } from './retention/open-pruner.ts'
-export { openPruner } from './retention/open-pruner.ts'
+export { startPruning } from './retention/pruner.ts'
+export { openPruner } from './retention/pruner.ts'
 
 export async function executeHostEvents(host: Host, request?: ExecuteRequest): Promise<Execution> {
   return (await import('./execute-events.ts')).executeHostEvents(host, request)
@@ -22,6 +22,6 @@ export async function executeHostCronjobs(host: Host, request: CronjobRequest): 
   return (await import('./execute-cronjobs.ts')).executeHostCronjobs(host, request)
 }
 
-export async function serveCronjobs(serving: CronjobServing): Promise<ServedCronjobs> {
+export async function serveCronjobs(serving: ServeCronjobsOptions): Promise<CronjobService> {
   return (await import('./cronjobs/serve-cronjobs.ts')).serveCronjobs(serving)
 }

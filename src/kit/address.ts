@@ -3,28 +3,34 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Parses an IP address without its zone; undefined where the text is none. An IPv4-mapped one becomes the IPv4 address. */
+/**
+ * Parses an IP address without its zone. Returns undefined if the text is not an address, and the IPv4 address if it is
+ * IPv4-mapped.
+ */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0) return undefined
   const [bare = ''] = text.split('%', 1)
-  return ipaddr.process(bare.replace(/^::(?=[\d.]+$)/, '0::')) // which reads ::1.2.3.4 as ::ffff:1.2.3.4 otherwise
+  return ipaddr.process(bare.replace(/^::(?=[\d.]+$)/, '0::')) // otherwise ::1.2.3.4 would be read as ::ffff:1.2.3.4
 }
 
-/** What callers are counted by: an IPv4 address, and the /64 of an IPv6 address, since a caller has all of that. */
+/**
+ * Returns the network by which callers are counted: the IPv4 address, or the /64 of an IPv6 address, all of which one
+ * caller usually controls.
+ */
 export function networkOf(text: string): string {
   const address = parseAddress(text)
   if (address instanceof ipaddr.IPv6) return address.toNormalizedString().split(':').slice(0, 4).join(':')
   return address?.toString() ?? text
 }
 
-/** Whether an address is that of this machine or of a private network. */
+/** Whether an address is a loopback address or belongs to a private network. */
 export function isPrivateAddress(text: string): boolean {
   return privateRanges.has(parseAddress(text)?.range() ?? '')
 }
 
 const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal'])
 
-/** Whether a text is an address, or a range such as `10.0.0.0/8`. */
+/** Whether a text is an IP address or a range such as `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)

@@ -1,24 +1,25 @@
-/** What a database refused to store because of one of its constraints. */
+/** A constraint violation that a database reported. */
 export interface Conflict {
   readonly kind: 'unique' | 'foreign key' | 'check' | 'not null'
   readonly table?: string | undefined
-  /** Columns, as far as the database names them: SQLite names none of a foreign key, and a check may be of any. */
+  /** The columns that the database names. SQLite names none for foreign keys; check constraints have none. */
   readonly columns: readonly string[]
-  /** Name or expression of the constraint, where the database names that instead. */
+  /** Name or expression of the constraint, if the database reports that instead. */
   readonly constraint?: string | undefined
 }
 
 /**
- * Whether an error is a violation of a constraint of PostgreSQL or SQLite: unique, foreign key, check or not null.
- * @param column only where the database names this column; it names none for foreign keys of SQLite and for checks
+ * Whether an error is a constraint violation of PostgreSQL or SQLite: unique, foreign key, check or not null.
+ * @param column only violations of this column; databases name no column for check constraints, and SQLite none for
+ * foreign keys
  */
 export function isConflict(error: unknown, column?: string): boolean {
-  const conflict = readConflict(error)
+  const conflict = parseConflict(error)
   return conflict !== undefined && (column === undefined || conflict.columns.includes(column))
 }
 
-/** Reads the constraint violation that an error tells of, as `pg` and `node:sqlite` throw it; undefined for any other. */
-export function readConflict(error: unknown): Conflict | undefined {
+/** Parses the constraint violation in an error that `pg` or `node:sqlite` threw. Returns undefined for other errors. */
+export function parseConflict(error: unknown): Conflict | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   if (code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number') return readSqlite(errcode, error.message)
@@ -35,21 +36,24 @@ const sqliteKinds: ReadonlyMap<number, Conflict['kind']> = new Map([
   [1299, 'not null'], // SQLITE_CONSTRAINT_NOTNULL
 ])
 
-/** Messages end with `book.isbn, book.edition`, `index 'NAME'`, or with the name or text of a check. */
+/**
+ * Messages end with `book.isbn, book.edition`, with `index 'NAME'`, or with the name or expression of a check
+ * constraint.
+ */
 function readSqlite(errcode: number, message: string): Conflict | undefined {
   const kind = sqliteKinds.get(errcode)
   if (kind === undefined) return undefined
-  const told = /constraint failed: (.+)$/s.exec(message)?.[1]
-  if (told === undefined) return { kind, columns: [] }
-  if (kind === 'check' || told.startsWith('index ')) return { kind, columns: [], constraint: told }
-  const names = told.split(', ').map((name) => name.split('.'))
+  const reported = /constraint failed: (.+)$/s.exec(message)?.[1]
+  if (reported === undefined) return { kind, columns: [] }
+  if (kind === 'check' || reported.startsWith('index ')) return { kind, columns: [], constraint: reported }
+  const names = reported.split(', ').map((name) => name.split('.'))
   return { kind, table: names[0]![0], columns: names.map((name) => name.slice(1).join('.')) }
 }
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const postgresKinds: ReadonlyMap<string, Conflict['kind']> = new Map([
   ['23505', 'unique'],
-  ['23P01', 'unique'], // exclusion
+  ['23P01', 'unique'], // exclusion constraint
   ['23503', 'foreign key'],
   ['23514', 'check'],
   ['23502', 'not null'],
@@ -64,7 +68,7 @@ function readPostgres(code: string, error: Error): Conflict | undefined {
     constraint,
     detail = '',
   } = error as { readonly [Key in 'table' | 'column' | 'constraint' | 'detail']?: string }
-  // `Key (a, "B")=(1, 2) already exists.`, in the language of the server.
+  // `Key (a, "B")=(1, 2) already exists.`, in the server's language.
   const key = /\((.+?)\)=\(/.exec(detail)?.[1]
   const columns =
     column === undefined ? (key?.split(', ').map((name) => name.replace(/^"(.*)"$/, '$1')) ?? []) : [column]

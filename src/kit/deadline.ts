@@ -1,7 +1,7 @@
 /**
- * Waits for work for at most so many milliseconds: a database whose connection is half open never answers. Work that
- * misses its deadline continues unobserved.
- * @param late gives the result after the deadline, or throws
+ * Waits at most `ms` milliseconds for `work`; for example, a database whose connection is half open never answers. Work
+ * that misses its deadline continues unobserved.
+ * @param late returns the result after the deadline, or throws
  */
 export async function withDeadline<Value, Late>(
   work: Promise<Value>,
@@ -23,13 +23,13 @@ export async function withDeadline<Value, Late>(
 export interface AbortDeadline<Late> {
   /** Without a signal the work has no deadline. */
   readonly signal: AbortSignal | undefined
-  /** How many milliseconds the work has from the abort on. */
+  /** Milliseconds between the abort and the deadline. */
   limitMs(): number
-  /** Gives the result after the deadline, or throws. */
+  /** Returns the result after the deadline, or throws. */
   late(limitMs: number): Late
 }
 
-/** Waits for work whose deadline begins when a signal aborts. */
+/** Waits for work whose deadline starts when a signal aborts. */
 export async function withDeadlineAfterAbort<Value, Late>(
   work: Promise<Value>,
   { signal, limitMs, late }: AbortDeadline<Late>,

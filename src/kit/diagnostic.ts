@@ -1,4 +1,4 @@
-/** A place in a file of the project; lines and columns count from 1. */
+/** A position in a file of the project. Lines and columns count from 1. */
 export interface Position {
   readonly line: number
   readonly column: number
@@ -6,18 +6,18 @@ export interface Position {
 
 export interface Range {
   readonly start: Position
-  /** The first position behind the marked text. */
+  /** The position after the marked text. */
   readonly end: Position
 }
 
-/** An including line that leads to a file in which a problem stands. */
+/** A line that includes the file of a problem. */
 export interface IncludeSite {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** One problem in the user's files: data, never thrown. */
+/** One problem in the user's files. Diagnostics are data and never thrown. */
 export interface Diagnostic {
   readonly code: string
   readonly severity: 'error' | 'warning'
@@ -25,11 +25,11 @@ export interface Diagnostic {
   /** Path relative to the project's root, with forward slashes. */
   readonly file: string
   readonly range: Range
-  /** What to do next, if something can be said. */
+  /** What to do next. */
   readonly hint?: string
-  /** The source line at `range.start`, to be underlined. */
+  /** The source line at `range.start`, which is printed and underlined. */
   readonly source?: string
-  /** Who included the file, nearest first. */
+  /** The chain of includes that leads to the file, nearest first. */
   readonly includedAt?: readonly IncludeSite[]
 }
 

@@ -4,12 +4,12 @@ import { parseEnv } from 'node:util'
 import { errors } from './environment-errors.ts'
 import { isWaypostError, messageOf } from './errors.ts'
 
-/** Variables by name, as they stand in the environment. */
+/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * The environment of this process over the `.env` of a folder: what is set outside wins over the file.
- * This is the one place that reads `process.env`.
+ * Reads the environment of this process and the `.env` of a folder. Variables of the process override the file. This is
+ * the only place that reads `process.env`.
  * @throws WP_KIT_ENV_FILE
  */
 export function readEnvironment(folder?: string): Variables {
@@ -17,29 +17,35 @@ export function readEnvironment(folder?: string): Variables {
   return { ...file, ...process.env }
 }
 
-/** The variables in a file of lines `NAME=value`. @throws WP_KIT_ENV_FILE, also if there is no such file */
+/**
+ * Reads the variables in a file of `NAME=value` lines.
+ * @throws WP_KIT_ENV_FILE, also if the file does not exist
+ */
 export function readEnvFile(file: string): Variables {
   return readFile(file, { mayBeMissing: false })
 }
 
 /**
- * Brings what was read of a folder up to date with its `.env`, for everybody who holds it.
- * @returns the names of the variables whose value is another one now
+ * Updates `variables`, which were read from a folder, in place, so that all code that holds them sees the changes of
+ * its `.env`.
+ * @returns the names of the variables whose value changed
  * @throws WP_KIT_ENV_FILE; nothing has changed then
  */
 export function refreshEnvironment(variables: Variables, folder: string): string[] {
-  const held = variables as Record<string, string | undefined>
+  const current = variables as Record<string, string | undefined>
   const now = readEnvironment(folder)
-  const changed = [...new Set([...Object.keys(held), ...Object.keys(now)])].filter((name) => held[name] !== now[name])
+  const changed = [...new Set([...Object.keys(current), ...Object.keys(now)])].filter(
+    (name) => current[name] !== now[name],
+  )
   for (const name of changed) {
-    if (now[name] === undefined) delete held[name]
-    else held[name] = now[name]
+    if (now[name] === undefined) delete current[name]
+    else current[name] = now[name]
   }
   return changed
 }
 
 /** Sets variables in the environment of this process, for libraries that read it themselves. */
-export function passOn(variables: Variables, prefix: string): void {
+export function exportVariables(variables: Variables, prefix: string): void {
   for (const [name, value] of Object.entries(variables)) {
     if (name.startsWith(prefix) && value !== undefined) process.env[name] = value
   }
@@ -50,7 +56,8 @@ const maxBytes = 1024 * 1024
 function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Variables {
   let descriptor: number | undefined
   try {
-    // Looked at when it is open, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
+    // Check the open file, so that the checked file is the one that is read. Without O_NONBLOCK, opening a pipe would
+    // block.
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const opened = fstatSync(descriptor)
     if (opened.isDirectory()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is a folder' })
@@ -76,7 +83,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: 'it is not a regular file',
 }
 
-/** A variable's value; one that is set to nothing counts as missing. */
+/** Returns a variable's value; an empty value counts as missing. */
 export function variable(variables: Variables, name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined
   return value === '' ? undefined : value

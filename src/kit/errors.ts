@@ -1,26 +1,29 @@
-/** Whose fault an error is: `user` must change something, `external` is another system that failed, `bug` is ours. */
+/**
+ * Who has to act: `user` errors are fixed by the user, `external` errors come from another system, `bug` is an error of
+ * Waypost or of the project's code.
+ */
 export type ErrorKind = 'user' | 'external' | 'bug'
 
-/** One row of a room's table of errors. `{name}` in message and hint is filled from the parameters. */
+/** One row of a room's error table. `{name}` in message and hint is replaced with a parameter. */
 export interface ErrorRow {
   readonly kind: ErrorKind
-  /** HTTP status that a caller sees; commands exit with 1 whatever it is. */
+  /** HTTP status of the response. Commands always exit with 1. */
   readonly status: number
   readonly message: string
   readonly hint?: string
 }
 
-/** An error of Waypost: says what happened, where, and what to do next. */
+/** An error of Waypost. It says what happened, where, and what to do next. */
 export class WaypostError extends Error {
   readonly code: string
   readonly kind: ErrorKind
   readonly status: number
   readonly hint: string | undefined
-  /** The message in the few words that a line of the console has place for; often the message itself. */
+  /** A short form of the message that fits on one line of a terminal. Defaults to the message. */
   readonly brief: string
-  /** Seconds after which a caller may try again; becomes `Retry-After`. */
+  /** Seconds after which the caller may retry. Sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** Headers of the answer, beside those that the status implies. */
+  /** Additional headers of the response. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: string, row: Omit<ErrorRow, 'hint'> & { hint?: string | undefined }, options: ErrorDetails = {}) {
@@ -47,41 +50,45 @@ type Placeholders<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ?
 type Parameters<Row> = Row extends { message: infer M }
   ? Placeholders<M> | (Row extends { hint: infer H } ? Placeholders<H> : never)
   : never
-type Maker<Row> = [Parameters<Row>] extends [never]
+type ErrorFactory<Row> = [Parameters<Row>] extends [never]
   ? (parameters?: Record<string, never>, details?: ErrorDetails) => WaypostError
   : (parameters: Readonly<Record<Parameters<Row>, string | number>>, details?: ErrorDetails) => WaypostError
 
 /**
- * Turns a room's table of errors into one maker per code, so that a code, its status and its words stand in one place.
+ * Turns a room's error table into one factory per code, so that code, status and message are defined in one place.
  *
  * `throw errors.WP_STORE_BUSY({ seconds: 5 }, { cause })`
  */
 export function defineErrors<const Table extends Record<`WP_${string}`, ErrorRow>>(
   table: Table,
-): { readonly [Code in keyof Table]: Maker<Table[Code]> } & { readonly table: Table } {
-  const makers: Record<string, unknown> = { table }
+): { readonly [Code in keyof Table]: ErrorFactory<Table[Code]> } & { readonly table: Table } {
+  const factories: Record<string, unknown> = { table }
   for (const [code, row] of Object.entries(table)) {
-    makers[code] = (parameters: Record<string, string | number> = {}, details: ErrorDetails = {}) =>
+    factories[code] = (parameters: Record<string, string | number> = {}, details: ErrorDetails = {}) =>
       new WaypostError(
         code,
-        { ...row, message: fill(row.message, parameters), hint: row.hint && fill(row.hint, parameters) },
+        {
+          ...row,
+          message: fillPlaceholders(row.message, parameters),
+          hint: row.hint && fillPlaceholders(row.hint, parameters),
+        },
         details,
       )
   }
-  return makers as never
+  return factories as never
 }
 
-/** Fills `{name}` placeholders from the parameters; one that has no value stays as it is. */
-export function fill(text: string, parameters: Readonly<Record<string, string | number>>): string {
+/** Replaces `{name}` placeholders with parameters. Placeholders without a value stay unchanged. */
+export function fillPlaceholders(text: string, parameters: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(parameters[name] ?? whole))
 }
 
-/** Whether a value is a WaypostError, also one of another loaded copy of this module. */
+/** Whether a value is a WaypostError, including one from another loaded copy of this module. */
 export function isWaypostError(value: unknown): value is WaypostError {
   return value instanceof Error && value.name === 'WaypostError' && 'code' in value && 'kind' in value
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

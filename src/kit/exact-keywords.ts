@@ -1,16 +1,16 @@
 import type { FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 
-/** The part of an Ajv instance that is changed. */
+/** The part of an Ajv instance that is used here. */
 interface Compiler {
   removeKeyword(keyword: string): unknown
   addKeyword(definition: FuncKeywordDefinition): unknown
 }
 
 /**
- * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01; its
- * `uniqueItems` compares every pair of items; and its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
- * a body may have as a property: `{"valueOf": 1}` throws.
+ * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01. Its
+ * `uniqueItems` compares every pair of items. Its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
+ * can be a property of a body: `{"valueOf": 1}` throws.
  */
 export function useExactKeywords(compiler: Compiler): void {
   const own: FuncKeywordDefinition[] = [
@@ -24,7 +24,7 @@ export function useExactKeywords(compiler: Compiler): void {
   }
 }
 
-/** The keywords for numbers and lists by themselves, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
+/** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
 export function makeExactKeywords(prefix = ''): FuncKeywordDefinition[] {
   return [
     { keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', compile: compileMultipleOf },
@@ -42,20 +42,20 @@ function compileMultipleOf(step: number): DataValidateFunction {
   return validate
 }
 
-function compileUniqueItems(isAsked: boolean): DataValidateFunction {
-  if (!isAsked) return () => true
+function compileUniqueItems(isEnabled: boolean): DataValidateFunction {
+  if (!isEnabled) return () => true
   const validate: DataValidateFunction = (items: readonly unknown[], context) => {
-    const twice = findTwice(items, context?.rootData ?? items)
-    if (twice === undefined) return true
-    const message = `must NOT have duplicate items (items ## ${twice.j} and ${twice.i} are identical)`
-    validate.errors = [{ keyword: 'uniqueItems', message, params: twice }]
+    const duplicate = findDuplicateItem(items, context?.rootData ?? items)
+    if (duplicate === undefined) return true
+    const message = `must NOT have duplicate items (items ## ${duplicate.j} and ${duplicate.i} are identical)`
+    validate.errors = [{ keyword: 'uniqueItems', message, params: duplicate }]
     return false
   }
   return validate
 }
 
 function compileConst(value: unknown): DataValidateFunction {
-  const isAllowed = makeChoice([value])
+  const isAllowed = makeMembershipCheck([value])
   const validate: DataValidateFunction = (given) => {
     if (isAllowed(given)) return true
     validate.errors = [{ keyword: 'const', message: 'must be equal to constant', params: { allowedValue: value } }]
@@ -65,7 +65,7 @@ function compileConst(value: unknown): DataValidateFunction {
 }
 
 function compileEnum(values: readonly unknown[]): DataValidateFunction {
-  const isAllowed = makeChoice(values)
+  const isAllowed = makeMembershipCheck(values)
   const validate: DataValidateFunction = (given) => {
     if (isAllowed(given)) return true
     const message = 'must be equal to one of the allowed values'
@@ -75,35 +75,35 @@ function compileEnum(values: readonly unknown[]): DataValidateFunction {
   return validate
 }
 
-function makeChoice(values: readonly unknown[]): (given: unknown) => boolean {
+function makeMembershipCheck(values: readonly unknown[]): (given: unknown) => boolean {
   const plain = new Set(values)
   const structures = values.filter(isStructure)
-  return (given) => plain.has(given) || (isStructure(given) && structures.some((value) => isSame(value, given)))
+  return (given) => plain.has(given) || (isStructure(given) && structures.some((value) => isEqual(value, given)))
 }
 
 function isStructure(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** By the equality of JSON Schema: the order of keys does not count. */
-function isSame(one: unknown, other: unknown): boolean {
+/** Compares as JSON Schema defines equality: the order of keys is irrelevant. */
+function isEqual(one: unknown, other: unknown): boolean {
   if (!isStructure(one) || !isStructure(other)) return one === other
   const keys = Object.keys(one)
   return (
     Array.isArray(one) === Array.isArray(other) &&
     keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key as never], other[key as never]))
+    keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never]))
   )
 }
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that a double represents exactly. */
 const exactPowers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
-/** Decimals of up to 15 digits are told apart by doubles. */
-const fewDigits = 1e15
+/** Doubles distinguish decimals of up to 15 digits. */
+const maxExactDecimal = 1e15
 
 /**
- * Whether a number is a multiple of another one. Both count as the decimal fractions that they are written as, which
- * the doubles that hold them only come close to.
+ * Whether a number is a multiple of another one. Compares the decimal fractions as written, which doubles only
+ * approximate.
  */
 export function isMultipleOf(value: number, step: number): boolean {
   return makeMultipleCheck(step)(value)
@@ -117,8 +117,8 @@ function makeMultipleCheck(step: number): (value: number) => boolean {
   return (value) => {
     if (power !== undefined) {
       const scaled = Math.round(value * power)
-      // What has more decimals than the step is not a multiple of it.
-      if (Math.abs(scaled) < fewDigits) return scaled / power === value && scaled % stepDigits === 0
+      // A number with more decimals than the step is not a multiple of it.
+      if (Math.abs(scaled) < maxExactDecimal) return scaled / power === value && scaled % stepDigits === 0
     }
     if (!Number.isFinite(value)) return false
     const own = parseDecimal(value)
@@ -132,29 +132,29 @@ interface Decimal {
   readonly exponent: number
 }
 
-/** The shortest decimal fraction that stands for a double, which is how JSON writes it. */
+/** Returns the shortest decimal fraction that represents a double, which is how JSON writes it. */
 function parseDecimal(number: number): Decimal {
   const [mantissa = '', exponent = '0'] = Math.abs(number).toString().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }
 
-/** Numbers for the objects and lists of a value: equal ones have the same. */
+/** Numbers that identify the objects and arrays of a value. Equal ones have the same number. */
 interface Identities {
   readonly byText: Map<string, number>
   readonly known: WeakMap<object, number>
 }
 
-/** By the value that is checked: where lists are within lists, nothing in it is read twice. */
+/** Keyed by the validated value, so that nested arrays are read only once. */
 const identities = new WeakMap<object, Identities>()
 
-interface Twice {
+interface DuplicateItem {
   readonly i: number
   readonly j: number
 }
 
-/** The first item that is equal to an earlier one. */
-function findTwice(items: readonly unknown[], root: object): Twice | undefined {
+/** Returns the first item that equals an earlier one. */
+function findDuplicateItem(items: readonly unknown[], root: object): DuplicateItem | undefined {
   const texts = new Map<unknown, number>()
   const structures = new Map<number, number>()
   for (const [j, item] of items.entries()) {

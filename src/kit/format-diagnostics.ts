@@ -4,15 +4,18 @@ import { textWidth, toPrintable, wrapWords } from './text.ts'
 
 export interface FormatOptions {
   readonly colour: boolean
-  /** Columns of the terminal; long source lines are cut to it. */
+  /** Columns of the terminal. Long source lines are cut to this width. */
   readonly width: number
 }
 
-/** Where the code stands when the terminal is wide enough, so that the codes of several problems line up. */
+/** The column of the code on wide terminals, so that the codes of several diagnostics are aligned. */
 const codeColumn = 71
-const longestCode = 29
+const maxCodeLength = 29
 
-/** Problems as people read them: place and message, the source underlined, hint and code, who included the file. */
+/**
+ * Formats diagnostics for people: location and message, the underlined source line, hint and code, and the include
+ * chain.
+ */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: FormatOptions): string {
   return diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, options)).join('\n\n')
 }
@@ -28,16 +31,16 @@ function formatDiagnostic(diagnostic: Diagnostic, options: FormatOptions): strin
 }
 
 function formatHead({ file, range, severity, message }: Diagnostic, { colour }: FormatOptions): string {
-  const place = `${toPrintable(file)}:${range.start.line}:${range.start.column}`
+  const location = `${toPrintable(file)}:${range.start.line}:${range.start.column}`
   const word = severity === 'warning' ? `${paint('yellow', 'warning', colour)}  ` : ''
-  return `${paint('cyan', place, colour)}  ${word}${toPrintable(message)}`
+  return `${paint('cyan', location, colour)}  ${word}${toPrintable(message)}`
 }
 
 function paint(colour: 'cyan' | 'yellow', text: string, enabled: boolean): string {
   return enabled ? styleText(colour, text, { validateStream: false }) : text
 }
 
-/** The source line cut to the terminal's width around the marked text, and the line that underlines it. */
+/** Returns the source line, cut to the terminal's width around the marked text, and the line that underlines it. */
 function formatSource({ source, range }: Diagnostic, { width }: FormatOptions): string[] {
   if (source === undefined || source.trim() === '') return []
   const start = Math.min(range.start.column - 1, source.length)
@@ -46,24 +49,27 @@ function formatSource({ source, range }: Diagnostic, { width }: FormatOptions): 
   const { from, to } = findWindow(source, start, Math.max(20, width - 2))
   const before = `${from > 0 ? '…' : ''}${toPrintable(source.slice(from, start))}`
   const marked = toPrintable(source.slice(start, Math.min(Math.max(end, start), to)))
-  const behind = toPrintable(source.slice(start + marked.length, to))
-  const line = `${before}${marked}${behind}`.trimEnd()
+  const after = toPrintable(source.slice(start + marked.length, to))
+  const line = `${before}${marked}${after}`.trimEnd()
   const marks = '^'.repeat(Math.max(1, textWidth(marked)))
   return [`  ${line}${to < source.length ? '…' : ''}`, `  ${' '.repeat(textWidth(before))}${marks}`]
 }
 
-/** What of a line fits into so many columns, two of them for the dots: the mark begins after a third of it. */
+/**
+ * Returns the part of a line that fits into `room` columns, including two for ellipses. The marked text starts after
+ * about a third.
+ */
 function findWindow(source: string, start: number, room: number): { readonly from: number; readonly to: number } {
   if (source.length <= 2 * room && textWidth(source) <= room) return { from: 0, to: source.length }
   const isWhole = (index: number): boolean => !/[\udc00-\udfff]/.test(source[index] ?? '')
   let from = start
-  // Characters without a width could make what is looked at as long as a file.
+  // Bounds the search: characters of zero width could otherwise extend it to the whole file.
   const [first, last] = [Math.max(0, start - 2 * room), Math.min(source.length, start + 2 * room)]
   for (let index = start, free = Math.floor(room / 3); index >= first; index -= 1) {
     if (textWidth(source.slice(index, start)) > free) break
     if (isWhole(index)) from = index
   }
-  // A line that ends soon behind the mark has more room before it.
+  // If the line ends soon after the mark, show more before it.
   const rest = room - 2 - textWidth(source.slice(start, start + room))
   for (let index = from - 1; index >= first && textWidth(source.slice(index, start)) <= rest; index -= 1)
     if (isWhole(index)) from = index
@@ -76,7 +82,7 @@ function findWindow(source: string, start: number, room: number): { readonly fro
 }
 
 function formatHint({ hint, code }: Diagnostic, { width }: FormatOptions): string[] {
-  const column = Math.max(2, Math.min(codeColumn, width - longestCode))
+  const column = Math.max(2, Math.min(codeColumn, width - maxCodeLength))
   if (hint === undefined) return [' '.repeat(column) + code]
   const lines = wrapWords(toPrintable(hint), width - 2).map((line) => `  ${line}`)
   const last = lines.at(-1)!
@@ -86,8 +92,10 @@ function formatHint({ hint, code }: Diagnostic, { width }: FormatOptions): strin
 }
 
 /**
- * Problems as workflow commands of GitHub Actions, one a line, which become annotations of the files in a pull request.
+ * Formats diagnostics as workflow commands of GitHub Actions, one per line. GitHub shows them as annotations in a pull
+ * request.
  * @param folder the project's folder relative to the repository, with forward slashes; empty if it is the repository
+ * root
  */
 export function formatAnnotations(diagnostics: readonly Diagnostic[], folder: string): string[] {
   return diagnostics.map((diagnostic) => formatAnnotation(diagnostic, folder))
@@ -100,7 +108,7 @@ function formatAnnotation({ severity, code, message, hint, file, range, included
     line: start.line,
     endLine: end.line,
     col: start.column,
-    // GitHub takes columns only where the mark is on one line, and counts the last one in.
+    // GitHub accepts columns only for a range on one line, and its end column is inclusive.
     ...(end.line === start.line ? { endColumn: Math.max(start.column, end.column - 1) } : {}),
     title: code,
   }

@@ -1,6 +1,9 @@
 import { MIMEType } from 'node:util'
 
-/** Whether a content type is JSON, as browsers read it: parameters do not count, and what cannot be parsed is not. */
+/**
+ * Whether a content type is JSON (`json` or `+json`, as in the WHATWG MIME Sniffing standard). Ignores parameters;
+ * invalid types are not JSON.
+ */
 export function isJsonType(contentType: string): boolean {
   try {
     const { subtype } = new MIMEType(contentType)

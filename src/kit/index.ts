@@ -1,10 +1,10 @@
-// kit: the few small things that every room needs: errors, diagnostics, clock, ids, durations, the environment.
-// May import nothing of Waypost. Keep it small: a thing that only two rooms need lives in the lower of the two.
-export { isOfAction, markOfAction } from './action-log.ts'
+// kit: what every room needs: errors, diagnostics, clock, ids, durations, text, the environment.
+// May not import any other room. Keep it small: code that only two rooms need belongs in the lower of the two.
+export { isActionLogger, markActionLogger } from './action-logger.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { bodylessStatuses } from './http.ts'
 export { systemClock, type Clock } from './time.ts'
-export { isConflict, readConflict, type Conflict } from './conflict.ts'
+export { isConflict, parseConflict, type Conflict } from './conflict.ts'
 export {
   describeMismatch,
   describeType,
@@ -16,19 +16,34 @@ export {
 } from './declared-variable.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
 export { formatDuration, parseDuration } from './time.ts'
-export { passOn, readEnvFile, readEnvironment, refreshEnvironment, variable, type Variables } from './environment.ts'
-export { defineErrors, fill, isWaypostError, messageOf, WaypostError, type ErrorKind, type ErrorRow } from './errors.ts'
+export {
+  exportVariables,
+  readEnvFile,
+  readEnvironment,
+  refreshEnvironment,
+  variable,
+  type Variables,
+} from './environment.ts'
+export {
+  defineErrors,
+  fillPlaceholders,
+  isWaypostError,
+  messageOf,
+  WaypostError,
+  type ErrorKind,
+  type ErrorRow,
+} from './errors.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
 export { isStorable, joinWords, shortId, toPrintable, toStorable, wrapWords } from './text.ts'
 export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'
-export { isUuid, makeId, makeSecret, makeSortedId, makeUuid, sha256, startOfSortedIds } from './ids.ts'
+export { isUuid, makeId, makeSecret, makeSortedId, makeUuid, sha256, sortedIdPrefix } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
 export { type SettingProblem } from './parse-setting.ts'
-export { hasReferences, parseReferences, resolveReferences } from './references.ts'
+export { hasReferences, parseReferences, resolveReferences } from './variable-references.ts'
 export { isTimezone, parseCronjobTimeout, parseSchedule, type Schedule } from './schedule.ts'
 export { defaultSettings, parseSettings } from './settings.ts'
 export { parseSince, type Since } from './time.ts'

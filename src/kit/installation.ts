@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The folder of this installation of Waypost: where its `package.json` stands. */
+/** The folder of this installation of Waypost, which contains its `package.json`. */
 export const installation: string = findInstallation()
 
 /** Waypost's own version, for example `1.0.0`. */
 export const version: string = readJson('package.json')['version'] ?? '0.0.0'
 
-/** `waypost/<version>@<build_hash>`: the hash is the commit that was built, `source` where nothing was built. */
+/** `waypost/<version>@<build_hash>`. The hash is the commit of the build, or `source` without a build. */
 export const userAgent = `waypost/${version}@${readJson('dist/build.json')['commit'] ?? 'source'}`
 
-/** What commands call themselves when they ask a `dev` for something: who works on it did not send that. */
+/** The user agent of commands that query a running `dev`, which distinguishes them from requests of the developer. */
 export const probeAgent = `${userAgent} (probe)`
 
 export function isProbeAgent(agent: string | undefined): boolean {
@@ -22,9 +22,10 @@ export function isProbeAgent(agent: string | undefined): boolean {
 export const isSourceCheckout: boolean = existsSync(path.join(installation, 'src/index.ts'))
 
 /**
- * Returns the URL of a module of Waypost that runs by itself: a worker, a child process, a published face.
+ * Returns the URL of a module of Waypost that runs on its own: a worker, a child process, or a published entry point.
  * The build bundles modules into shared files, so `import.meta.url` does not locate their neighbours.
- * @param name path from the root of the sources without its extension, for example `src/index`; an entry of bin/build/bundle.ts
+ * @param name path from the root of the sources without extension, for example `src/index`; an entry of
+ * bin/build/bundle.ts
  */
 export function urlOfModule(name: string): URL {
   const runsSources = path.extname(import.meta.url) === '.ts'

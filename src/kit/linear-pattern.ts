@@ -1,20 +1,20 @@
 import { createRequire } from 'node:module'
 import type { RE2JS as Engine } from 're2js'
 
-// Loaded with the first pattern: most commands never see one.
+// Loaded with the first pattern, because most commands compile none.
 const require = createRequire(import.meta.url)
 
-/** A compiled pattern whose time to test a text is linear in the text, whatever the text is. */
+/** A compiled pattern that tests any text in linear time. */
 export interface LinearPattern {
   test(text: string): boolean
-  /** The pattern: Ajv takes two patterns of one schema with the same text for the same. */
+  /** Returns the pattern. Ajv treats two patterns of one schema with the same text as equal. */
   toString(): string
 }
 
 /**
- * Compiles a pattern of JSON Schema (JavaScript's syntax with the flag `u`) for an engine without backtracking, which
- * knows neither look-around nor back references and repeats at most 1,000 times.
- * @throws SyntaxError saying what it cannot compile
+ * Compiles a pattern of JSON Schema (JavaScript syntax with the flag `u`) for an engine without backtracking. The
+ * engine does not support lookaround or backreferences, and repeats at most 1,000 times.
+ * @throws SyntaxError with the unsupported part
  */
 export function compilePattern(pattern: string): LinearPattern {
   const { RE2JS } = require('re2js') as { RE2JS: typeof Engine }

@@ -1,6 +1,6 @@
-/** The candidate that a mistyped name most likely meant, or undefined if none is near enough to be worth a guess. */
+/** Returns the candidate that a mistyped name most likely means, or undefined if none is close enough. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  // The time grows with the square of the length, and nobody mistypes a name like that.
+  // The time grows with the square of the length, and longer names are not typing errors.
   if (name.length > maxLength) return undefined
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
@@ -17,7 +17,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 
 const maxLength = 200
 
-/** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost 1 each. */
+/** Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost 1 each. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -5,9 +5,9 @@ import type { SettingRow } from './settings-table.ts'
 
 export interface SettingProblem {
   readonly name: string
-  /** Keys and indexes that lead from the setting to the value that is wrong; empty for the setting itself. */
+  /** Keys and indexes from the setting to the invalid value; empty for the setting itself. */
   readonly path: readonly (string | number)[]
-  /** There is no setting, or no key of one, with that name. */
+  /** Whether there is no setting, or no key of a setting, with this name. */
   readonly isUnknown?: boolean
   readonly message: string
   readonly hint?: string
@@ -15,10 +15,10 @@ export interface SettingProblem {
 
 export type ParsedSetting = { readonly value: unknown } | { readonly problems: readonly SettingProblem[] }
 
-/** One value of a setting's kind, or what was expected instead. */
+/** A parsed value, or what was expected instead. */
 type Parsed = { readonly value: unknown } | { readonly expected: string; readonly hint?: string | undefined }
 
-interface Wrong {
+interface InvalidValue {
   readonly raw: unknown
   readonly expected: string
   readonly hint?: string | undefined
@@ -33,8 +33,8 @@ export function parseSetting(name: string, row: SettingRow, raw: unknown): Parse
 
 function parseValue(row: Exclude<SettingRow, { kind: 'list' | 'durations' }>, raw: unknown): Parsed {
   if (row.kind === 'duration')
-    return parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { ...row, parse: parseDuration })
-  if (row.kind === 'size') return parseMeasure(raw, 'a size such as 512kb or 1mb', { ...row, parse: parseSize })
+    return parseQuantity(raw, 'a duration such as 30s, 10m or 1h', { ...row, parse: parseDuration })
+  if (row.kind === 'size') return parseQuantity(raw, 'a size such as 512kb or 1mb', { ...row, parse: parseSize })
   if (row.kind === 'count') return parseCount(row, raw)
   if (row.kind === 'flag') {
     if (raw === true || raw === 'true') return { value: true }
@@ -68,13 +68,13 @@ function parseChoice(choices: readonly string[], raw: unknown): Parsed {
   }
 }
 
-interface Measure {
+interface QuantityOptions {
   readonly parse: (text: string) => number | undefined
   readonly minimum?: string
   readonly maximum?: string
 }
 
-function parseMeasure(raw: unknown, expected: string, { parse, minimum, maximum }: Measure): Parsed {
+function parseQuantity(raw: unknown, expected: string, { parse, minimum, maximum }: QuantityOptions): Parsed {
   const value = typeof raw === 'string' ? parse(raw) : undefined
   if (value === undefined) return { expected }
   if (minimum !== undefined && value < parse(minimum)!) return { expected: `at least ${minimum}` }
@@ -107,7 +107,7 @@ function parseList(name: string, row: SettingRow & { kind: 'list' }, raw: unknow
 
 const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: unknown) => Parsed>> = {
   scope: parseScope,
-  duration: (raw) => parseMeasure(raw, 'a duration such as 30s, 10m or 1h', { parse: parseDuration, maximum: '30d' }),
+  duration: (raw) => parseQuantity(raw, 'a duration such as 30s, 10m or 1h', { parse: parseDuration, maximum: '30d' }),
   range: (raw) =>
     typeof raw === 'string' && isAddressRange(raw)
       ? { value: raw }
@@ -118,7 +118,7 @@ const itemParsers: Readonly<Record<(SettingRow & { kind: 'list' })['of'], (raw: 
       : { expected: 'an origin such as https://app.example.com, without a path, or "*"' },
 }
 
-/** Of those that everybody gets: scopes of administration are given to one person after the other. */
+/** Parses a default scope. Rejects scopes of administration, which are granted to individual users. */
 function parseScope(raw: unknown): Parsed {
   if (typeof raw !== 'string' || !/^[!#-+\--[\]-~]+$/.test(raw)) return { expected: 'a scope name' }
   if (!raw.startsWith('backend.')) return { value: raw }
@@ -137,7 +137,7 @@ function parseDurations(name: string, row: SettingRow & { kind: 'durations' }, r
   const values: [string, unknown][] = []
   const problems: SettingProblem[] = []
   for (const [key, item] of Object.entries({ ...row.default, ...raw })) {
-    const parsed = parseMeasure(item, 'a duration such as 30d', { parse: parseDuration, maximum: '3650d' })
+    const parsed = parseQuantity(item, 'a duration such as 30d', { parse: parseDuration, maximum: '3650d' })
     if (!Object.hasOwn(row.default, key)) problems.push(unknownName(name, key, Object.keys(row.default)))
     else if ('value' in parsed) values.push([key, parsed.value])
     else problems.push(makeProblem(name, [key], { raw: item, ...parsed }))
@@ -151,7 +151,11 @@ function unknownName(name: string, key: string, names: readonly string[]): Setti
   return { name, path: [key], isUnknown: true, message: `"${key}" is not a valid key of "${name}"`, hint }
 }
 
-function makeProblem(name: string, path: SettingProblem['path'], { raw, expected, hint }: Wrong): SettingProblem {
+function makeProblem(
+  name: string,
+  path: SettingProblem['path'],
+  { raw, expected, hint }: InvalidValue,
+): SettingProblem {
   const label = [name, ...path].join('/')
   const message = `"${label}" must be ${expected}, not ${describe(raw)}`
   return hint === undefined ? { name, path, message } : { name, path, message, hint }

@@ -1,12 +1,15 @@
 import { parseDuration } from './time.ts'
 
-/** A crontab schedule, read: which minutes of which days. */
+/** A parsed crontab schedule: which minutes of which days. */
 export interface Schedule {
   /** Minutes since midnight, ascending. */
   readonly minutes: readonly number[]
-  /** It names no hour, so that it counts what goes by and not what a clock on the wall shows. */
+  /** Whether it runs in every hour, so that it follows elapsed time and is not affected by daylight saving time. */
   readonly everyHour: boolean
-  /** @param month from 1 @param weekday 0 is Sunday */
+  /**
+   * @param month from 1
+   * @param weekday 0 is Sunday
+   */
   hasDay(month: number, day: number, weekday: number): boolean
 }
 
@@ -27,9 +30,9 @@ const fields: readonly Field[] = [
   { name: 'month', minimum: 1, maximum: 12, names: monthNames },
   { name: 'day of the week', minimum: 0, maximum: 7, names: dayNames },
 ]
-const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const maxMonthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Reads the five fields of a crontab line, or says what is wrong with them. */
+/** Parses the five fields of a crontab schedule, or describes what is wrong with them. */
 export function parseSchedule(text: string): { readonly schedule: Schedule } | { readonly problem: string } {
   const parts = text.trim() === '' ? [] : text.trim().split(/\s+/)
   if (parts.length !== fields.length) {
@@ -48,7 +51,7 @@ export function parseSchedule(text: string): { readonly schedule: Schedule } | {
   return makeSchedule(parts, sets)
 }
 
-/** Whether there is a time zone of this name. An offset such as +02:00 knows no summer time and is no name. */
+/** Whether a time zone of this name exists. Rejects offsets such as +02:00, which have no daylight saving time. */
 export function isTimezone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)
@@ -69,10 +72,10 @@ function makeSchedule(
     Set<number>,
   ]
   if (weekdays.has(7)) weekdays.add(0) // both are Sunday
-  // As every cron does it: where both kinds of days are named, either will do.
+  // Standard cron behaviour: if both day fields are restricted, one match is enough.
   const isEither = !parts[2]!.startsWith('*') && !parts[4]!.startsWith('*')
   const firstDay = Math.min(...days)
-  if (!isEither && ![...months].some((month) => longestMonths[month - 1]! >= firstDay)) {
+  if (!isEither && ![...months].some((month) => maxMonthDays[month - 1]! >= firstDay)) {
     return { problem: `This schedule never matches: its months have no day ${firstDay}` }
   }
   return {
@@ -91,7 +94,7 @@ function describeRange({ minimum, maximum, names }: Field): string {
   return `${minimum} to ${maximum}${names === undefined ? '' : `, or ${names[0]} to ${names.at(-1)}`}, *, 1-5, */2`
 }
 
-/** The values of one part of a list: `*`, `5`, `1-5`, `1-5/2` or `*` with a step. */
+/** Returns the values of one list item: `*`, `5`, `1-5`, `1-5/2` or `*` with a step. */
 function parseItem(item: string, field: Field): number[] | undefined {
   const [range = '', step, ...more] = item.split('/')
   if (more.length > 0 || (step !== undefined && !/^[1-9]\d{0,3}$/.test(step))) return undefined
@@ -116,7 +119,10 @@ function valueOf(text: string, { minimum, maximum, names }: Field): number | und
   return value >= minimum && value <= maximum ? value : undefined
 }
 
-/** How long a cronjob may run, in milliseconds: an hour unless it says otherwise, a day at most. */
+/**
+ * Parses how long a cronjob may run: by default one hour, at most one day. Returns milliseconds, or undefined if it is
+ * invalid.
+ */
 export function parseCronjobTimeout(text = '1h'): number | undefined {
   const ms = parseDuration(text)
   return ms !== undefined && ms > 0 && ms <= 86_400_000 ? ms : undefined

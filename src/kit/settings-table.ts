@@ -1,4 +1,4 @@
-/** One setting that may stand under `config:`. Durations and sizes are written as text, for example `1h` and `1mb`. */
+/** One setting under `config:`. Durations and sizes are written as text, for example `1h` and `1mb`. */
 export type SettingRow = { readonly description: string } & (
   | { readonly kind: 'duration'; readonly default: string; readonly minimum?: string; readonly maximum?: string }
   | { readonly kind: 'size'; readonly default: string; readonly minimum?: string; readonly maximum?: string }
@@ -11,13 +11,13 @@ export type SettingRow = { readonly description: string } & (
       readonly kind: 'list'
       readonly of: 'scope' | 'duration' | 'range' | 'origin'
       readonly default: readonly string[]
-      /** Exactly so many items. */
+      /** The exact number of items. */
       readonly length?: number
     }
   | { readonly kind: 'durations'; readonly default: Readonly<Record<string, string>> }
 )
 
-/** Every setting that a project may make, with its default: the one place where they are listed. */
+/** Every setting of a project with its default. This is the only list of settings. */
 export const settingsTable = {
   title: {
     kind: 'text',

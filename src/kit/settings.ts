@@ -2,18 +2,18 @@ import { parseSetting, type SettingProblem } from './parse-setting.ts'
 import { nearest } from './nearest.ts'
 import { settingsTable, type Settings } from './settings-table.ts'
 
-/** What holds where neither the project nor the backend says something else. */
+/** The settings that apply unless the project or the backend sets others. */
 export const defaultSettings: Settings = makeDefaults()
 
 export interface ParsedSettings {
-  /** The given settings over the defaults; where one has a problem, the default. */
+  /** The given settings over the defaults. An invalid setting has its default. */
   readonly settings: Settings
   readonly problems: readonly SettingProblem[]
 }
 
 /**
- * Reads settings as they stand under `config:`, with `${env.NAME}` already resolved. Because a variable is always text,
- * `"64"`, `"true"` and, for a list, texts separated by commas are read too.
+ * Parses the settings under `config:` after `${env.NAME}` was resolved. Variables are always text, so `"64"`, `"true"`
+ * and comma-separated lists are accepted too.
  */
 export function parseSettings(raw: Readonly<Record<string, unknown>>): ParsedSettings {
   const settings: Record<string, unknown> = { ...defaultSettings }
@@ -42,7 +42,10 @@ function unknownSetting(name: string): SettingProblem {
   }
 }
 
-/** A worker posts only while its lease outlasts the timeout by 5 s: with a shorter lease nothing would ever be sent. */
+/**
+ * Checks that the lease exceeds the timeout by 5 s. Workers post only if it does, so nothing would ever be sent with a
+ * shorter lease.
+ */
 function checkLease(settings: Settings, raw: Readonly<Record<string, unknown>>): SettingProblem[] {
   const { delivery_lease: lease, delivery_timeout: timeout } = settings
   if (lease >= timeout + 5000) return []

@@ -1,4 +1,4 @@
-/** Where time comes from; tests pass one that they turn. */
+/** The source of time. Tests pass a clock that they control. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. */
   now(): number
@@ -11,7 +11,7 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
 
-/** Milliseconds of a duration such as `30s`, `1h` or `1h30m`; undefined if it is none. */
+/** Parses a duration such as `30s`, `1h` or `1h30m`. Returns milliseconds, or undefined if it is invalid. */
 export function parseDuration(text: string): number | undefined {
   if (!/^(\d+(ms|[smhdw]))+$/.test(text)) return undefined
   let total = 0
@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(total) ? total : undefined
 }
 
-/** Bytes of a size such as `512kb` or `1mb` (powers of 1024); undefined if it is none. */
+/** Parses a size such as `512kb` or `1mb` (powers of 1024). Returns bytes, or undefined if it is invalid. */
 export function parseSize(text: string): number | undefined {
   const match = /^(\d+)(b|kb|mb|gb)$/.exec(text)
   if (match === null) return undefined
@@ -29,8 +29,8 @@ export function parseSize(text: string): number | undefined {
 }
 
 /**
- * A duration for people: `40 s`, `15 minutes`, `2 hours`, `3 days`.
- * @param round up by default, for times to wait
+ * Formats a duration: `40 s`, `15 minutes`, `2 hours`, `3 days`.
+ * @param round rounds the number; up by default, which suits times to wait
  */
 export function formatDuration(ms: number, round: (value: number) => number = Math.ceil): string {
   const seconds = round(ms / 1000)
@@ -39,12 +39,14 @@ export function formatDuration(ms: number, round: (value: number) => number = Ma
   return seconds < 172_800 ? `${round(seconds / 3600)} hours` : `${round(seconds / 86_400)} days`
 }
 
-/** A moment of the past: so long ago, or a time in milliseconds since 1970. */
+/** A time in the past: a duration before now, or milliseconds since 1970. */
 export type Since = { readonly agoMs: number } | { readonly atMs: number }
 
 const isoTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** Reads `24h` or an ISO time; one without a zone is local, a day alone begins by UTC. Undefined if it is neither. */
+/**
+ * Parses `24h` or an ISO time. A time without a zone is local, a date alone is UTC. Returns undefined if it is neither.
+ */
 export function parseSince(text: string): Since | undefined {
   const agoMs = parseDuration(text)
   if (agoMs !== undefined) return { agoMs }

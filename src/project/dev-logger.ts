@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { isOfAction, variable } from '../kit/index.ts'
+import { isActionLogger, variable } from '../kit/index.ts'
 import { makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
@@ -19,7 +19,7 @@ export function makeDevLogger(
     lastObj: undefined as { readonly err?: unknown } | undefined,
     write(line: string): void {
       const text = redact(line)
-      if (isOfAction(destination.lastLogger)) console.logged(readLine(text, destination.lastObj?.err))
+      if (isActionLogger(destination.lastLogger)) console.logged(readLine(text, destination.lastObj?.err))
       else if (isAllWanted) process.stdout.write(text)
     },
   }

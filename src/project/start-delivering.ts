@@ -7,7 +7,7 @@ export function startDelivering({ options: { console }, server, identity }: DevS
   return deliver({
     server,
     identity,
-    isNoted: false,
+    recordsActivity: false,
     onAttempt: (attempt) => console.delivered(attempt),
     onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
     onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { readConflict, type Conflict, type WaypostError } from '../kit/index.ts'
+import { parseConflict, type Conflict, type WaypostError } from '../kit/index.ts'
 import type { NamedSchemas } from '../schema/index.ts'
 import type { SchemaProblem } from './compile-schema.ts'
 import { errors } from './errors.ts'
@@ -27,7 +27,7 @@ export interface ConflictParts {
 
 /** What an action threw, if that is a conflict in the project's own tables; fields are named only as callers know them. */
 export function findConflict(thrown: unknown, request: ConflictParts): UncaughtConflict | undefined {
-  const conflict = readConflict(thrown)
+  const conflict = parseConflict(thrown)
   if (conflict === undefined || conflict.table?.startsWith('waypost_') === true) return undefined
   const isDeleting = request.method === 'DELETE'
   const { reason, message } = describe(conflict, isDeleting)

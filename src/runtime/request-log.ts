@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { markOfAction } from '../kit/index.ts'
+import { markActionLogger } from '../kit/index.ts'
 
 /** The log of one request. Few write anything, so that the logger that adds the request's id is made at the first line. */
 export class RequestLog {
@@ -8,10 +8,10 @@ export class RequestLog {
   readonly #isOfAction: boolean
   #child: FastifyBaseLogger | undefined
 
-  constructor(parent: FastifyBaseLogger, request: { readonly id: string }, isOfAction = false) {
+  constructor(parent: FastifyBaseLogger, request: { readonly id: string }, isActionLogger = false) {
     this.#parent = parent
     this.#request = request
-    this.#isOfAction = isOfAction
+    this.#isOfAction = isActionLogger
   }
 
   /** The same log, for what the action writes. */
@@ -30,7 +30,7 @@ export class RequestLog {
 
   #open(): FastifyBaseLogger {
     const child = this.#parent.child({ reqId: this.#request.id })
-    return this.#isOfAction ? markOfAction(child) : child
+    return this.#isOfAction ? markActionLogger(child) : child
   }
 
   trace(...line: Line): void {

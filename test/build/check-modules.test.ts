@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildRelease, checkModules } from '../../src/build/index.ts'
-import { passOn } from '../../src/kit/index.ts'
+import { exportVariables } from '../../src/kit/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
 import type { ArtifactLoader } from '../../src/build/check-modules-child.ts'
 import * as loader from '../../src/release/load-artifacts.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
 // What the child expects of the module behind the URL.
@@ -51,8 +51,8 @@ test('a module that throws is named, with the place in the project where it thre
 })
 
 test("a module finds the project's variables, and none of Waypost's own", async () => {
-  passOn({ CHECKED_KEY: 'there' }, 'CHECKED_')
-  passOn({ WAYPOST_CHECKED_KEY: 'hidden' }, 'WAYPOST_')
+  exportVariables({ CHECKED_KEY: 'there' }, 'CHECKED_')
+  exportVariables({ WAYPOST_CHECKED_KEY: 'hidden' }, 'WAYPOST_')
   await using project = await makeProject({
     'src/a.ts': actionReturning('1', 'throw `${process.env.CHECKED_KEY} ${process.env.WAYPOST_CHECKED_KEY}`'),
   })
@@ -117,7 +117,7 @@ test('a module that waits for ever or ends the process is named', async () => {
   // A busy machine takes its time until the process has come so far.
   for (let timeoutMs = 700; found === undefined; timeoutMs *= 2) {
     found = await check(project.root, defineActions('src/a.ts'), timeoutMs).catch((error: unknown) => {
-      if (timeoutMs > patienceMs) throw error
+      if (timeoutMs > abortTimeoutMs) throw error
       return undefined
     })
   }

@@ -9,7 +9,7 @@ import { Client } from 'pg'
 import { makeLock, openSystem } from '../../src/store/index.ts'
 import { openReceiver } from '../events/receiver.ts'
 import type { Serving } from '../e2e/serving.ts'
-import { patienceMs, until } from '../support/until.ts'
+import { abortTimeoutMs, until } from '../support/until.ts'
 import { lacksPgBouncer, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { send } from '../support/send.ts'
@@ -118,7 +118,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
       const ended = once(holder, 'exit')
       await once(holder.stdout, 'data')
       holder.kill('SIGKILL')
-      await makeLock(system.database)('test', async () => {}, { limitMs: patienceMs })
+      await makeLock(system.database)('test', async () => {}, { limitMs: abortTimeoutMs })
       await ended
     } finally {
       await system.close()

@@ -7,7 +7,7 @@ import type { EndedCli, RunningCli } from '../support/cli.ts'
 import type { TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { nameRelease, writeProject } from './hosts-project.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -134,7 +134,7 @@ async function addPeople(system: System, scopes: readonly string[]): Promise<Peo
 }
 
 async function stop(running: RunningCli): Promise<void> {
-  const late = setTimeout(() => process.kill(running.pid, 'SIGKILL'), patienceMs)
+  const late = setTimeout(() => process.kill(running.pid, 'SIGKILL'), abortTimeoutMs)
   const { code, stdout, stderr } = await running.stop()
   clearTimeout(late)
   assert.equal(code, 0, `a server ended by ${code}\n${stdout}${stderr}`)

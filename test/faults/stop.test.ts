@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { baseUrl, makeHost, secret } from '../e2e/serving.ts'
 import { openLine } from '../support/line.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 let postgres: TestPostgres
@@ -25,7 +25,7 @@ test('a server stops on SIGTERM though nothing comes over its line to the databa
     const running = host.start('serve --port 0')
     await running.waitFor(/Serving {4}http/)
     line.freeze()
-    const tooLate = setTimeout(() => process.kill(running.pid, 'SIGKILL'), patienceMs)
+    const tooLate = setTimeout(() => process.kill(running.pid, 'SIGKILL'), abortTimeoutMs)
     const { code, stdout, stderr } = await running.stop()
     clearTimeout(tooLate)
     assert.equal(code, 0, `it ended by ${code}\n${stdout}${stderr}`)

@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 
 export interface Token {
   readonly jwt: string
@@ -137,7 +137,7 @@ async function serve(url: string, closers: (() => Promise<unknown>)[]): Promise<
 
 async function stop(serving: RunningCli): Promise<void> {
   process.kill(serving.pid, 'SIGCONT') // a test that failed may have left it stopped
-  const late = setTimeout(() => process.kill(serving.pid, 'SIGKILL'), patienceMs)
+  const late = setTimeout(() => process.kill(serving.pid, 'SIGKILL'), abortTimeoutMs)
   const { code, stdout, stderr } = await serving.stop()
   clearTimeout(late)
   assert.equal(code, 0, `a server ended by ${code}\n${stdout}${stderr}`)

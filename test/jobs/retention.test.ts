@@ -5,9 +5,9 @@ import { addUser, issueTokens, openKeyRing, openTokenIssuer, loginClientId } fro
 import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
-import { openPruner } from '../../src/jobs/retention/open-pruner.ts'
+import { openPruner } from '../../src/jobs/retention/pruner.ts'
 import { pruneSystem } from '../../src/jobs/retention/prune.ts'
-import { boundedTables, prunedElsewhere, retentionRules } from '../../src/jobs/retention/retention.ts'
+import { boundedTables, prunedSeparately, retentionRules } from '../../src/jobs/retention/retention.ts'
 import { entities } from '../../src/store/entities.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { recordChanges, startFeed, type System, type SystemTables } from '../../src/store/index.ts'
@@ -17,7 +17,7 @@ import { bearer, startTestServer, systemKinds, type TestServer } from '../suppor
 const dayMs = 86_400_000
 
 test('every table of System has a rule, or stands among those that need none', () => {
-  const listed = [...retentionRules.map(({ table }) => table), ...prunedElsewhere, ...boundedTables]
+  const listed = [...retentionRules.map(({ table }) => table), ...prunedSeparately, ...boundedTables]
   assert.deepEqual(listed.toSorted(), entities.map(({ meta }) => meta.tableName).toSorted())
 })
 
@@ -65,9 +65,9 @@ for (const kind of systemKinds) {
         .execute()
     }
 
-    for (const { table, column, keep, least } of retentionRules.filter((rule) => rule.least === undefined)) {
+    for (const { table, column, keep, keepNewest } of retentionRules.filter((rule) => rule.keepNewest === undefined)) {
       test(`${table}: what is over for longer than it is kept goes, and nothing else (${String(keep)})`, async () => {
-        assert.equal(least, undefined)
+        assert.equal(keepNewest, undefined)
         const keepMs = typeof keep === 'number' ? keep : defaultSettings.keep[keep]
         const before = await count(table)
         for (const at of [Date.now() - keepMs - 60_000, Date.now() - keepMs + 60_000]) {
@@ -249,7 +249,7 @@ for (const kind of systemKinds) {
           onError: (error) => errors.push(error),
         }),
       )
-      for (const pruner of pruners) pruner.touch()
+      for (const pruner of pruners) pruner.runIfDue()
       await Promise.all(pruners.map((pruner) => pruner.close()))
       assert.deepEqual([told.length, errors], [1, []])
       assert.equal(await count('waypost_code'), 0)

@@ -7,7 +7,7 @@ import { createServer as createSocketServer, type AddressInfo, type Server, type
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
 import { openOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/index.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { selfSigned } from './self-signed.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -41,7 +41,7 @@ describe('a POST to the outside', () => {
   }
 
   function post(outbound: Outbound, port: number, options: { timeoutMs?: number; host?: string } = {}) {
-    const { timeoutMs = patienceMs, host = '127.0.0.1' } = options
+    const { timeoutMs = abortTimeoutMs, host = '127.0.0.1' } = options
     return outbound.post({ url: `http://${host}:${port}/`, headers: { 'x-one': '1' }, body: '{}', timeoutMs })
   }
 
@@ -133,7 +133,7 @@ describe('a POST to the outside', () => {
       url: `https://127.0.0.1:${port}/`,
       headers: {},
       body: '',
-      timeoutMs: patienceMs,
+      timeoutMs: abortTimeoutMs,
     })
     assert.match(result.failure ?? '', /CERT|SSL|SELF_SIGNED/)
     assert.equal(result.status, undefined)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { markOfAction } from '../../src/kit/index.ts'
+import { markActionLogger } from '../../src/kit/index.ts'
 import type { LoggedLine } from '../../src/project/dev-console.ts'
 import { makeDevLogger } from '../../src/project/dev-logger.ts'
 
 function open(variables: Record<string, string> = {}) {
   const lines: LoggedLine[] = []
   const logger = makeDevLogger({ variables, logSecrets: new Set() }, { logged: (line) => void lines.push(line) })
-  return { lines, logger, action: markOfAction(logger.child({ reqId: '7Q4F2K' })) }
+  return { lines, logger, action: markActionLogger(logger.child({ reqId: '7Q4F2K' })) }
 }
 
 test('what an action logs is shown from info on, with its own fields only', () => {
@@ -36,7 +36,7 @@ test('an error is shown as it was thrown, alone and among fields', () => {
 
 test('what a cronjob logs names it', () => {
   const { lines, logger } = open()
-  markOfAction(logger.child({ cronjob: 'nightly', run: 'r1' })).info('done')
+  markActionLogger(logger.child({ cronjob: 'nightly', run: 'r1' })).info('done')
   assert.deepEqual(lines, [{ level: 'info', message: 'done', cronjob: 'nightly', fields: {} }])
 })
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 
 const files = {
   'waypost.yml': `
@@ -45,6 +45,6 @@ async function exchange(port: number, text: string): Promise<string> {
   let answer = ''
   socket.setEncoding('utf8').on('data', (part: string) => (answer += part))
   socket.write(text)
-  await once(socket, 'close', { signal: AbortSignal.timeout(patienceMs) })
+  await once(socket, 'close', { signal: AbortSignal.timeout(abortTimeoutMs) })
   return answer
 }

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { makeLock } from '../../src/store/sql/lock.ts'
 import { openPostgres, type PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
 import type { SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { describeEachDatabase } from './each-database.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'waypost-lock-'))
@@ -60,7 +60,7 @@ describeEachDatabase('the lock', ({ kind, open }) => {
     const holder = startHolder(database, path.join(folder, `${kind}-killed`))
     await holder.held
     holder.child.kill('SIGKILL')
-    await makeLock(database)('test', async () => {}, { limitMs: patienceMs })
+    await makeLock(database)('test', async () => {}, { limitMs: abortTimeoutMs })
     await holder.done
   })
 
@@ -78,12 +78,12 @@ describeEachDatabase('the lock', ({ kind, open }) => {
   test('leaves other names alone, and is free again after work that failed', async () => {
     const { database } = await open()
     const withLock = makeLock(database)
-    assert.equal(await withLock('one', () => withLock('two', async () => 2, { limitMs: patienceMs })), 2)
+    assert.equal(await withLock('one', () => withLock('two', async () => 2, { limitMs: abortTimeoutMs })), 2)
     const failed = withLock('one', async () => {
       throw new Error('no')
     })
     await assert.rejects(failed, { message: 'no' })
-    assert.equal(await withLock('one', async () => 1, { limitMs: patienceMs }), 1)
+    assert.equal(await withLock('one', async () => 1, { limitMs: abortTimeoutMs }), 1)
   })
 
   if (kind !== 'postgresql') return

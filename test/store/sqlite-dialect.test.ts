@@ -7,7 +7,7 @@ import path from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
-import { patienceMs } from '../support/until.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 import { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
 
 interface Tables {
@@ -81,7 +81,7 @@ test('a write that does not get its turn within the limit is WP_STORE_BUSY', asy
 })
 
 test('while another process holds the write lock, reads are answered, and a write succeeds afterwards', async () => {
-  const { file, db } = await open({ busyLimitMs: patienceMs })
+  const { file, db } = await open({ busyLimitMs: abortTimeoutMs })
   const release = await holdWriteLock(file)
   let isWritten = false
   const write = db

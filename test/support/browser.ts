@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
-import { patienceMs, until } from './until.ts'
+import { abortTimeoutMs, until } from './until.ts'
 
 /**
  * A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run.
@@ -15,7 +15,7 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
   const args = [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more]
   let browser: Browser | undefined
   await until('the browser is unpacked', async () => {
-    browser = await playwright.launch({ executablePath, args, timeout: patienceMs }).catch((error: unknown) => {
+    browser = await playwright.launch({ executablePath, args, timeout: abortTimeoutMs }).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ETXTBSY') return undefined // by another file, which is at it
       throw error
     })
@@ -37,7 +37,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(abortTimeoutMs)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
-import { patienceMs } from './until.ts'
+import { abortTimeoutMs } from './until.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const launcher = path.join(root, 'bin/run.js')
@@ -113,8 +113,8 @@ async function waitForOutput({ pattern, words, output, listeners, ended }: Waiti
     new Error(`waypost ${words.join(' ')} ${what} ${pattern}\n${output.stdout}${output.stderr}`)
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => finish(() => reject(explain(`did not print within ${patienceMs / 1000} s`))),
-      patienceMs,
+      () => finish(() => reject(explain(`did not print within ${abortTimeoutMs / 1000} s`))),
+      abortTimeoutMs,
     )
     const look = () => {
       const match = found()

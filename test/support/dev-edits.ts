@@ -4,7 +4,7 @@ import { get, type Agent, type IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoadAnswer } from './steady-load.ts'
-import { patienceMs } from './until.ts'
+import { abortTimeoutMs } from './until.ts'
 
 /** The header by which a probed `dev` tells the newest edit that its watcher had reported before the request. */
 export const editHeader = 'x-edit-seen'
@@ -46,11 +46,11 @@ export async function showEdit(editable: Editable, edit: number, agent: Agent): 
   const text = editable.change(await readFile(editable.file, 'utf8'), edit)
   const began = performance.now()
   await writeFile(editable.file, text)
-  while (performance.now() - began < patienceMs) {
+  while (performance.now() - began < abortTimeoutMs) {
     if (editable.read(await fetchJson(editable, agent)) === edit) return performance.now() - began
     await pause(0) // so that asking does not keep the server from working
   }
-  throw new Error(`Edit ${edit} of ${path.basename(editable.file)} did not show within ${patienceMs / 1000} s`)
+  throw new Error(`Edit ${edit} of ${path.basename(editable.file)} did not show within ${abortTimeoutMs / 1000} s`)
 }
 
 async function fetchJson({ port, path }: Editable, agent: Agent): Promise<Record<string, unknown>> {

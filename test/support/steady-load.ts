@@ -1,5 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
-import { patienceMs } from './until.ts'
+import { abortTimeoutMs } from './until.ts'
 
 export interface LoadOptions {
   readonly port: number
@@ -64,7 +64,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
 function send({ port, path, judge }: LoadOptions, agent: Agent | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const outgoing = request(
-      { host: '127.0.0.1', port, path, agent: agent ?? false, timeout: patienceMs },
+      { host: '127.0.0.1', port, path, agent: agent ?? false, timeout: abortTimeoutMs },
       (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -72,7 +72,7 @@ function send({ port, path, judge }: LoadOptions, agent: Agent | undefined): Pro
         response.on('error', (error) => resolve(error.message))
       },
     )
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${patienceMs / 1000} s`)))
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${abortTimeoutMs / 1000} s`)))
     outgoing.on('error', (error) => resolve(error.message))
     outgoing.end()
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** How long a test waits for an event: far longer than the event takes on a machine that is busy with other work. */
-export const patienceMs = 60_000
+export const abortTimeoutMs = 60_000
 
 /**
  * Waits until something holds, and fails when it does not within a minute. It says nothing about how fast the event
@@ -10,9 +10,9 @@ export const patienceMs = 60_000
  * @param what the event, for the message of a failure
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patienceMs
+  const end = performance.now() + abortTimeoutMs
   while (!(await holds())) {
-    assert.ok(performance.now() < end, `waited ${patienceMs / 1000} s in vain: ${what}`)
+    assert.ok(performance.now() < end, `waited ${abortTimeoutMs / 1000} s in vain: ${what}`)
     await pause(5)
   }
 }

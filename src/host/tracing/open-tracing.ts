@@ -1,4 +1,4 @@
-import { passOn, variable, type Variables } from '../../kit/index.ts'
+import { exportVariables, variable, type Variables } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import type { ServerTracing } from './make-tracing.ts'
 
@@ -16,7 +16,7 @@ const destinations = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OT
  */
 export async function openTracing(variables: Variables): Promise<OpenedTracing | undefined> {
   if (!isWanted(variables)) return undefined
-  passOn(variables, 'OTEL_') // its SDK reads the environment by itself, and knows nothing of .env
+  exportVariables(variables, 'OTEL_') // its SDK reads the environment by itself, and knows nothing of .env
   const [api, { NodeSDK }, { makeTracing }] = await loadPackages()
   const isNamed = [variable(variables, 'OTEL_SERVICE_NAME'), variable(variables, 'OTEL_RESOURCE_ATTRIBUTES')].some(
     (text, index) => text !== undefined && (index === 0 || text.includes('service.name=')),

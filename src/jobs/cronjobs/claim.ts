@@ -3,29 +3,29 @@ import { makeId, messageOf } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import type { LedgerRow } from '../../host/index.ts'
 
-/** A slot of a cronjob that this process, and no other, runs now. */
+/** A slot of a cronjob that only this process may run. */
 export interface Claim {
   readonly id: string
   readonly name: string
   readonly slot: number
 }
 
-export interface Claiming {
+export interface ClaimRequest {
   readonly releaseId: string
-  /** The row as it was seen. */
+  /** The row as it was read. */
   readonly row: LedgerRow
   readonly slot: number
   readonly leaseMs: number
 }
 
-const longestError = 1000
+const maxErrorLength = 1000
 
 /**
- * Takes a slot under a lease, if nobody did since the row was seen, and the release still is the active one. A run that
- * its server left behind counts as failed.
+ * Claims a slot under a lease, unless another process changed the row since it was read or the release is no longer
+ * active. A run that its server abandoned counts as failed.
  */
-export async function claimSlot(system: System, claiming: Claiming): Promise<Claim | undefined> {
-  const { row, slot, releaseId } = claiming
+export async function claimSlot(system: System, request: ClaimRequest): Promise<Claim | undefined> {
+  const { row, slot, releaseId } = request
   const now = system.now()
   const id = makeId('run_', 12)
   const { numUpdatedRows } = await system.db
@@ -33,7 +33,7 @@ export async function claimSlot(system: System, claiming: Claiming): Promise<Cla
     .set((column) => ({
       slot_at: slot,
       claim_id: id,
-      lease_until: column(now, '+', claiming.leaseMs),
+      lease_until: column(now, '+', request.leaseMs),
       server: hostname(),
       started_at: now,
       ...(row.claimId === null ? {} : { failures: row.failures + 1, outcome: 'failed', error: lostError(row) }),
@@ -55,8 +55,11 @@ function lostError({ server }: LedgerRow): string {
   return `The server ${server} was lost during the run`
 }
 
-/** Prolongs the lease. @returns whether the claim still holds */
-export async function prolongClaim(system: System, { id, name }: Claim, leaseMs: number): Promise<boolean> {
+/**
+ * Renews the lease.
+ * @returns whether the claim is still valid
+ */
+export async function renewClaim(system: System, { id, name }: Claim, leaseMs: number): Promise<boolean> {
   const { numUpdatedRows } = await system.db
     .updateTable('waypost_cronjob')
     .set((column) => ({ lease_until: column(system.now(), '+', leaseMs) }))
@@ -66,7 +69,7 @@ export async function prolongClaim(system: System, { id, name }: Claim, leaseMs:
   return numUpdatedRows > 0n
 }
 
-/** Ends a run. Says nothing where the claim was taken over, or the cronjob is gone. */
+/** Records the end of a run. Changes nothing if another process took over the claim or the cronjob was removed. */
 export async function endClaim(
   system: System,
   { id, name }: Claim,
@@ -79,7 +82,7 @@ export async function endClaim(
       lease_until: null,
       finished_at: system.now(),
       outcome: failure === undefined ? 'done' : 'failed',
-      error: failure === undefined ? null : messageOf(failure.error).slice(0, longestError),
+      error: failure === undefined ? null : messageOf(failure.error).slice(0, maxErrorLength),
       failures: failure === undefined ? 0 : column('failures', '+', 1),
     }))
     .where('name', '=', name)

@@ -1,22 +1,28 @@
 import type { Ledger, LedgerRow } from '../../host/index.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 
-/** A cronjob whose schedule this server and another one read differently out of one release. */
+/** A cronjob for which this server and another one compute different schedules from the same release. */
 export interface Conflict {
   readonly cronjob: string
   readonly here: string
   readonly there: string
 }
 
-/** After a change of the release or of a variable a schedule differs once, or twice while servers are replaced. */
-const changesOfConflict = 3
+/** After a change of the release or of a variable, a schedule differs once, or twice while servers are replaced. */
+const conflictThreshold = 3
 
-/** Finds servers whose variables give other schedules: each resets what the other one wrote, so that no slot comes. */
+/**
+ * Detects servers whose variables produce different schedules. Each resets the row that the other one wrote, so that no
+ * slot becomes due.
+ */
 export class ConflictFinder {
   readonly #changes = new Map<string, number>()
   #set: CronjobSet | undefined
 
-  /** Told of what stood in System before each look that made it fit. @returns each conflict once */
+  /**
+   * Compares the cronjobs with the rows that were in System before each update.
+   * @returns each conflict once
+   */
   find(set: CronjobSet, { rows }: Ledger): readonly Conflict[] {
     if (set !== this.#set) this.#changes.clear()
     this.#set = set
@@ -26,7 +32,7 @@ export class ConflictFinder {
       if (there === undefined || there === here) return []
       const changes = (this.#changes.get(job.name) ?? 0) + 1
       this.#changes.set(job.name, changes)
-      return changes === changesOfConflict ? [{ cronjob: job.name, here, there }] : []
+      return changes === conflictThreshold ? [{ cronjob: job.name, here, there }] : []
     })
   }
 }

@@ -6,7 +6,7 @@ import { assertServable } from '../../release/index.ts'
 import { makeActionFinder, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
 import { loadModules, planCronjobs, resolveEnv, type Host, type Plan, type ToServe } from '../../host/index.ts'
 
-/** What cronjobs need of the machine that they run on. */
+/** The resources of this host that cronjobs use. */
 export interface CronjobSources {
   readonly host: Host
   readonly plugins: PluginSet
@@ -18,17 +18,23 @@ export interface CronjobSources {
 export interface CronjobSet {
   readonly releaseId: string
   readonly plan: Plan
-  /** Runs one; until it has ended, what it uses stays. @throws what the action throws */
+  /**
+   * Runs one cronjob. Its resources stay open until it has ended.
+   * @throws what the action throws
+   */
   run(name: string, run: { readonly slot: number; readonly log: Log; readonly signal: AbortSignal }): Promise<void>
-  /** Says that a run goes on, also when it is not waited for. @returns how to say that it does not any more */
+  /**
+   * Keeps the resources open for a run, even if nothing waits for it.
+   * @returns a function that releases them
+   */
   use(): () => void
-  /** Gives back what they use when the last run has ended. */
+  /** Releases the resources when the last run has ended. */
   close(): Promise<void>
 }
 
 /**
- * Loads the code of a release's cronjobs and opens the connections of the release, if it has any cronjob.
- * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE, WP_SERVER_CRONJOB, or what keeps its code from being loaded
+ * Loads the code of a release's cronjobs. Opens the connections of the release if it has a cronjob.
+ * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE, WP_SERVER_CRONJOB, or the error of code that cannot be loaded
  */
 export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Promise<CronjobSet> {
   const { host, registry, plugins, prepareConfig } = sources
@@ -43,11 +49,11 @@ export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Pro
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, manifest.events, check)
   const contexts = { connections, clock: host.clock, dispatcher, env }
-  const { promise: idle, resolve: letGo } = Promise.withResolvers<void>()
-  let users = 1 // this set itself
+  const { promise: idle, resolve: markIdle } = Promise.withResolvers<void>()
+  let users = 1 // the set itself
   const release = () => {
     users -= 1
-    if (users === 0) letGo()
+    if (users === 0) markIdle()
   }
   let closed: Promise<void> | undefined
   return {

@@ -1,15 +1,15 @@
-import { markOfAction, withDeadline, withDeadlineAfterAbort, type Clock } from '../../kit/index.ts'
+import { markActionLogger, withDeadline, withDeadlineAfterAbort, type Clock } from '../../kit/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { endClaim, type Claim } from './claim.ts'
-import { keepClaim } from './keep-claim.ts'
+import { startClaimRenewal } from './renew-claim.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 
-/** One run of a cronjob that has ended. */
+/** A finished run of a cronjob. */
 export interface CronjobReport {
   readonly name: string
-  /** The moment for which it ran, in milliseconds since 1970. */
+  /** The time for which it ran, in milliseconds since 1970. */
   readonly slot: number
   readonly outcome: 'done' | 'failed'
   readonly ms: number
@@ -21,22 +21,22 @@ export interface RunSources {
   readonly clock: Clock
   readonly logger: Logger
   readonly leaseMs: number
-  /** How long an action that was told to end is waited for; 5 s by default. */
-  readonly patienceMs?: number
+  /** How long to wait for an aborted action; 5 s by default. */
+  readonly abortTimeoutMs?: number
 }
 
-/** A run under way. */
+/** A run in progress. */
 export interface Run {
   readonly ended: Promise<CronjobReport>
-  /** Tells the action to end; a while later it is given up. */
+  /** Aborts the action. If it does not end within `abortTimeoutMs`, the run fails anyway. */
   abort(reason: unknown): void
 }
 
-const usualPatienceMs = 5000
-/** Ends of runs are worth some tries: without a record a run counts as lost. */
-const recordTries = 5
+const defaultAbortTimeoutMs = 5000
+/** Recording the end is retried, because a run without a record counts as lost. */
+const maxRecordTries = 5
 
-/** Runs a claimed slot: the action, within its time and as long as the claim holds, and the record of how it ended. */
+/** Runs a claimed slot: runs the action within its timeout and while the claim is valid, and records how it ended. */
 export function startRun(sources: RunSources, set: CronjobSet, claim: Claim): Run {
   const stop = new AbortController()
   const abort = (reason: unknown) => stop.abort(reason)
@@ -45,13 +45,13 @@ export function startRun(sources: RunSources, set: CronjobSet, claim: Claim): Ru
   return { ended, abort }
 }
 
-interface Running {
+interface RunState {
   readonly set: CronjobSet
   readonly claim: Claim
   readonly stop: AbortController
 }
 
-async function runSlot(sources: RunSources, { set, claim, stop }: Running): Promise<CronjobReport> {
+async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Promise<CronjobReport> {
   const { clock, logger } = sources
   const { name, slot } = claim
   const { timeoutMs } = set.plan.get(name)!
@@ -60,41 +60,44 @@ async function runSlot(sources: RunSources, { set, claim, stop }: Running): Prom
     () => stop.abort(errors.WP_SERVER_CRONJOB_TIMEOUT({ name, seconds: timeoutMs / 1000 })),
     timeoutMs,
   )
-  const letGo = keepClaim(claim, { ...sources, onLost: () => stop.abort(errors.WP_SERVER_CRONJOB_LOST({ name })) })
+  const stopRenewal = startClaimRenewal(claim, {
+    ...sources,
+    onLost: () => stop.abort(errors.WP_SERVER_CRONJOB_LOST({ name })),
+  })
   let failure: { readonly error: unknown } | undefined
   try {
-    const log = markOfAction(logger.child({ cronjob: name, run: claim.id }))
+    const log = markActionLogger(logger.child({ cronjob: name, run: claim.id }))
     const work = set.run(name, { slot, log, signal: stop.signal })
-    await waitFor(work, stop.signal, sources.patienceMs ?? usualPatienceMs)
+    await waitFor(work, stop.signal, sources.abortTimeoutMs ?? defaultAbortTimeoutMs)
   } catch (error) {
     failure = { error }
   }
   clearTimeout(limit)
-  letGo()
+  stopRenewal()
   const ms = clock.monotonic() - began
   await record(sources, claim, failure)
   return { name, slot, outcome: failure === undefined ? 'done' : 'failed', ms, ...failure }
 }
 
-/** Waits for an action; one that does not end although it was told to is left to itself. */
-async function waitFor(work: Promise<void>, signal: AbortSignal, patienceMs: number): Promise<void> {
+/** Waits for an action. Stops waiting for an aborted action that does not end. */
+async function waitFor(work: Promise<void>, signal: AbortSignal, abortTimeoutMs: number): Promise<void> {
   try {
     const abandon = () => {
       throw signal.reason
     }
-    await withDeadlineAfterAbort(work, { signal, limitMs: () => patienceMs, late: abandon })
+    await withDeadlineAfterAbort(work, { signal, limitMs: () => abortTimeoutMs, late: abandon })
   } catch (error) {
-    throw signal.aborted ? signal.reason : error // what an action throws because it has to end says less
+    throw signal.aborted ? signal.reason : error // the abort reason is more specific than the error that it causes
   }
 }
 
-/** A record that comes later than the end of the lease changes nothing any more. */
+/** A record that arrives after the lease has expired changes nothing. */
 async function record({ system, logger, leaseMs }: RunSources, claim: Claim, failure: { error: unknown } | undefined) {
   for (let tried = 1; ; tried++) {
     try {
-      return await withSystemDeadline(system, endClaim(system, claim, failure), leaseMs / recordTries)
+      return await withSystemDeadline(system, endClaim(system, claim, failure), leaseMs / maxRecordTries)
     } catch (err) {
-      if (tried === recordTries) {
+      if (tried === maxRecordTries) {
         return logger.error({ err, cronjob: claim.name }, 'recording the end of a cronjob failed')
       }
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tried))
@@ -102,7 +105,10 @@ async function record({ system, logger, leaseMs }: RunSources, claim: Claim, fai
   }
 }
 
-/** Waits for an answer of System. @throws WP_SERVER_SYSTEM_SILENT after the given milliseconds */
+/**
+ * Waits for a result from System.
+ * @throws WP_SERVER_SYSTEM_SILENT after the given milliseconds
+ */
 export function withSystemDeadline<Value>(system: System, work: Promise<Value>, ms: number): Promise<Value> {
   return withDeadline(work, ms, () => {
     throw errors.WP_SERVER_SYSTEM_SILENT({ target: system.target, seconds: ms / 1000 })

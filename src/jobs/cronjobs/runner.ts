@@ -5,15 +5,15 @@ import type { CronjobSet } from './open-cronjobs.ts'
 import { startRun, type CronjobReport, type Run, type RunSources } from './run-slot.ts'
 
 export interface RunnerOptions extends RunSources {
-  /** How long runs may go on when their process has to stop; 10 s by default. */
+  /** How long runs may continue when their process stops; 10 s by default. */
   readonly graceMs?: number
   /** Called after each run. */
   onRan(report: CronjobReport): void
 }
 
-const usualGraceMs = 10_000
+const defaultGraceMs = 10_000
 
-/** The runs of one process. */
+/** The cronjob runs of one process. */
 export class CronRunner {
   readonly #options: RunnerOptions
   readonly #runs = new Map<string, Run>()
@@ -23,7 +23,7 @@ export class CronRunner {
     this.#options = options
   }
 
-  /** Claims and starts every cronjob that is due and does not run. */
+  /** Claims and starts every cronjob that is due and not running. */
   async startDue(set: CronjobSet, ledger: Ledger): Promise<void> {
     for (const job of set.plan.values()) {
       const row = ledger.rows.get(job.name)
@@ -32,7 +32,7 @@ export class CronRunner {
     }
   }
 
-  /** Starts one, unless it runs already or another process was faster. */
+  /** Starts one cronjob, unless it is running or another process claims it first. */
   async start(set: CronjobSet, { ledger, name, slot }: { ledger: Ledger; name: string; slot: number }): Promise<void> {
     const row = ledger.rows.get(name)
     if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return
@@ -40,8 +40,8 @@ export class CronRunner {
     const began = clock.monotonic()
     const claim = await claimSlot(system, { releaseId: set.releaseId, row, slot, leaseMs })
     if (claim === undefined) return
-    const isLate = clock.monotonic() - began > leaseMs / 2 // another process may take over soon
-    if (this.#isStopped || isLate) return this.#giveUp(claim)
+    const isLate = clock.monotonic() - began > leaseMs / 2 // another process may soon take over
+    if (this.#isStopped || isLate) return this.#endUnstarted(claim)
     if (row.claimId !== null) {
       logger.warn({ cronjob: name, server: row.server }, 'previous run of cronjob lost: its server was lost')
     }
@@ -53,8 +53,8 @@ export class CronRunner {
     })
   }
 
-  /** Of a claim that came about too late. */
-  async #giveUp(claim: Claim): Promise<void> {
+  /** Ends a claim that was made too late to start the run. */
+  async #endUnstarted(claim: Claim): Promise<void> {
     await endClaim(this.#options.system, claim, { error: errors.WP_SERVER_CRONJOB_STOPPED({ name: claim.name }) })
   }
 
@@ -63,12 +63,12 @@ export class CronRunner {
     await Promise.all([...this.#runs.values()].map(({ ended }) => ended))
   }
 
-  /** Waits for all runs, and tells those to end that take longer than a process may that has to stop. */
+  /** Waits for all runs, and aborts those that exceed the grace period. */
   async stop(): Promise<void> {
     this.#isStopped = true
     const timer = setTimeout(() => {
       for (const [name, { abort }] of this.#runs) abort(errors.WP_SERVER_CRONJOB_STOPPED({ name }))
-    }, this.#options.graceMs ?? usualGraceMs)
+    }, this.#options.graceMs ?? defaultGraceMs)
     await this.idle()
     clearTimeout(timer)
   }

@@ -4,18 +4,18 @@ import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { CronjobReport } from './run-slot.ts'
 import { openCronjobs } from './open-cronjobs.ts'
-import { Cron } from './cron.ts'
+import { CronScheduler } from './scheduler.ts'
 
 /** How a server runs cronjobs. */
 export interface CronOptions {
-  /** Skips slots from before the server started. */
+  /** Skip slots from before the start of the server. */
   readonly fromNow?: boolean
   /** Called after each run. */
   onRan?(report: CronjobReport): void
 }
 
-/** What the cronjobs of a server run with. */
-export interface CronjobServing {
+/** The resources of a server that its cronjobs use. */
+export interface ServeCronjobsOptions {
   readonly options: { readonly host: Host; readonly logger: Logger; readonly cron?: CronOptions }
   readonly plugins: PluginSet
   readonly prepareConfig: PrepareConfig
@@ -23,26 +23,29 @@ export interface CronjobServing {
 }
 
 /** The cronjobs of a server. */
-export interface ServedCronjobs {
-  /** Runs those of a release as soon as it is served, which the given work brings about. @throws what either throws */
+export interface CronjobService {
+  /**
+   * Calls `serve`, which activates a release on this server, and then runs the cronjobs of that release.
+   * @throws what `serve` throws, or the error of code that cannot be loaded
+   */
   follow(toRun: ToServe, serve: () => Promise<void>): Promise<void>
-  /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
+  /** Starts no more runs and waits for current ones. After 10 s they are aborted. */
   stop(): Promise<void>
 }
 
-/** Starts to run the cronjobs of whichever release is served, if this server runs any. */
-export function serveCronjobs({ options, plugins, prepareConfig, registry }: CronjobServing): ServedCronjobs {
-  const { host, logger, cron: wanted } = options
-  if (wanted === undefined) return { follow: (_, serve) => serve(), stop: async () => undefined }
-  const cron = new Cron({
+/** Starts to run the cronjobs of the release that is served, if this server runs cronjobs. */
+export function serveCronjobs({ options, plugins, prepareConfig, registry }: ServeCronjobsOptions): CronjobService {
+  const { host, logger, cron: cronOptions } = options
+  if (cronOptions === undefined) return { follow: (_, serve) => serve(), stop: async () => undefined }
+  const cron = new CronScheduler({
     system: host.system,
     clock: host.clock,
     logger,
     leaseMs,
-    fromNow: wanted.fromNow ?? false,
+    fromNow: cronOptions.fromNow ?? false,
     onRan(report) {
       logReport(logger, report)
-      wanted.onRan?.(report)
+      cronOptions.onRan?.(report)
     },
     onError: (error) => logger.warn({ err: error }, 'cronjobs paused: System is unavailable'),
   })
@@ -61,7 +64,7 @@ export function serveCronjobs({ options, plugins, prepareConfig, registry }: Cro
   }
 }
 
-/** One line for each run. */
+/** Logs one line for each run. */
 export function logReport(logger: Logger, { name, slot, outcome, ms, error }: CronjobReport): void {
   const line = { cronjob: name, slot: new Date(slot).toISOString(), ms: Math.round(ms) }
   if (outcome === 'done') logger.info(line, 'cronjob finished')

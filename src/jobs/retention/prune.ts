@@ -1,25 +1,25 @@
 import { sql } from 'kysely'
 import { pruneKeys } from '../../auth/index.ts'
-import { startOfSortedIds, type Settings } from '../../kit/index.ts'
-import { pruneReleases, releasesKept } from '../../release/index.ts'
+import { sortedIdPrefix, type Settings } from '../../kit/index.ts'
+import { pruneReleases, releasesKept, loadActiveRelease } from '../../release/index.ts'
 import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
-import { pruneUnnamedEvents } from './prune-unnamed-events.ts'
 import { retentionRules, type RetentionRule } from './retention.ts'
+import { pruneUndeclaredEvents } from '../../events/index.ts'
 
-/** How many rows of each table went; tables of which none did are left out. */
+/** The number of rows deleted from each table, without tables that lost none. */
 export type Pruned = Readonly<Partial<Record<keyof SystemTables, number>>>
 
 export interface PruneOptions {
   readonly settings: Settings
-  /** Stops between two chunks; what is left is for the next time. */
+  /** Stops between two chunks. The next pruning continues. */
   readonly signal?: AbortSignal | undefined
-  /** Rows of one statement. */
+  /** Rows per statement. */
   readonly chunk?: number
 }
 
 /**
- * Deletes what is over for longer than the setting `keep` says, in chunks that hold nobody up. Safe beside servers,
- * workers and others that prune: a row that somebody else holds is left for the next time.
+ * Deletes rows that expired or finished longer ago than the setting `keep` allows, in chunks that block no other
+ * process for long. Safe beside servers, workers and other pruners: locked rows are left for the next time.
  */
 export async function pruneSystem(system: System, options: PruneOptions): Promise<Pruned> {
   const now = await loadDatabaseTime(system)
@@ -28,17 +28,17 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
     const count = await pruneTable(system, rule, { ...options, now })
     if (count > 0) pruned[rule.table] = count
   }
-  for (const [table, count] of await pruneUnnamedEvents(system, { ...options, now })) {
+  for (const [table, count] of await pruneUndeclared(system, { ...options, now })) {
     if (count > 0) pruned[table] = (pruned[table] ?? 0) + count
   }
   if (options.signal?.aborted) return pruned
-  const keys = await pruneKeys(system, now) // behind the tokens, by which it is known whether one is still needed
+  const keys = await pruneKeys(system, now) // after the tokens, which determine whether a key is still needed
   const { releases, artifacts } = await pruneReleases(system, {
     keepNewest: releasesKept,
     keepMs: options.settings.keep.releases,
   })
-  const elsewhere = { waypost_key: keys, waypost_release: releases.length, waypost_artifact: artifacts }
-  return { ...pruned, ...Object.fromEntries(Object.entries(elsewhere).filter(([, count]) => count > 0)) }
+  const others = { waypost_key: keys, waypost_release: releases.length, waypost_artifact: artifacts }
+  return { ...pruned, ...Object.fromEntries(Object.entries(others).filter(([, count]) => count > 0)) }
 }
 
 async function pruneTable(
@@ -46,33 +46,34 @@ async function pruneTable(
   rule: RetentionRule,
   options: PruneOptions & { now: number },
 ): Promise<number> {
-  const { table, key, column, keep, least, sortedBy, where = sql`true` } = rule
+  const { table, key, column, keep, keepNewest, sortedBy, where = sql`true` } = rule
   const { settings, chunk = 500, now } = options
   const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
   const isPostgres = system.kind === 'postgresql'
   const [from, row] = [sql.table(table), sql.raw(isPostgres ? 'ctid' : 'rowid')]
-  // Those of which some have to stay go in order of their keys, by which they are counted; the others by their index.
+  // Rows of which a minimum is kept are deleted in key order, by which they are counted; others in the order of their
+  // index.
   const [order, range] =
-    least !== undefined
-      ? [key, sql`${sql.ref(key)} <= ${(await findNewest(system, rule)) - least}`]
+    keepNewest !== undefined
+      ? [key, sql`${sql.ref(key)} <= ${(await findNewest(system, rule)) - keepNewest}`]
       : sortedBy !== undefined
-        ? [sortedBy[0], sql`${sql.ref(sortedBy[0])} < ${startOfSortedIds(sortedBy[1], before)}`]
+        ? [sortedBy[0], sql`${sql.ref(sortedBy[0])} < ${sortedIdPrefix(sortedBy[1], before)}`]
         : [column, sql`true`]
-  const deleteBehind = (last: Place | undefined) => {
-    // What has to stay is passed once, and not again with each chunk, however much of it there is.
+  const deleteNext = (last: SortValue | undefined) => {
+    // Start after the last chunk, so that rows that are kept are read once and not again for each chunk.
     const rest = last === undefined ? sql`true` : sql`${sql.ref(order)} >= ${last}`
     const chosen = sql`select ${row} from ${from} where ${sql.ref(column)} < ${before} and ${range} and ${rest} and ${where}
       order by ${sql.ref(order)} limit ${sql.lit(chunk)}`
-    // By its place: PostgreSQL reads no other row then, whatever it believes of the table.
+    // By row location: PostgreSQL then reads no other rows, regardless of its statistics.
     return isPostgres
-      ? sql<{ place: Place }>`delete from ${from} where ctid = any(array(${chosen} for update skip locked))
+      ? sql<{ place: SortValue }>`delete from ${from} where ctid = any(array(${chosen} for update skip locked))
           returning ${sql.ref(order)} as place`
-      : sql<{ place: Place }>`delete from ${from} where rowid in (${chosen}) returning ${sql.ref(order)} as place`
+      : sql<{ place: SortValue }>`delete from ${from} where rowid in (${chosen}) returning ${sql.ref(order)} as place`
   }
   let count = 0
-  let last: Place | undefined
+  let last: SortValue | undefined
   while (!options.signal?.aborted) {
-    const { rows } = await deleteBehind(last).execute(system.db)
+    const { rows } = await deleteNext(last).execute(system.db)
     count += rows.length
     if (rows.length < chunk) break
     last = rows.map(({ place }) => place).reduce((one, other) => (other > one ? other : one))
@@ -80,10 +81,35 @@ async function pruneTable(
   return count
 }
 
-/** Where a row stands in the order in which they go. */
-type Place = string | number
+/** The value by which deleted rows are ordered. */
+type SortValue = string | number
 
 async function findNewest({ db }: System, { table, key }: RetentionRule): Promise<number> {
   const newest = sql<{ newest: number | null }>`select max(${sql.ref(key)}) as newest from ${sql.table(table)}`
   return (await newest.execute(db)).rows[0]?.newest ?? 0
+}
+
+type Count = readonly [table: 'waypost_message' | 'waypost_delivery', rows: number]
+
+/**
+ * Deletes the messages and deliveries of events that the active release does not declare, after the same time as
+ * finished ones, in case a later release declares the events again. Deletes nothing before the first deployment.
+ */
+async function pruneUndeclared(
+  system: System,
+  { settings, chunk = 500, signal, now }: PruneOptions & { readonly now: number },
+): Promise<readonly Count[]> {
+  const release = await loadActiveRelease(system)
+  if (release === undefined || signal?.aborted) return []
+  const { messages, deliveries } = await pruneUndeclaredEvents(system, {
+    events: Object.keys(release.manifest.events),
+    messagesBefore: now - settings.keep.messages,
+    deliveriesBefore: now - settings.keep.deliveries,
+    chunk,
+    signal,
+  })
+  return [
+    ['waypost_message', messages],
+    ['waypost_delivery', deliveries],
+  ]
 }

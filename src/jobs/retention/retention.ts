@@ -4,32 +4,32 @@ import type { SystemTables } from '../../store/index.ts'
 
 type Keep = keyof Settings['keep']
 
-/** How long rows of a table are kept: until a point in time that stands in a column is so long ago. */
+/** How long rows of a table are kept, counted from a time in one of their columns. */
 export interface RetentionRule {
   readonly table: keyof SystemTables
   /** The primary key. */
   readonly key: string
-  /** When a row was over, or made. */
+  /** When a row expired, finished or was created. */
   readonly column: string
-  /** An entry of the setting `keep`, or a fixed time in milliseconds. */
+  /** A key of the setting `keep`, or a fixed time in milliseconds. */
   readonly keep: Keep | number
   /**
-   * A column of sorted ids that are not made later than what `column` says, with what they begin with: where no index
-   * knows `column`, only rows with old ids are looked at.
+   * A column of sorted ids that are created no later than the time in `column`, and the prefix of the ids. For tables
+   * without an index on `column`, it limits the search to rows with old ids.
    */
   readonly sortedBy?: readonly [column: string, prefix: string]
-  /** Rows that are never pruned, however old: this many behind the newest by key. */
-  readonly least?: number
-  /** What holds of a row, beside its age, before it goes. */
+  /** Number of the newest rows, by key, that are never pruned. */
+  readonly keepNewest?: number
+  /** A condition that must hold before a row is pruned. */
   readonly where?: RawBuilder<boolean>
 }
 
 const dayMs = 86_400_000
 
 /**
- * What grows, and when it goes. Refresh tokens and codes that were used stay until they would have expired, so that a
- * second use of them is noticed; the newest changes stay, so that a server that was busy for a moment need not forget
- * all that it knows.
+ * The tables that grow, and when their rows are pruned. Used refresh tokens and codes are kept until they would have
+ * expired, so that reuse is detected. The newest feed rows are kept, so that a server that was briefly busy need not
+ * empty its cache.
  */
 export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_token', key: 'jti', column: 'expires_at', keep: 'tokens' },
@@ -38,9 +38,9 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_code', key: 'hash', column: 'expires_at', keep: 'codes' },
   { table: 'waypost_session', key: 'hash', column: 'expires_at', keep: 'sessions' },
   { table: 'waypost_throttle', key: 'bucket', column: 'expires_at', keep: 'throttles' },
-  { table: 'waypost_feed', key: 'position', column: 'created_at', keep: 'feed', least: 1000 },
-  // An attempt goes by its own age, also of what is still on its way. What waits has no time at which it was over, and
-  // keeps its message, however old that is.
+  { table: 'waypost_feed', key: 'position', column: 'created_at', keep: 'feed', keepNewest: 1000 },
+  // An attempt is pruned by its own age, even if its delivery is still pending. A pending delivery has not finished and
+  // keeps its message, regardless of age.
   {
     table: 'waypost_attempt',
     key: 'id',
@@ -57,24 +57,24 @@ export const retentionRules: readonly RetentionRule[] = [
     where: sql<boolean>`not exists (
       select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
   },
-  // Of deployments that were broken off; what a release names is stored elsewhere.
+  // Uploads of aborted deployments. The artifacts of a release are stored in another table.
   { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },
-  // Servers delete their own; these are of those that could not any more.
+  // Rows of servers that could not delete their own.
   { table: 'waypost_server', key: 'id', column: 'heartbeat_at', keep: dayMs },
 ]
 
 /**
- * Pruned by what else is in System: keys that sign no more, once their last token has expired; releases by which of
- * them were active last, with what only they hold.
+ * Pruned by other rules: keys that no longer sign, after their last token has expired; and releases, by when they were
+ * last active, with everything that only they use.
  */
-export const prunedElsewhere: readonly (keyof SystemTables)[] = [
+export const prunedSeparately: readonly (keyof SystemTables)[] = [
   'waypost_key',
   'waypost_release',
   'waypost_artifact',
   'waypost_activation',
 ]
 
-/** One row for each thing that somebody made or configured, or a fixed number of rows. */
+/** Tables with one row for each thing that a user created or configured, or with a fixed number of rows. */
 export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_system',
   'waypost_feed_head',

@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/index.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { AttemptReport } from '../../events/index.ts'
-import { startDelivering, type DeliveringOptions } from '../../jobs/index.ts'
+import { startDelivering, type DeliveryOptions } from '../../jobs/index.ts'
 
 /**
  * One line for each request, at the level debug: without it nothing is counted for them. The query is left out, in which
@@ -22,10 +22,10 @@ export function logRequests(logger: Logger): Pick<ServerOptions, 'onAnswered'> {
 export function logDeliveries({
   logger,
   ...served
-}: Pick<DeliveringOptions, 'server' | 'identity'> & { readonly logger: Logger }): () => Promise<void> {
+}: Pick<DeliveryOptions, 'server' | 'identity'> & { readonly logger: Logger }): () => Promise<void> {
   return startDelivering({
     ...served,
-    isNoted: true,
+    recordsActivity: true,
     onAttempt: (attempt) => logAttempt(logger, attempt),
     onWait: (error) => logger.warn({ err: error }, 'event delivery paused: System is unavailable'),
     onEnd: (error) => logger.error({ err: error }, 'event delivery stopped: restart this server'),

@@ -24,7 +24,7 @@ import {
   type ServerReport,
   openTracing,
 } from '../../host/index.ts'
-import { openPruner, keepPruning } from '../../jobs/index.ts'
+import { openPruner, startPruning } from '../../jobs/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
 import { Follower } from './follow-activations.ts'
 import { logDeliveries, logRequests } from './log-requests.ts'
@@ -206,7 +206,7 @@ function openOps(server: WaypostServer, address: Address, logger: Logger) {
 }
 
 function prune(server: WaypostServer, logger: Logger): () => Promise<void> {
-  return keepPruning(
+  return startPruning(
     openPruner(server.host, {
       settings: () => server.terms().settings,
       onPruned: (pruned) => {

@@ -409,7 +409,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
   test('a slot is run when it comes, not when System happens to be looked at', async () => {
     await using world = await open()
     world.clock.start('2026-11-20T10:00:58.800Z')
-    const machine = await world.open({ longestWaitMs: 3_600_000 })
+    const machine = await world.open({ maxWaitMs: 3_600_000 })
     await machine.follow()
     await known(world)
     const ran: string[] = []
@@ -423,7 +423,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     world.work['kind'] = (_request, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
     world.work['deaf'] = () => new Promise(() => undefined)
-    const machine = await world.open({ graceMs: 50, patienceMs: 100 })
+    const machine = await world.open({ graceMs: 50, abortTimeoutMs: 100 })
     await machine.follow()
     await known(world, 'deaf')
     world.clock.forward(1)

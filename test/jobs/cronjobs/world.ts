@@ -10,7 +10,7 @@ import { activateRelease, loadActiveRelease, type ManifestCronjob } from '../../
 import { openHost, type Host } from '../../../src/host/index.ts'
 import { prepareTestHost } from '../../../src/server/index.ts'
 import type { CronjobReport } from '../../../src/jobs/index.ts'
-import { Cron, type FollowOptions } from '../../../src/jobs/cronjobs/cron.ts'
+import { CronScheduler, type SchedulerOptions } from '../../../src/jobs/cronjobs/scheduler.ts'
 import { openCronjobs, type CronjobSet } from '../../../src/jobs/cronjobs/open-cronjobs.ts'
 import { systemConnection } from '../../../src/host/system-connection.ts'
 import { emptyManifest } from '../../release/system.ts'
@@ -23,7 +23,7 @@ export type Work = (request: Request<'cronjob'>, context: Context) => Promise<un
 /** One machine that runs cronjobs. */
 export interface Machine {
   readonly host: Host
-  readonly cron: Cron
+  readonly cron: CronScheduler
   readonly reports: CronjobReport[]
   readonly logs: Record<string, unknown>[]
   readonly errors: unknown[]
@@ -43,7 +43,7 @@ export interface World extends AsyncDisposable {
     start(time: string): void
   } & Pick<TestClock, 'freeze' | 'pass'>
   deploy(cronjobs: Readonly<Record<string, Cronjobish>>): Promise<void>
-  open(options?: Partial<FollowOptions>, own?: Own): Promise<Machine>
+  open(options?: Partial<SchedulerOptions>, own?: Own): Promise<Machine>
   row(name: string): Promise<Row | undefined>
   /** Replaces what the action of a cronjob does. */
   readonly work: Record<string, Work>
@@ -126,7 +126,11 @@ function makePlugin(runs: string[], work: Readonly<Record<string, Work>>) {
   return definePlugin({ name: 'work', requires: '*', actions })
 }
 
-function startMachine(host: Host, plugins: ReturnType<typeof joinPlugins>, options: Partial<FollowOptions>): Machine {
+function startMachine(
+  host: Host,
+  plugins: ReturnType<typeof joinPlugins>,
+  options: Partial<SchedulerOptions>,
+): Machine {
   const logs: Record<string, unknown>[] = []
   const reports: CronjobReport[] = []
   const errors: unknown[] = []
@@ -139,13 +143,13 @@ function startMachine(host: Host, plugins: ReturnType<typeof joinPlugins>, optio
     builtIn: { System: systemConnection(host.system) },
   })
   const sources = { host, plugins, prepareConfig: makeConfigPreparer(host.variables), registry }
-  const cron = new Cron({
+  const cron = new CronScheduler({
     system: host.system,
     clock: host.clock,
     logger,
     leaseMs: 60_000,
     fromNow: false,
-    longestWaitMs: 5,
+    maxWaitMs: 5,
     onRan: (report) => void reports.push(report),
     onError: (error) => void errors.push(error),
     ...options,

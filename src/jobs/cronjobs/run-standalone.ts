@@ -12,32 +12,32 @@ export interface Slot {
   readonly slot: number
 }
 
-export interface ToRun {
+export interface SlotsToRun {
   readonly release: StoredRelease
   readonly ledger: Ledger
   readonly slots: readonly Slot[]
 }
 
-export interface RunAloneOptions {
-  /** For what actions log; stderr from the level `warn` up by default. */
+export interface StandaloneOptions {
+  /** The logger of actions; by default stderr from the level `warn`. */
   readonly logger?: Logger | undefined
-  /** The plugins that ship with Waypost by default. */
+  /** By default the plugins that ship with Waypost. */
   readonly plugins?: PluginSet | undefined
-  /** Told to stop, it starts nothing any more and waits 10 s for what runs. */
+  /** When it aborts, nothing more starts, and current runs have 10 s to finish. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs slots in a process that does nothing else, with connections of its own. */
-export async function runAlone(
+/** Runs slots in a process that does nothing else, with its own connections. */
+export async function runStandalone(
   host: Host,
-  { release, ledger, slots }: ToRun,
-  { signal, plugins, logger = openLog(host) }: RunAloneOptions,
+  { release, ledger, slots }: SlotsToRun,
+  { signal, plugins, logger = openLog(host) }: StandaloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
   const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
   const stop = () => void runner.stop()
-  const { set, close } = await openAlone(host, release, { logger, plugins })
+  const { set, close } = await openStandalone(host, release, { logger, plugins })
   try {
     signal?.addEventListener('abort', stop)
     for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
@@ -53,8 +53,8 @@ function openLog({ variables, logSecrets: secrets }: Host): Logger {
   return makeLogger(readLogLevel(variables, 'warn'), { file: 'stderr', secrets })
 }
 
-/** The cronjobs of a release, with connections of their own. */
-async function openAlone(
+/** Opens the cronjobs of a release with their own connections. */
+async function openStandalone(
   host: Host,
   release: StoredRelease,
   { logger: log, plugins: given }: { readonly logger: Logger; readonly plugins: PluginSet | undefined },

@@ -4,49 +4,49 @@ import type { CronjobSet } from './open-cronjobs.ts'
 import { CronRunner, type RunnerOptions } from './runner.ts'
 import { withSystemDeadline } from './run-slot.ts'
 
-export interface FollowOptions extends RunnerOptions {
-  /** Forget slots that came before this was started. */
+export interface SchedulerOptions extends RunnerOptions {
+  /** Ignore slots from before the start. */
   readonly fromNow: boolean
-  /** How long to wait for a slot at most before System is looked at again; 15 s by default. */
-  readonly longestWaitMs?: number
-  /** Called when System cannot be used, which is then tried again. */
+  /** The longest wait for a slot before System is read again; 15 s by default. */
+  readonly maxWaitMs?: number
+  /** Called when System is unavailable. The scheduler then tries again. */
   onError(error: unknown): void
 }
 
-/** Nobody tells when a lease has run out, a clock was changed or a machine slept. */
-const usualWaitMs = 15_000
-const shortestWaitMs = 1000
-const longestAnswerMs = 10_000
+/** Expired leases, clock changes and suspended machines cause no notification. */
+const defaultMaxWaitMs = 15_000
+const minWaitMs = 1000
+const maxAnswerMs = 10_000
 
-/** Cronjobs that run at their times in this process, unless another one is faster. */
-export class Cron {
-  readonly #options: FollowOptions
+/** Runs cronjobs at their times in this process, unless another process claims them first. */
+export class CronScheduler {
+  readonly #options: SchedulerOptions
   readonly #runner: CronRunner
   readonly #stop = new AbortController()
   readonly #closing = new Set<Promise<void>>()
-  readonly #looping: Promise<void>
-  readonly #longestWaitMs: number
+  readonly #loopEnded: Promise<void>
+  readonly #maxWaitMs: number
   readonly #conflicts = new ConflictFinder()
   #fromNow: boolean
   #set: CronjobSet | undefined
   #errorsInARow = 0
   #wake: () => void = () => undefined
 
-  constructor(options: FollowOptions) {
+  constructor(options: SchedulerOptions) {
     this.#options = options
     this.#fromNow = options.fromNow
-    this.#longestWaitMs = options.longestWaitMs ?? usualWaitMs
+    this.#maxWaitMs = options.maxWaitMs ?? defaultMaxWaitMs
     this.#runner = new CronRunner({
       ...options,
       onRan: (report) => {
         options.onRan(report)
-        this.#wake() // its next slot may have come meanwhile
+        this.#wake() // its next slot may be due already
       },
     })
-    this.#looping = this.#loop()
+    this.#loopEnded = this.#loop()
   }
 
-  /** From now on the cronjobs are these; runs of those before end with what they began with. */
+  /** Replaces the cronjobs. Current runs finish with the code and connections that they started with. */
   follow(set: CronjobSet): void {
     if (this.#stop.signal.aborted) return this.#retire(set)
     this.#retire(this.#set)
@@ -54,11 +54,11 @@ export class Cron {
     this.#wake()
   }
 
-  /** Starts nothing any more, and waits for what runs: 10 s, then it is told to end. */
+  /** Starts no more runs and waits for current ones. After 10 s they are aborted. */
   async stop(): Promise<void> {
     this.#stop.abort()
     this.#wake()
-    await this.#looping
+    await this.#loopEnded
     await this.#runner.stop()
     this.#retire(this.#set)
     await Promise.all(this.#closing)
@@ -75,34 +75,34 @@ export class Cron {
     }
   }
 
-  /** @returns how long to wait for the next one */
+  /** @returns milliseconds until the next check */
   async #tick(): Promise<number> {
     try {
-      const waitMs = this.#set === undefined ? this.#longestWaitMs : await this.#look(this.#set)
+      const waitMs = this.#set === undefined ? this.#maxWaitMs : await this.#startDueWithDeadline(this.#set)
       this.#errorsInARow = 0
       return waitMs
     } catch (error) {
       this.#options.onError(error)
-      return Math.min(shortestWaitMs * 2 ** this.#errorsInARow++, this.#longestWaitMs)
+      return Math.min(minWaitMs * 2 ** this.#errorsInARow++, this.#maxWaitMs)
     }
   }
 
-  #look(set: CronjobSet): Promise<number> {
-    return withSystemDeadline(this.#options.system, this.#startDue(set), longestAnswerMs)
+  #startDueWithDeadline(set: CronjobSet): Promise<number> {
+    return withSystemDeadline(this.#options.system, this.#startDue(set), maxAnswerMs)
   }
 
   async #startDue(set: CronjobSet): Promise<number> {
     const { system, logger } = this.#options
     const seen = await loadLedger(system)
-    // It is about to be activated, or to be replaced.
-    if (seen.releaseId !== set.releaseId) return Math.min(shortestWaitMs, this.#longestWaitMs)
+    // The set is about to be activated or replaced.
+    if (seen.releaseId !== set.releaseId) return Math.min(minWaitMs, this.#maxWaitMs)
     const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
     for (const conflict of this.#conflicts.find(set, seen)) {
       logger.warn(conflict, 'servers disagree about the schedule of this cronjob in the same release; it may not run')
     }
     if (!this.#stop.signal.aborted) await this.#runner.startDue(set, ledger)
-    return Math.min(this.#longestWaitMs, waitForNext(set, ledger))
+    return Math.min(this.#maxWaitMs, waitForNext(set, ledger))
   }
 
   #retire(set: CronjobSet | undefined): void {
@@ -113,7 +113,7 @@ export class Cron {
   }
 }
 
-/** Until the next slot of any cronjob that does not run. */
+/** Returns the milliseconds until the next slot of any cronjob that is not running. */
 function waitForNext({ plan }: CronjobSet, { rows, now }: Ledger): number {
   const waits = [...plan.values()].flatMap(({ name, timetable }) => {
     const row = rows.get(name)

@@ -3,22 +3,22 @@ import { exchangeFact, loadFacts, replaceFact, loadDatabaseTime } from '../../st
 import type { Host } from '../../host/index.ts'
 import { pruneSystem, type Pruned } from './prune.ts'
 
-const everyMs = 3_600_000
-const lookEveryMs = 60_000
-const endLimitMs = 10_000
+const pruneIntervalMs = 3_600_000
+const checkIntervalMs = 60_000
+const defaultCloseLimitMs = 10_000
 
 export interface PrunerOptions {
   settings(): Settings
-  /** Told what went, and what kept it from going, which is tried again within the hour. */
+  /** Called with what was deleted, or with the error that prevented it. An error is retried within the hour. */
   onPruned?(pruned: Pruned): void
   onError?(error: unknown): void
 }
 
-/** Prunes System in the background, once an hour whoever else does. */
+/** Prunes System in the background, once an hour across all processes. */
 export interface Pruner {
-  /** Looks whether it is time, at most once a minute, and does not wait for the answer. */
-  touch(): void
-  /** Waits for what is being pruned, 10 s at most by default; what takes longer is left to the next one. */
+  /** Checks whether it is time, at most once a minute. Does not wait for the result. */
+  runIfDue(): void
+  /** Waits for the current pruning, by default at most 10 s. The next pruning continues what is left. */
   close(limitMs?: number): Promise<void>
 }
 
@@ -29,21 +29,21 @@ export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, op
 
   async function prune(): Promise<void> {
     const [now, { last_prune: last }] = await Promise.all([loadDatabaseTime(system), loadFacts(system)])
-    // Whoever's clock was ahead may have noted a time that is still to come.
-    if (last !== undefined && Math.abs(now - Number(last)) < everyMs) return
-    if (!(await exchangeFact(system, 'last_prune', { from: last, to: String(now) }))) return // somebody was faster
+    // A process whose clock was wrong may have recorded a time in the future.
+    if (last !== undefined && Math.abs(now - Number(last)) < pruneIntervalMs) return
+    if (!(await exchangeFact(system, 'last_prune', { from: last, to: String(now) }))) return // another process was faster
     const pruned = await pruneSystem(system, { settings: options.settings(), signal: stop.signal })
     if (stop.signal.aborted) await replaceFact(system, 'last_prune', '0')
     options.onPruned?.(pruned)
   }
 
   return {
-    touch() {
+    runIfDue() {
       if (stop.signal.aborted || clock.monotonic() < next) return
-      next = clock.monotonic() + lookEveryMs
+      next = clock.monotonic() + checkIntervalMs
       running = running.then(prune).catch((error: unknown) => options.onError?.(error))
     },
-    async close(limitMs = endLimitMs) {
+    async close(limitMs = defaultCloseLimitMs) {
       const timer = setTimeout(() => stop.abort(), limitMs)
       await running
       clearTimeout(timer)
@@ -52,12 +52,15 @@ export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, op
   }
 }
 
-const pruneLookMs = 10 * 60_000
+const backgroundIntervalMs = 10 * 60_000
 
-/** Looks now and then whether it is time to prune. @returns the way to stop */
-export function keepPruning(pruner: Pruner): () => Promise<void> {
-  pruner.touch()
-  const timer = setInterval(() => pruner.touch(), pruneLookMs).unref()
+/**
+ * Checks periodically whether it is time to prune.
+ * @returns a function that stops it
+ */
+export function startPruning(pruner: Pruner): () => Promise<void> {
+  pruner.runIfDue()
+  const timer = setInterval(() => pruner.runIfDue(), backgroundIntervalMs).unref()
   return async () => {
     clearInterval(timer)
     await pruner.close(0)

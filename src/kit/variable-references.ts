@@ -9,7 +9,7 @@ export interface Reference {
   readonly end: number
 }
 
-/** A `${env.` that is not completed as it must be. */
+/** A `${env.` that is not followed by a valid reference. */
 export interface BrokenReference {
   readonly start: number
   readonly end: number
@@ -17,12 +17,12 @@ export interface BrokenReference {
 
 const reference = /\$\{env\.([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\}/y
 
-/** Whether a text holds anything that looks like a reference to a variable. */
+/** Whether a text contains something that looks like a variable reference. */
 export function hasReferences(text: string): boolean {
   return text.includes('${env.')
 }
 
-/** The references to variables in a text, in order, and the places where one begins but is malformed. */
+/** Finds the variable references in a text, in order, and the positions of malformed ones. */
 export function parseReferences(text: string): {
   readonly references: readonly Reference[]
   readonly broken: readonly BrokenReference[]
@@ -33,22 +33,22 @@ export function parseReferences(text: string): {
   for (let start = text.indexOf('${env.'); start !== -1; start = text.indexOf('${env.', end)) {
     reference.lastIndex = start
     const match = reference.exec(text)
-    end = match === null ? endOfBroken(text, start) : start + match[0].length
+    end = match === null ? findBrokenEnd(text, start) : start + match[0].length
     if (match === null) broken.push({ start, end })
     else references.push({ name: match[1]!, fallback: match[2], start, end })
   }
   return { references, broken }
 }
 
-function endOfBroken(text: string, start: number): number {
+function findBrokenEnd(text: string, start: number): number {
   const near = text.slice(start, start + 100)
   const close = near.indexOf('}')
   return start + (close === -1 ? near.length : close + 1)
 }
 
 /**
- * A value with every reference in its texts replaced, at any depth. A variable that is set to nothing counts as missing:
- * its default holds, and without one the reference stays as it is and the name is listed in `missing`.
+ * Replaces every reference in the texts of a value, at any depth. An empty variable counts as missing: its default
+ * applies. Without a default the reference stays unchanged and `missing` lists its name.
  */
 export function resolveReferences<Value>(
   value: Value,
@@ -58,19 +58,19 @@ export function resolveReferences<Value>(
   return { value: resolveValue(value, { variables, missing }) as Value, missing: [...missing] }
 }
 
-interface Resolving {
+interface ResolveState {
   readonly variables: Variables
   readonly missing: Set<string>
 }
 
-function resolveValue(value: unknown, resolving: Resolving): unknown {
-  if (typeof value === 'string') return hasReferences(value) ? resolveText(value, resolving) : value
-  if (Array.isArray(value)) return value.map((item) => resolveValue(item, resolving))
+function resolveValue(value: unknown, state: ResolveState): unknown {
+  if (typeof value === 'string') return hasReferences(value) ? resolveText(value, state) : value
+  if (Array.isArray(value)) return value.map((item) => resolveValue(item, state))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolveValue(item, resolving)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolveValue(item, state)]))
 }
 
-function resolveText(text: string, { variables, missing }: Resolving): string {
+function resolveText(text: string, { variables, missing }: ResolveState): string {
   let resolved = ''
   let end = 0
   for (const { name, fallback, start, end: next } of parseReferences(text).references) {
