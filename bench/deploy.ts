@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeSystem, type NewSystem } from '../test/e2e/new-system.ts'
 import { startServe } from '../test/e2e/serving.ts'
-import { runCli } from '../test/support/cli.ts'
+import { startCli } from '../test/support/cli.ts'
 import { atMost, type Figure } from './goal.ts'
 import { bigActions, bigRoutes, makeBigProject } from './projects.ts'
 import { median } from './statistics.ts'
@@ -57,7 +57,7 @@ async function editActions(folder: string, round: number): Promise<void> {
 /** @returns seconds */
 async function deploy(cwd: string, { variables }: NewSystem, words = 'deploy --yes'): Promise<number> {
   const began = performance.now()
-  const { code, stdout, stderr } = await runCli(words.split(' '), { cwd, env: variables })
+  const { code, stdout, stderr } = await startCli(words.split(' '), { cwd, env: variables }).ended
   if (code !== 0) throw new Error(`${words} ended with ${code}\n${stdout}${stderr}`)
   return (performance.now() - began) / 1000
 }

@@ -1,4 +1,4 @@
-import { runCli } from '../test/support/cli.ts'
+import { startCli } from '../test/support/cli.ts'
 import { atMost, type Figure } from './goal.ts'
 import { bigRoutes, makeBigProject, makeDemo } from './projects.ts'
 import { median } from './statistics.ts'
@@ -24,7 +24,7 @@ export async function measureValidate(): Promise<Figure[]> {
 
 async function run(cwd: string): Promise<number> {
   const began = performance.now()
-  const { code, stdout, stderr } = await runCli(['validate'], { cwd })
+  const { code, stdout, stderr } = await startCli(['validate'], { cwd }).ended
   if (code !== 0) throw new Error(`validate ended with ${code}\n${stdout}${stderr}`)
   return (performance.now() - began) / 1000
 }

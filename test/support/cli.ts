@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
+import { isLong } from './forms.ts'
 import { abortTimeoutMs } from './until.ts'
 
 const root = path.join(import.meta.dirname, '../..')
@@ -84,9 +85,80 @@ export function startCli(words: readonly string[], options: CliOptions): Running
   }
 }
 
-/** Runs a command to its end. */
+/**
+ * Runs a command to its end. Commands share processes, each of which runs one at a time; in the long form of the suite,
+ * and where a command says how Node starts, it has a process of its own, as by `startCli`.
+ */
 export function runCli(words: readonly string[], options: CliOptions): Promise<EndedCli> {
-  return startCli(words, options).ended
+  const needsOwn = options.descriptors !== undefined || options.env?.['NODE_OPTIONS'] !== undefined
+  if (isLong || needsOwn) return startCli(words, options).ended
+  const { cwd, input = '' } = options
+  return (idle.pop() ?? startWorker()).run({ words, cwd, env: cleanEnvironment(options.env), input })
+}
+
+/** What a shared process is told of a command. */
+export interface Order {
+  readonly words: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input: string
+}
+
+/** What a shared process prints to both of its outputs after a command. */
+export function endMark(code: number | string): string {
+  return `\0ended ${code}\0`
+}
+
+interface CliWorker {
+  run(order: Order): Promise<EndedCli>
+}
+
+const idle: CliWorker[] = []
+
+function startWorker(): CliWorker {
+  const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), {
+    env: { ...cleanEnvironment(), ...compileCache() },
+    execArgv: [], // not those of the tests
+    silent: true,
+  })
+  living.add(child)
+  const handles = [child, child.channel, child.stdout, child.stderr] as unknown as { ref(): void; unref(): void }[]
+  let output = { stdout: '', stderr: '' }
+  let report: (() => void) | undefined
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+      report?.()
+    })
+  }
+  child.once('close', () => living.delete(child))
+  const worker: CliWorker = {
+    run(order) {
+      output = { stdout: '', stderr: '' }
+      handles.forEach((handle) => handle.ref())
+      return new Promise((resolve) => {
+        const died = (code: number | null, signal: NodeJS.Signals | null) =>
+          resolve({ code: code ?? String(signal), ...output })
+        child.once('close', died)
+        report = () => {
+          const [one, other] = [output.stdout, output.stderr].map((text) => /^(.*)\0ended (\d+)\0$/s.exec(text))
+          if (one === null || other === null) return
+          report = undefined
+          child.off('close', died)
+          handles.forEach((handle) => handle.unref())
+          idle.push(worker)
+          resolve({ code: Number(one![2]), stdout: one![1]!, stderr: other![1]! })
+        }
+        child.send(order)
+      })
+    },
+  }
+  return worker
+}
+
+function compileCache(): Record<string, string> {
+  const folder = variable(readEnvironment(), 'NODE_COMPILE_CACHE')
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 /** PATH begins with the Node that runs the tests: the one on the machine may be too old. */

@@ -1,0 +1,35 @@
+// Runs commands of the built command line one after the other in one process, which loads and compiles it once. A command
+// gets the folder, environment, words and standard input that it would have in a process of its own.
+import { writeSync } from 'node:fs'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import type { launch as Launch } from '../../bin/cli/launch.ts'
+import { endMark, type Order } from './cli.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+const launcher = path.join(root, 'bin/run.js')
+const built = pathToFileURL(path.join(root, 'dist/bin/cli/launch.js')).href
+const { launch } = (await import(built)) as { launch: typeof Launch }
+
+// The launcher ends its process after a command; this one goes on. Its calls have no code: they leave it to `exitCode`.
+const end = process.exit.bind(process)
+process.exit = ((code?: number) => (code === undefined ? undefined : end(code))) as typeof process.exit
+process.once('disconnect', () => end())
+
+process.on('message', async ({ words, cwd, env, input }: Order) => {
+  process.chdir(cwd)
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+  process.argv = [process.execPath, launcher, ...words]
+  process.exitCode = undefined
+  Object.defineProperty(process, 'stdin', {
+    value: Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    configurable: true,
+  })
+  await launch(words, { root })
+  const mark = endMark(process.exitCode ?? 0)
+  process.chdir('/') // so that the folder can be removed
+  writeSync(1, mark)
+  writeSync(2, mark)
+})
