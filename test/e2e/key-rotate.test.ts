@@ -55,7 +55,7 @@ for (const kind of commandKinds) {
       const { code, stdout, stderr } = await made.folder.run('key:rotate')
       assert.equal(code, 0, stderr)
       assertCalm(stdout + stderr)
-      assert.match(stdout, new RegExp(`^ {2}Signs {6}key_[0-9A-Z]+\\n {2}Retired {4}${before} {3}verifies until`))
+      assert.match(stdout, new RegExp(`^ {2}Signs {6}key_[0-9A-Z]+\\n {2}Retired {4}${before} {3}still verifies until`))
       assert.doesNotMatch(stdout + stderr, /"d"|PRIVATE/)
     })
 
@@ -64,7 +64,7 @@ for (const kind of commandKinds) {
       const { code, stdout, stderr } = await made.folder.run('key:rotate --withdraw')
       assert.equal(code, 0, stderr)
       assertCalm(stdout + stderr)
-      assert.match(stdout, new RegExp(`^ {2}Withdrawn {2}${kidOf(old)} {3}verifies nothing$`, 'm'))
+      assert.match(stdout, new RegExp(`^ {2}Withdrawn {2}${kidOf(old)} {3}no longer verifies tokens$`, 'm'))
       assert.match(stdout, /^ {2}Revoked {4}\d+ access tokens?; refresh tokens stay valid$/m)
       await until('the old token is refused', async () => (await whoami(old)) === 401)
       const listed = JSON.parse(await made.folder.ok('token:list --json'))

@@ -80,7 +80,7 @@ describe('the pipelines of init', { concurrency: 1 }, () => {
     assert.match(await project.read('summary.md'), /<code>GET \/todo<\/code>/)
 
     const refused = await run(scriptOf('deploy'), { ACTIVE: 'none', ...credentials(planner) })
-    assert.match(refused.stderr, /needs backend\.deploy/)
+    assert.match(refused.stderr, /requires backend\.deploy/)
     assert.equal(refused.code, 1)
     const deployed = await run(scriptOf('deploy'), { ACTIVE: 'none', ...credentials(deployer) })
     assert.equal(deployed.code, 0, deployed.stderr)

@@ -128,6 +128,6 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
       await assertServed(served)
     }
     t.diagnostic(`it was killed at ${point - 1} points`)
-    assert.ok(point > 8)
+    assert.ok(point > 6, 'each statement of an activation is a point')
   })
 })

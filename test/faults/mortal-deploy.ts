@@ -9,7 +9,7 @@ let isActivating = false
 
 function isPoint(sql: string): boolean {
   isActivating ||= /from "waypost_active" for update/.test(sql)
-  return isActivating && /^(insert|update|delete|select pg_notify|commit)/i.test(sql)
+  return isActivating && /^(insert|update|delete|with|select pg_notify|commit)/i.test(sql)
 }
 
 watchStatements((sql) => {

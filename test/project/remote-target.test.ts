@@ -103,9 +103,9 @@ const answers: readonly [what: string, answer: RequestListener, code: string, wo
   ],
   [
     'that a scope lacks',
-    problem([403, 'WP_AUTH_SCOPE'], 'the route needs backend.deploy'),
+    problem([403, 'WP_AUTH_SCOPE'], 'the route requires backend.deploy'),
     'WP_PROJECT_REMOTE_SCOPE',
-    /needs backend\.deploy.*--add backend\.read,backend\.deploy/s,
+    /requires backend\.deploy.*--add backend\.read,backend\.deploy/s,
   ],
   [
     'that it is closed',

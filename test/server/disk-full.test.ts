@@ -64,8 +64,8 @@ describeEachSystem('a full disk', ({ newSystem }) => {
     assert.deepEqual(
       serious.map(({ level, msg }) => [level, msg]),
       [
-        [40, 'another system failed'],
-        [40, 'an authorization request failed'],
+        [40, 'external system failed'],
+        [40, 'authorization request failed'],
       ],
     )
     assert.match(JSON.stringify(serious), /The disk of the database .* is full/)
