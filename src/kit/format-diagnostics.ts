@@ -10,7 +10,8 @@ export interface FormatOptions {
 
 /** The column of the code on wide terminals, so that the codes of several diagnostics are aligned. */
 const codeColumn = 71
-const maxCodeLength = 29
+/** Few codes are longer. On a narrow terminal, they start further left. */
+const usualCodeLength = 29
 
 /**
  * Formats diagnostics for people: location and message, the underlined source line, hint and code, and the include
@@ -82,7 +83,7 @@ function findWindow(source: string, start: number, room: number): { readonly fro
 }
 
 function formatHint({ hint, code }: Diagnostic, { width }: FormatOptions): string[] {
-  const column = Math.max(2, Math.min(codeColumn, width - maxCodeLength))
+  const column = Math.max(2, Math.min(codeColumn, width - Math.max(usualCodeLength, code.length)))
   if (hint === undefined) return [' '.repeat(column) + code]
   const lines = wrapWords(toPrintable(hint), width - 2).map((line) => `  ${line}`)
   const last = lines.at(-1)!

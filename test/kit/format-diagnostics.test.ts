@@ -73,6 +73,8 @@ suite('the text of diagnostics', () => {
   test('a narrow terminal moves the code to the left', () => {
     assert.equal(format({}, { colour: false, width: 60 })[3]?.indexOf('WP_'), 31)
     assert.equal(format({}, { colour: false, width: 10 })[3]?.indexOf('WP_'), 2)
+    const [, , , long = ''] = format({ code: 'WP_'.padEnd(33, 'X') }, { colour: false, width: 60 })
+    assert.deepEqual([long.length, long.indexOf('WP_')], [60, 27])
   })
 
   test('colour marks the place and the word warning, and changes nothing else', () => {
