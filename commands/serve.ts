@@ -49,7 +49,8 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       readVariables: () => readEnvironment(folder),
       refresh: () => void refreshEnvironment(variables, folder),
     })
-    this.note(`  Serving    http://localhost:${server.port}   System ${server.host.system.target}`)
+    this.note(`  Serving    http://localhost:${server.port}`)
+    this.note(`  System     ${server.host.system.target}`)
     if (server.ops !== undefined) this.note(`  Ops        http://${server.ops.host}:${server.ops.port}/metrics`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
     await server.close(/SIGINT/.test(String(stop.reason))) // somebody waits at the terminal

@@ -131,9 +131,14 @@ export async function openHostIfThere({ folder, variables }: MigrateOptions): Pr
 }
 
 export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> {
-  const began = performance.now()
-  const names = await migrateSystem(host.system)
-  return names.map((name) => ({ connection: 'waypost', name, ms: performance.now() - began }))
+  const applied: AppliedMigration[] = []
+  let began = performance.now()
+  await migrateSystem(host.system, (name) => {
+    const now = performance.now()
+    applied.push({ connection: 'waypost', name, ms: now - began })
+    began = now
+  })
+  return applied
 }
 
 export interface ConnectionsMigration {

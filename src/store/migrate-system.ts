@@ -21,13 +21,18 @@ export async function assertSystemMigrated(system: System): Promise<void> {
 
 /**
  * Brings up Waypost's own tables. The caller holds the migration lock.
+ * @param onApplied called after each migration
  * @returns the names of what ran, oldest first
  */
-export async function migrateSystem(system: System): Promise<readonly string[]> {
+export async function migrateSystem(
+  system: System,
+  onApplied: (name: string) => void = () => undefined,
+): Promise<readonly string[]> {
   if ((await pendingSystemMigrations(system)).length === 0) return []
   const { openOrm } = await import('./orm.ts') // loaded only when there is something to do: it is the heaviest part
   const orm = await openOrm(system, table)
   try {
+    orm.migrator.on('migrated', ({ name }) => onApplied(name))
     const done = await orm.migrator.up()
     return done.map((migration) => migration.name)
   } finally {

@@ -268,7 +268,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
   it('the server ends in order when it is told to', async () => {
     const { code, stderr } = await serving.stop()
     assert.equal(code, 0)
-    assert.match(stderr, /^ {2}Serving {4}http:\/\/localhost:\d+ {3}System \S+\n$/)
+    assert.match(stderr, /^ {2}Serving {4}http:\/\/localhost:\d+\n {2}System {5}\S+\n$/)
   })
 }
 
