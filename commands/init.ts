@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { Args, Flags, WaypostCommand, listFlag, paint, plural } from '../bin/cli/index.ts'
+import { Args, Flags, WaypostCommand, listFlag, paint, plural, wrap } from '../bin/cli/index.ts'
 import { nearest } from '../src/kit/index.ts'
 import type { InitReport } from '../src/project/index.ts'
 
@@ -36,9 +36,11 @@ export default class Init extends WaypostCommand {
     const name = path.relative('.', folder) || '.'
     this.print()
     if (report.template !== undefined) {
-      this.print(`  Created    ${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`)
-      this.print(`  Installed  ${describeInstall(report, name)}`)
-      if (existsSync(path.join(folder, 'waypost.yml'))) this.print(`  Checked    ${await describeCheck(folder)}`)
+      const created = `${name}/ from the template "${report.template}", ${plural(report.files.length, 'file')}`
+      this.print(`  Created    ${wrap(created, 13)}`)
+      this.print(`  Installed  ${wrap(describeInstall(report, name), 13)}`)
+      if (existsSync(path.join(folder, 'waypost.yml')))
+        this.print(`  Checked    ${wrap(await describeCheck(folder), 13)}`)
     }
     this.#printList('Added', report.added)
     this.#printList('Kept', report.left, ' (already exists)')
