@@ -71,7 +71,11 @@ export default class EventExecute extends WaypostCommand {
     const folder = process.cwd()
     const options = { folder, variables: readEnvironment(folder) }
     if (!isPatient) return openHost(options)
-    return awaitHost({ ...options, signal, onAway: (error) => this.note(`${error.message}. Retrying for 60 s.`) })
+    return awaitHost({
+      ...options,
+      signal,
+      onUnavailable: (error) => this.note(`${error.message}. Retrying for 60 s.`),
+    })
   }
 
   /** One line, as it comes: for cron dead deliveries only, so that it sends a mail for nothing else. */

@@ -1,13 +1,14 @@
-// host: what every process on a host opens: System, identity, secrets, variables, plugins, connections, migrations, tracing.
+// host: what every process on a host opens: System, identity, secrets, variables, plugins, connections, migrations,
+// tracing.
 // May import every room up to runtime. Loads neither Fastify nor the code of a release.
 export { awaitHost, openHost, type OpenHostOptions } from './open-host.ts'
 export { openIdentity, readBaseUrl, type Identity, checkIdentity } from './open-identity.ts'
 export { nameTarget, type Host } from './host.ts'
 export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'
 export { type AppliedMigration, migrateRelease } from './migrations/migrate-release.ts'
-export { nameOfMigration, pendingMigrations, fileOfMigration } from './migrations/survey-migrations.ts'
+export { nameOfMigration, pendingMigrations, fileOfMigration } from './migrations/migration-status.ts'
 export {
-  lookAtDatabases,
+  inspectDatabases,
   withDatabases,
   type MigrationDatabases,
   type ConnectionDatabase,
@@ -16,29 +17,37 @@ export { loadMigration, loadMigrationModules } from './migrations/load-migration
 export { errors as hostErrors } from './errors.ts'
 export {
   listServers,
-  listServersWithout,
+  listServersWithoutSecret,
   nameServer,
-  nameServers,
+  joinServerNames,
   type LiveServer,
   type ServerReport,
   reportServer,
 } from './report-server.ts'
 export {
-  addOwnSecret,
+  addSecret,
   assertSecret,
-  hasOwnSecret,
-  keepNewestSecret,
+  hasSecretFile,
+  removeOldSecrets,
   loadSecretText,
   secretFile,
 } from './resolve-secrets.ts'
 export { loadTerms, termsOf, type ReleaseTerms, defaultTerms } from './release-terms.ts'
-export { loadModules, type ToServe } from './load-modules.ts'
-export { type LedgerRow, isClaimed, keepLedger, loadLedger, type Ledger, leaseMs, dueSlot } from './cronjobs/ledger.ts'
+export { loadModules, type ReleaseToServe } from './load-modules.ts'
+export {
+  type LedgerRow,
+  isClaimed,
+  updateLedger,
+  loadLedger,
+  type Ledger,
+  leaseMs,
+  dueSlot,
+} from './cronjobs/ledger.ts'
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
 export { makeLogger } from './make-logger.ts'
 export { makeValueRedactor } from './redact-line.ts'
 export { resolveEnv } from './read-variables.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'
-export { readConnectionLimit, readOpsAddress, readPressureLimit, readStopping } from './read-host-settings.ts'
+export { readConnectionLimit, readOpsAddress, readPressureLimit, readStopLimits } from './read-host-settings.ts'
 export type { ServerTracing } from './tracing/make-tracing.ts'

@@ -1,27 +1,27 @@
 import { loadArtifacts, type Artifact, type StoredRelease, importInTime, registerArtifacts } from '../release/index.ts'
 import type { Host } from './host.ts'
 
-/** A release and, where they are at hand, its artifacts; else they are loaded from System. */
-export interface ToServe {
+/** A release and, if they are already loaded, its artifacts. Otherwise they are loaded from System. */
+export interface ReleaseToServe {
   readonly release: StoredRelease
   readonly artifacts?: readonly Artifact[] | undefined
-  /** Once it aborts, code that is being loaded is waited for only a moment longer. */
+  /** After an abort, waits only a moment longer for code that is loading. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Anything that an action stands in. */
-interface UsesAction {
+/** A part of a manifest that names an action. */
+interface ActionUse {
   readonly action: { readonly artifact: string; readonly file: string } | object
 }
 
 /**
- * The default exports of the files of actions, by the hash of their artifacts; each hash is evaluated once a process.
- * @throws WP_RUNTIME_IMPORT_WAITS, or what keeps a file from being loaded
+ * Loads the default exports of action files, by artifact hash. Each hash is evaluated once per process.
+ * @throws WP_RUNTIME_IMPORT_WAITS, or the error of a file that cannot be loaded
  */
 export async function loadModules(
   { system, imports }: Pick<Host, 'system' | 'imports'>,
-  { release, artifacts, signal = imports?.signal }: ToServe,
-  uses: Iterable<UsesAction>,
+  { release, artifacts, signal = imports?.signal }: ReleaseToServe,
+  uses: Iterable<ActionUse>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const files = new Map(
     [...uses].flatMap(({ action }) => ('artifact' in action ? [[action.artifact, action.file]] : [])),

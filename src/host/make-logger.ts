@@ -5,13 +5,16 @@ import { makeRedactor } from './redact-line.ts'
 
 export interface LoggerOptions {
   readonly file?: 'stdout' | 'stderr'
-  /** Values that no line may hold, whoever wrote it; more may come. */
+  /** Values that are redacted in every line. The set may grow later. */
   readonly secrets?: ReadonlySet<string>
-  /** More fields of each line. */
+  /** Returns additional fields of each line. */
   readonly fields?: (() => object) | undefined
 }
 
-/** Structured lines on stdout, or on stderr; stacks name the project's files, and secrets are left out. */
+/**
+ * Makes a logger that writes structured lines to stdout or stderr, redacts secrets, and resolves stacks to the
+ * project's files.
+ */
 export function makeLogger(
   level: string,
   { file = 'stdout', secrets = new Set(), fields }: LoggerOptions = {},
@@ -25,7 +28,7 @@ export function makeLogger(
   return file === 'stdout' ? pino(options) : pino(options, pino.destination({ dest: 2, sync: true }))
 }
 
-/** Of another system that failed, or of something to set right, the words are enough; a stack is for mistakes in code. */
+/** User and external errors are logged without a stack, which is only useful for bugs. */
 function describeError(error: unknown): object {
   if (isWaypostError(error) && error.kind !== 'bug') {
     const { code, message, hint } = error

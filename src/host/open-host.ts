@@ -11,22 +11,22 @@ export interface OpenHostOptions {
   readonly folder: string
   readonly variables: Variables
   readonly clock?: Clock
-  /** What the log leaves out already, where one was opened before the host. */
+  /** The set of values to redact, if a logger was opened before the host. */
   readonly logSecrets?: Set<string>
   readonly imports?: ImportLimits | undefined
-  /** Make the embedded System where there is none: only `dev` and `migrate` do. */
+  /** Create the embedded System if it does not exist. Only `dev` and `migrate` do. */
   readonly create?: boolean
-  /** Leave out the check that Waypost's own tables are the ones that this version knows. */
+  /** Skip the check that Waypost's own tables match this version. */
   readonly unmigrated?: boolean
   readonly onStatement?: OpenSystemOptions['onStatement']
-  /** Give up durability and the strength of password hashes for speed, in a test. */
+  /** For tests: trade durability and the strength of password hashes for speed. */
   readonly disposable?: boolean
 }
 
 const embeddedFile = path.join('.waypost', 'system.db')
 
 /**
- * Opens the System that the environment names, `.waypost/system.db` in the folder by default.
+ * Opens the System that the environment configures, by default `.waypost/system.db` in the folder.
  * @throws WP_SERVER_NO_SYSTEM, WP_STORE_UNREACHABLE, WP_STORE_NOT_MIGRATED, WP_STORE_NEWER, WP_STORE_URL
  */
 export async function openHost(options: OpenHostOptions): Promise<Host> {
@@ -38,7 +38,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   }
   const directUrl = variable(variables, 'WAYPOST_SYSTEM_DIRECT_URL')
   const system = await openSystem({
-    // Who migrates goes round a pooler altogether.
+    // Migrations bypass a connection pooler.
     url: (options.unmigrated && url.startsWith('postgres') ? directUrl : undefined) ?? url,
     directUrl,
     create: options.create ?? false,
@@ -64,38 +64,43 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   }
 }
 
-/** How a process that is to run for long waits for PostgreSQL when it starts. */
+/** How a long-running process waits for PostgreSQL when it starts. */
 export interface AwaitHostOptions extends OpenHostOptions {
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined
-  /** How often it tries; 1,000 ms by default. */
+  /** Milliseconds between attempts; 1,000 by default. */
   readonly retryMs?: number
-  /** Told once, when PostgreSQL cannot be reached. */
-  onAway(error: Error): void
+  /** Called once if PostgreSQL is unreachable. */
+  onUnavailable(error: Error): void
 }
 
-const longestAwayMs = 60_000
+const maxUnavailableMs = 60_000
 
 /**
- * Opens System like `openHost`, but tries again for 60 s while PostgreSQL cannot be reached: after a power cut, or in a
- * cluster, everything starts at once.
+ * Opens System like `openHost`, but retries for 60 s while PostgreSQL is unreachable: after a power failure, or in a
+ * cluster, everything starts at the same time.
  */
-export async function awaitHost({ signal, retryMs = 1000, onAway, ...options }: AwaitHostOptions): Promise<Host> {
+export async function awaitHost({
+  signal,
+  retryMs = 1000,
+  onUnavailable,
+  ...options
+}: AwaitHostOptions): Promise<Host> {
   const { clock = systemClock } = options
-  const deadline = clock.monotonic() + longestAwayMs
+  const deadline = clock.monotonic() + maxUnavailableMs
   for (let attempt = 1; ; attempt++) {
     try {
       return await openHost(options)
     } catch (error) {
       if (!isAway(error) || clock.monotonic() >= deadline || signal?.aborted) throw error
-      if (attempt === 1) onAway(error as Error)
+      if (attempt === 1) onUnavailable(error as Error)
       await pause(retryMs, undefined, { signal }).catch(() => undefined)
       if (signal?.aborted) throw error
     }
   }
 }
 
-/** A relative SQLite file is meant from the folder. */
+/** A relative SQLite path is relative to the folder. */
 function systemUrl(folder: string, named: string | undefined): string {
   if (named === undefined) return `sqlite:${path.join(folder, embeddedFile)}`
   if (!named.startsWith('sqlite:')) return named

@@ -4,33 +4,33 @@ import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 import { assertSecret, resolveSecrets } from './resolve-secrets.ts'
 
-/** What a command that signs or decrypts needs beside System. */
+/** What a command that signs or decrypts needs in addition to System. */
 export interface Identity {
   readonly secrets: Secrets
   readonly issuer: string
-  /** `dev` made this System: callbacks to loopback are allowed. */
+  /** Whether `dev` created this System. Callbacks to loopback addresses are then allowed. */
   readonly isDevelopment: boolean
 }
 
 /**
- * The secrets and the issuer of a System, checked against what it knows of them; what it does not know yet is stored.
- * @param defaultIssuer stands in where neither the environment nor System names one: only on the embedded System
+ * Loads the secrets and the issuer, checks them against the values that System stores, and stores missing ones.
+ * @param defaultIssuer used on the embedded System if neither the environment nor System has an issuer
  * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_SERVER_ISSUER_CHANGED, WP_SERVER_BASE_URL_MISSING
  */
 export async function openIdentity(host: Host, defaultIssuer?: string): Promise<Identity> {
   const facts = await loadFacts(host.system)
   const identity = await resolveIdentity(host, facts, defaultIssuer)
-  await keepSecret(host, facts, identity)
-  await keepIssuer(host, facts, identity)
+  await storeSecretCheck(host, facts, identity)
+  await storeIssuer(host, facts, identity)
   return identity
 }
 
-/** Throws what `openIdentity` would throw, and leaves System as it is. */
+/** Throws the errors of `openIdentity` without changing System. */
 export async function checkIdentity(host: Host): Promise<void> {
   await resolveIdentity(host, await loadFacts(host.system))
 }
 
-/** All of it, before any of it is stored: what a failed command leaves must not bind the next one. */
+/** Resolves everything before anything is stored, so that a failed command does not bind the next one. */
 async function resolveIdentity(
   host: Host,
   facts: SystemFacts,
@@ -48,12 +48,12 @@ function resolveIssuer(host: Host, facts: SystemFacts, defaultIssuer: string): s
   return issuer
 }
 
-async function keepSecret(host: Host, facts: SystemFacts, { secrets }: Identity): Promise<void> {
+async function storeSecretCheck(host: Host, facts: SystemFacts, { secrets }: Identity): Promise<void> {
   if (facts.secret_check !== undefined) return
   assertSecret(host, secrets, await storeFact(host.system, 'secret_check', secrets.checkValue))
 }
 
-async function keepIssuer(host: Host, facts: SystemFacts, { issuer, isDevelopment }: Identity): Promise<void> {
+async function storeIssuer(host: Host, facts: SystemFacts, { issuer, isDevelopment }: Identity): Promise<void> {
   if (facts.issuer === issuer) return
   if (isDevelopment) return replaceFact(host.system, 'issuer', issuer)
   assertIssuer(host, issuer, await storeFact(host.system, 'issuer', issuer))
@@ -63,7 +63,10 @@ function assertIssuer({ system }: Host, given: string, stored: string): void {
   if (given !== stored) throw errors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
 }
 
-/** A base address in its one form: two ways to write the same one are the same issuer. @throws WP_SERVER_BASE_URL */
+/**
+ * Normalises a base URL, so that equivalent URLs are the same issuer.
+ * @throws WP_SERVER_BASE_URL
+ */
 export function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.parse(text)

@@ -3,31 +3,39 @@ import type { Address } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { readPort } from './read-variables.ts'
 
-/** How a server ends. */
-export interface Stopping {
-  /** How long it takes requests on, while load balancers learn that it is not ready any more. */
+/** How a server stops. */
+export interface StopLimits {
+  /** How long it still accepts requests, until load balancers notice that it is not ready. */
   readonly delayMs: number
-  /** How long requests in flight are waited for then. */
+  /** How long it then waits for requests in flight. */
   readonly limitMs: number
 }
 
-/** `WAYPOST_STOP_DELAY` and `WAYPOST_STOP_LIMIT`. @throws WP_SERVER_DURATION */
-export function readStopping(variables: Variables): Stopping {
+/**
+ * Reads `WAYPOST_STOP_DELAY` and `WAYPOST_STOP_LIMIT`.
+ * @throws WP_SERVER_DURATION
+ */
+export function readStopLimits(variables: Variables): StopLimits {
   return {
     delayMs: readDuration(variables, 'WAYPOST_STOP_DELAY') ?? 2000,
     limitMs: readDuration(variables, 'WAYPOST_STOP_LIMIT') ?? 10_000,
   }
 }
 
-/** How late the event loop may be: `WAYPOST_PRESSURE_LIMIT`; undefined when it is off. @throws WP_SERVER_DURATION */
+/**
+ * Reads `WAYPOST_PRESSURE_LIMIT`, the maximum delay of the event loop. Returns milliseconds, or undefined if it is
+ * `off`.
+ * @throws WP_SERVER_DURATION
+ */
 export function readPressureLimit(variables: Variables): number | undefined {
   if (variable(variables, 'WAYPOST_PRESSURE_LIMIT') === 'off') return undefined
   return readDuration(variables, 'WAYPOST_PRESSURE_LIMIT') ?? 1000
 }
 
 /**
- * How many connections are open at most: `WAYPOST_CONNECTION_LIMIT`; by default 10,000, or three quarters of the files
- * that this process may have open where that is less. @throws WP_SERVER_CONNECTION_LIMIT
+ * Reads `WAYPOST_CONNECTION_LIMIT`, the maximum number of open connections. By default 10,000, or three quarters of the
+ * files that this process may open if that is less.
+ * @throws WP_SERVER_CONNECTION_LIMIT
  */
 export function readConnectionLimit(variables: Variables): number {
   const text = variable(variables, 'WAYPOST_CONNECTION_LIMIT')
@@ -36,11 +44,11 @@ export function readConnectionLimit(variables: Variables): number {
   return Number(text)
 }
 
-/** The rest is for databases, deliveries, code and logs. */
+/** Returns the limit of open files. A quarter of it is left for databases, deliveries, code and logs. */
 function readOpenFileLimit(): number {
   const report = process.report as typeof process.report & { excludeNetwork: boolean }
   const { excludeNetwork } = report
-  report.excludeNetwork = true // else the names of all hosts that it is connected to are looked up
+  report.excludeNetwork = true // otherwise the host names of all connections are looked up
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } }
   report.excludeNetwork = excludeNetwork
   const soft = userLimits?.open_files?.soft
@@ -48,8 +56,9 @@ function readOpenFileLimit(): number {
 }
 
 /**
- * Where health and metrics are told without a token: the given port or `OPS_PORT`, on `OPS_HOST`, which is this machine
- * by default. Undefined without a port. @throws WP_SERVER_NUMBER
+ * Reads the address where health and metrics need no token: the given port or `OPS_PORT`, on `OPS_HOST`, by default
+ * 127.0.0.1. Returns undefined without a port.
+ * @throws WP_SERVER_NUMBER
  */
 export function readOpsAddress(variables: Variables, given: number | undefined): Address | undefined {
   if (given === undefined && variable(variables, 'OPS_PORT') === undefined) return undefined
@@ -61,8 +70,8 @@ function readDuration(variables: Variables, name: string): number | undefined {
   const text = variable(variables, name)
   if (text === undefined) return undefined
   const ms = parseDuration(text)
-  if (ms === undefined || ms > longestMs) throw errors.WP_SERVER_DURATION({ name, value: text })
+  if (ms === undefined || ms > maxDurationMs) throw errors.WP_SERVER_DURATION({ name, value: text })
   return ms
 }
 
-const longestMs = 3_600_000
+const maxDurationMs = 3_600_000

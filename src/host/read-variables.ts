@@ -12,7 +12,10 @@ import type { EnvValues } from '../contract/index.ts'
 import type { StoredRelease } from '../release/index.ts'
 import type { Host } from './host.ts'
 
-/** The port to listen on: the given one, else what the variable says, else 3000. @throws WP_SERVER_NUMBER */
+/**
+ * Returns the port to listen on: the given one, the variable's, or 3000.
+ * @throws WP_SERVER_NUMBER
+ */
 export function readPort(variables: Variables, given: number | undefined, name = 'PORT'): number {
   if (given !== undefined) return given
   const text = variable(variables, name)
@@ -24,36 +27,40 @@ export function readPort(variables: Variables, given: number | undefined, name =
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** How much of the structured log is written: `LOG_LEVEL`. @throws WP_SERVER_LOG_LEVEL */
+/**
+ * Reads the level of the structured log from `LOG_LEVEL`.
+ * @throws WP_SERVER_LOG_LEVEL
+ */
 export function readLogLevel(variables: Variables, otherwise: 'info' | 'warn'): string {
   const level = variable(variables, 'LOG_LEVEL') ?? otherwise
   if (!levels.includes(level)) throw errors.WP_SERVER_LOG_LEVEL({ value: level, levels: levels.join(', ') })
   return level
 }
 
-/** Names that Fastify knows for ranges. */
+/** Names of address ranges that Fastify accepts. */
 const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 /**
- * The proxies whose word on where a request comes from counts (`X-Forwarded-For`): addresses and ranges of
- * `WAYPOST_TRUSTED_PROXIES`; none by default. @throws WP_SERVER_TRUSTED_PROXIES
+ * Reads the proxies whose `X-Forwarded-For` header is trusted from `WAYPOST_TRUSTED_PROXIES`: addresses and ranges, by
+ * default none.
+ * @throws WP_SERVER_TRUSTED_PROXIES
  */
 export function readTrustedProxies(variables: Variables): readonly string[] {
   const text = variable(variables, 'WAYPOST_TRUSTED_PROXIES') ?? ''
   const proxies = text.split(/[, ]+/).filter((one) => one !== '')
-  const wrong = proxies.find((one) => !proxyNames.has(one) && !isProxies(one))
+  const wrong = proxies.find((one) => !proxyNames.has(one) && !isProxyRange(one))
   if (wrong !== undefined) throw errors.WP_SERVER_TRUSTED_PROXIES({ value: wrong })
   return proxies
 }
 
-/** Not every address: whoever trusts all believes every caller. */
-function isProxies(text: string): boolean {
+/** Rejects ranges of all addresses: trusting every address means believing every caller. */
+function isProxyRange(text: string): boolean {
   return isAddressRange(text) && !/\/0+$/.test(text)
 }
 
 /**
- * Reads the variables that a release declares for its actions, and checks that every other variable it needs is set.
- * Secret values are left out of the host's log from then on.
+ * Reads the variables that a release declares for its actions, and checks that every other variable it requires is set.
+ * Secret values are redacted in the host's log from then on.
  * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE
  */
 export function resolveEnv(

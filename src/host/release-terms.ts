@@ -11,20 +11,20 @@ import { loadActiveRelease, type Manifest, type StoredRelease } from '../release
 import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
 
-/** What the active release says to those who do not serve its routes: workers, administration. */
+/** The parts of the active release that other processes than its servers need, such as workers and administration. */
 export interface ReleaseTerms {
   /** What people call the service: the setting `title`, else the name of the project; empty where it has none. */
   readonly service: string
   readonly settings: Settings
   readonly catalog: EventCatalog
-  /** What the release says of its scopes. */
+  /** The scopes that the release declares. */
   readonly scopes: Manifest['scopes']
 }
 
-/** What holds before anything was deployed. */
+/** The terms before the first deployment. */
 export const defaultTerms: ReleaseTerms = { service: '', settings: defaultSettings, catalog: {}, scopes: {} }
 
-/** The terms of the active release; the defaults before anything was deployed. */
+/** Returns the terms of the active release, or the defaults before the first deployment. */
 export async function loadTerms(system: System, variables: Variables): Promise<ReleaseTerms> {
   const release = await loadActiveRelease(system)
   return release === undefined ? defaultTerms : termsOf(release, variables)

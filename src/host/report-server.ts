@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { makeUuid, variable, version, type Variables } from '../kit/index.ts'
+import { joinWords, makeUuid, variable, version, type Variables } from '../kit/index.ts'
 import { listLiveServers, selectLivingServers, type LiveServer } from '../release/index.ts'
 import type { Secrets, System, SystemTables } from '../store/index.ts'
 import type { Host } from './host.ts'
@@ -11,77 +11,77 @@ const heartbeatMs = 5000
 
 type ServerRow = SystemTables['waypost_server']
 
-/** What a server says of itself; what is left out stays as it was, but for the error. */
-export interface ServerNews {
+/** A change of a server's status. Omitted fields keep their values, except `error`. */
+export interface ServerStatus {
   readonly state: ServerRow['state']
   /** The release that it serves. */
   readonly release?: string
-  /** The release that it is bringing up, or that did not come up: by it a deployment knows its own failure. */
+  /** The release that it is starting or failed to start. A deployment recognises its own failure by it. */
   readonly wanted?: string | undefined
   readonly error?: string
 }
 
-/** This server's row in System, by which a deployment sees who serves what. */
+/** This server's row in System, which tells deployments what the server serves. */
 export interface ServerReport {
-  say(news: ServerNews): Promise<void>
+  update(status: ServerStatus): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ReportOptions {
-  /** Other than that of any other server; the host's by default. */
+  /** A unique name; by default the host name. */
   readonly name?: string
-  readonly everyMs?: number
-  /** Reads what is set now: a variable may be set since, and counts from the next release on. */
+  readonly intervalMs?: number
+  /** Reads the current variables: a variable may be set after the start and then applies to the next release. */
   readonly readVariables?: (() => Variables) | undefined
 }
 
 export async function reportServer(
   { system, variables }: Host,
   { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
-  { name = hostname(), everyMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
+  { name = hostname(), intervalMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
-  let known: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
+  let current: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
     state: 'starting',
     error: null,
     release_id: null,
     wanted_id: null,
   }
   let names = nameVariables(variables)
-  const nameAgain = () => {
+  const refreshNames = () => {
     try {
       names = nameVariables(readVariables())
-    } catch {} // what cannot be read is said when a release needs it
+    } catch {} // unreadable variables are reported when a release needs them
     return names
   }
   const insert = () => {
     const times = { started_at: system.now(), heartbeat_at: system.now(), state_at: system.now() }
     const has = { variables: names, secret_ids: secrets.keyIds.join(' ') }
-    const row = { id, name, version, issuer, ...has, ...known, ...times }
+    const row = { id, name, version, issuer, ...has, ...current, ...times }
     return system.db.insertInto('waypost_server').values(row).execute()
   }
-  // A row that is gone was in no backup, when one was restored, or was taken for that of a server that had crashed.
-  const update = async (more: object = {}) => {
+  // A missing row was deleted because the server seemed to have crashed, or is not in a backup that was restored.
+  const write = async (more: object = {}) => {
     const own = system.db.updateTable('waypost_server').where('id', '=', id)
-    const set = own.set({ ...known, ...more, variables: nameAgain(), heartbeat_at: system.now() })
+    const set = own.set({ ...current, ...more, variables: refreshNames(), heartbeat_at: system.now() })
     const { numUpdatedRows } = await set.executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n && !isStopped) await insert()
   }
   let isStopped = false
   await insert()
-  const timer = setInterval(() => void update().catch(() => undefined), everyMs)
+  const timer = setInterval(() => void write().catch(() => undefined), intervalMs)
   timer.unref()
 
   return {
-    async say({ state, release, wanted, error }) {
-      const before = known
-      known = {
+    async update({ state, release, wanted, error }) {
+      const before = current
+      current = {
         state,
         error: error ?? null,
-        release_id: release ?? known.release_id,
-        wanted_id: wanted ?? release ?? known.wanted_id,
+        release_id: release ?? current.release_id,
+        wanted_id: wanted ?? release ?? current.wanted_id,
       }
-      await update(isDeepStrictEqual(before, known) ? {} : { state_at: system.now() })
+      await write(isDeepStrictEqual(before, current) ? {} : { state_at: system.now() })
     },
     async stop() {
       isStopped = true
@@ -92,29 +92,31 @@ export async function reportServer(
   }
 }
 
-/** The servers that are alive, by name. */
+/** Returns the live servers by name. */
 export async function listServers({ system }: Host): Promise<readonly LiveServer[]> {
   return listLiveServers(system)
 }
 
-/** What a server is called: by its host and port, and by its process where several share the port. */
+/** Names a server by host and port, and by process id if several processes share the port. */
 export function nameServer({ port, reusePort }: { readonly port: number; readonly reusePort: boolean }): string {
   return `${hostname()}:${port}${reusePort ? `/${process.pid}` : ''}`
 }
 
-/** Names of servers in a sentence: "a, b and c". */
-export function nameServers(servers: readonly Pick<LiveServer, 'name'>[]): string {
-  const names = servers.map(({ name }) => name)
-  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+/** Joins the names of servers for a sentence: "a, b and c". */
+export function joinServerNames(servers: readonly Pick<LiveServer, 'name'>[]): string {
+  return joinWords(servers.map(({ name }) => name))
 }
 
-/** Names of the living servers whose newest secret is another one. */
-export async function listServersWithout(system: System, keyId: string): Promise<readonly string[]> {
+/** Returns the names of the live servers whose newest secret is another one. */
+export async function listServersWithoutSecret(system: System, keyId: string): Promise<readonly string[]> {
   const rows = await selectLivingServers(system).select(['name', 'secret_ids']).execute()
   return rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map(({ name }) => name)
 }
 
-/** What is set here, less what no project can name: by it a deployment knows what its release would lack. Names only. */
+/**
+ * Returns the names of the variables that are set and that a project may declare. Deployments use them to find missing
+ * variables.
+ */
 function nameVariables(variables: Variables): string {
   const isNameable = (name: string) => /^(?!WAYPOST_)[A-Za-z_][A-Za-z0-9_]*$/.test(name)
   const names = Object.keys(variables).filter((name) => isNameable(name) && variable(variables, name) !== undefined)

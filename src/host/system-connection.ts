@@ -1,7 +1,7 @@
 import type { OpenConnection } from '../contract/index.ts'
 import type { System } from '../store/index.ts'
 
-/** System as actions see it: Kysely over the application's tables, on the same pool as Waypost's own. */
+/** Returns System as actions see it: Kysely over the application's tables, on the same pool as Waypost's own. */
 export function systemConnection(system: System): OpenConnection {
   return {
     client: system.db,

@@ -2,7 +2,7 @@ import { assertServable, loadActiveRelease } from '../release/index.ts'
 import {
   dueSlot,
   isClaimed,
-  keepLedger,
+  updateLedger,
   loadLedger,
   type Ledger,
   planCronjobs,
@@ -40,7 +40,7 @@ export async function executeHostCronjobs(host: Host, request: CronjobRequest): 
   }
   if (release === undefined) return { reports: [], next: undefined }
   const seen = await loadLedger(host.system)
-  const ledger = await keepLedger(host.system, seen, { releaseId: release.id, plan, fromNow: false })
+  const ledger = await updateLedger(host.system, seen, { releaseId: release.id, plan, fromNow: false })
   const slots = name === undefined ? findDue(plan, ledger) : [{ name, slot: findSlot(plan, ledger, name) }]
   // Load code and open connections only if there is something to run: cron starts this every minute.
   const reports = slots.length === 0 ? [] : await runSlots(host, request, { release, ledger, slots })

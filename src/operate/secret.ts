@@ -1,11 +1,11 @@
 import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type Resealed } from '../store/index.ts'
 import {
   type Host,
-  listServersWithout,
-  addOwnSecret,
+  listServersWithoutSecret,
+  addSecret,
   assertSecret,
-  hasOwnSecret,
-  keepNewestSecret,
+  hasSecretFile,
+  removeOldSecrets,
   loadSecretText,
 } from '../host/index.ts'
 import { errors } from './errors.ts'
@@ -26,7 +26,7 @@ export interface SecretRotation {
  */
 export async function rotateHostSecret(host: Host, { force }: { force: boolean }): Promise<SecretRotation> {
   const facts = await loadFacts(host.system)
-  const isOwn = hasOwnSecret(host, facts)
+  const isOwn = hasSecretFile(host, facts)
   let text = ''
   const rotated = await host.system.transaction(async (trx) => {
     // The lock keeps two of these from reading and writing the folder's file at once.
@@ -34,11 +34,11 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
     text = await loadSecretText(host, facts)
     if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
     // Two of its own are what an interrupted change left: it is brought to its end.
-    if (isOwn && !text.includes(',')) text = await addOwnSecret(host.folder, text)
+    if (isOwn && !text.includes(',')) text = await addSecret(host.folder, text)
     const secrets = makeSecrets(text)
     const [newest = '', ...others] = secrets.keyIds
     if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
-    const behind = force ? [] : await listServersWithout({ ...host.system, db: trx }, newest)
+    const behind = force ? [] : await listServersWithoutSecret({ ...host.system, db: trx }, newest)
     if (behind.length > 0) throw errors.WP_SERVER_SECRET_BEHIND({ servers: behind.join(', ') })
     const resealed = await resealAll(host.system, { trx, secrets })
     await replaceFact({ db: trx }, 'secret_check', secrets.checkValue)
@@ -52,6 +52,6 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
 async function endOwnChange({ system, folder }: Host, text: string): Promise<void> {
   await system.transaction(async (trx) => {
     await lockFact(system, trx, 'secret_check')
-    await keepNewestSecret(folder, text)
+    await removeOldSecrets(folder, text)
   })
 }

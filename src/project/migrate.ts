@@ -7,7 +7,7 @@ import type { BuiltRelease } from '../release/index.ts'
 import {
   fileOfMigration,
   loadMigrationModules,
-  lookAtDatabases,
+  inspectDatabases,
   openHost,
   withDatabases,
   type AppliedMigration,
@@ -197,7 +197,7 @@ async function previewConnections(
 ): Promise<readonly AppliedMigration[]> {
   const modules = await loadMigrationModules(options.release)
   const listed: AppliedMigration[] = []
-  await lookAtDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
+  await inspectDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
     const migrations = modules.get(connection) ?? []
     const redo = commandFor('migrate:redo', connection, modules)
     const plan = await planMigrations(database?.db, migrations)

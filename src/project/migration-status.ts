@@ -1,4 +1,4 @@
-import { loadMigrationModules, lookAtDatabases } from '../host/index.ts'
+import { loadMigrationModules, inspectDatabases } from '../host/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
 import { commandFor } from './check-connection.ts'
 import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
@@ -35,7 +35,7 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
       return { connection: 'waypost', name, state: pending.includes(name) ? 'pending' : 'applied' }
     })
     const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
-    await lookAtDatabases({ ...built, host: there }, names, async (name, database) => {
+    await inspectDatabases({ ...built, host: there }, names, async (name, database) => {
       const redo = commandFor('migrate:redo', name, modules)
       listed.push(...listPlan({ connection: name, redo }, await planMigrations(database?.db, modules.get(name) ?? [])))
     })

@@ -11,7 +11,7 @@ import {
   type Generation,
   type RouteSources,
 } from '../runtime/index.ts'
-import { loadModules, resolveEnv, termsOf, type ToServe } from '../host/index.ts'
+import { loadModules, resolveEnv, termsOf, type ReleaseToServe } from '../host/index.ts'
 import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can bring up to date. */
@@ -22,14 +22,14 @@ export interface ReleaseGeneration extends Generation {
    * @returns false, and changes nothing, where the release needs a generation of its own
    * @throws what kept an action from being loaded; nothing has changed then
    */
-  update(toServe: ToServe): Promise<boolean>
+  update(toServe: ReleaseToServe): Promise<boolean>
 }
 
 /** What was compiled for a method and is not used any more goes with the generation: that must not be never. */
 const mostUpdates = 100
 
 /** Builds the generation of a release; without one it serves Waypost's own endpoints. */
-export async function buildFor(shared: Shared, toServe: ToServe | undefined): Promise<ReleaseGeneration> {
+export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefined): Promise<ReleaseGeneration> {
   const { options, registry } = shared
   const common = commonOf(shared)
   if (toServe === undefined) {
@@ -110,7 +110,7 @@ function commonOf(shared: Shared) {
 
 async function loadActions(
   { options, plugins, prepareConfig }: Shared,
-  toServe: ToServe,
+  toServe: ReleaseToServe,
   methods: readonly ManifestMethod[],
 ): Promise<RouteSources['actionFor']> {
   const modules = await loadModules(options.host, toServe, methods)

@@ -5,7 +5,7 @@ import type { ConnectionSet } from '../../src/connection/index.ts'
 import type { OpenConnection } from '../../src/contract/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
-import { quietLog } from '../../src/host/migrations/migration-databases.ts'
+import { silentLog } from '../../src/host/migrations/migration-databases.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('dispatch', (world) => {
@@ -135,7 +135,7 @@ function makeContext({ system, catalog, clock }: World): ActionContext {
   const connections = { get: (name: string) => open[name]! } as ConnectionSet
   return makeActionContext(
     { connections, clock, dispatcher: makeDispatcher(system, catalog), env: {} },
-    { principal: undefined, log: quietLog, signal: new AbortController().signal },
+    { principal: undefined, log: silentLog, signal: new AbortController().signal },
   )
 }
 

@@ -303,9 +303,9 @@ describe('a host that waits for PostgreSQL', () => {
       variables: { WAYPOST_SYSTEM_URL: target },
       retryMs: 10,
       ...options,
-      onAway(error) {
+      onUnavailable(error) {
         told += 1
-        options.onAway?.(error)
+        options.onUnavailable?.(error)
       },
     }).catch((error: unknown) => error)
     return { told, host }
@@ -330,7 +330,7 @@ describe('a host that waits for PostgreSQL', () => {
     assert.ok(tellsUser('WP_STORE_UNREACHABLE')((await open(line.through(url), { clock })).host))
     assert.equal(now, 70_000)
     const stop = new AbortController()
-    const options = { retryMs: 3_600_000, signal: stop.signal, onAway: () => stop.abort() }
+    const options = { retryMs: 3_600_000, signal: stop.signal, onUnavailable: () => stop.abort() }
     assert.ok(tellsUser('WP_STORE_UNREACHABLE')((await open(line.through(url), options)).host))
   })
 

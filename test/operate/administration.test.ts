@@ -72,8 +72,8 @@ for (const kind of systemKinds) {
     })
 
     test('a server whose row is gone says again that it is there, and what it serves', async () => {
-      const report = await reportServer(host, { secrets: { keyIds: ['k1', 'k2'] }, issuer }, { everyMs: 20 })
-      await report.say({ state: 'serving', release: 'r1' })
+      const report = await reportServer(host, { secrets: { keyIds: ['k1', 'k2'] }, issuer }, { intervalMs: 20 })
+      await report.update({ state: 'serving', release: 'r1' })
       const [before] = await listServers(host)
       await host.system.db.deleteFrom('waypost_server').execute()
       while ((await listServers(host)).length === 0) await pause(20)

@@ -2,35 +2,35 @@ import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { Plan, PlannedCronjob } from './plan-cronjobs.ts'
 
-/** What System knows of a cronjob. */
+/** The row of a cronjob in System. */
 export interface LedgerRow {
   readonly name: string
   readonly schedule: string
   readonly timezone: string
-  /** The last slot that was taken. */
+  /** The last slot that was claimed. */
   readonly slotAt: number
-  /** Who runs it; stays behind when its server is lost. */
+  /** The claim of the current run. Stays set when the server of the run is lost. */
   readonly claimId: string | null
   readonly leaseUntil: number | null
   readonly server: string | null
   readonly failures: number
 }
 
-/** What System knows at one moment of all cronjobs. */
+/** The rows of all cronjobs at one time. */
 export interface Ledger {
   /** The database's time, which is the same for all servers. */
   readonly now: number
-  /** The active release: who serves another one runs nothing. */
+  /** The active release. A server that serves another release runs no cronjobs. */
   readonly releaseId: string | null
   readonly rows: ReadonlyMap<string, LedgerRow>
 }
 
-/** How long a run counts as under way after its process was last heard of. */
+/** How long a run counts as in progress after the last heartbeat of its process. */
 export const leaseMs = 60_000
-/** A slot that lies so far ahead was taken while the database's clock was wrong. */
-const farAheadMs = 3_600_000
-/** So does a lease that ends so far ahead. */
-const farLeaseMs = 2 * leaseMs
+/** A slot further in the future was claimed while the database's clock was wrong. */
+const maxAheadMs = 3_600_000
+/** A lease that ends further in the future was written while the database's clock was wrong. */
+const maxLeaseMs = 2 * leaseMs
 
 export async function loadLedger(system: System): Promise<Ledger> {
   const found = await system.db
@@ -44,54 +44,54 @@ export async function loadLedger(system: System): Promise<Ledger> {
   return { now: found[0]?.now ?? 0, releaseId: found[0]?.releaseId ?? null, rows: new Map(rows) }
 }
 
-/** Whether a run is under way, as far as System knows. */
+/** Whether a run is in progress according to System. */
 export function isClaimed({ leaseUntil }: LedgerRow, now: number): boolean {
   return leaseUntil !== null && leaseUntil > now
 }
 
-/** The slot for which a cronjob has to run: the last one, if it was not taken. Those before it are not made up for. */
+/** Returns the slot for which a cronjob must run: the latest one, if it was not claimed. Earlier slots are skipped. */
 export function dueSlot({ timetable }: PlannedCronjob, { slotAt }: LedgerRow, now: number): number | undefined {
   const latest = timetable.latest(now)
   return latest !== undefined && latest > slotAt ? latest : undefined
 }
 
-export interface Upkeep {
+export interface LedgerUpdate {
   readonly releaseId: string
   readonly plan: Plan
-  /** Forget slots that came while nothing ran. */
+  /** Ignore slots from before the start. */
   readonly fromNow: boolean
 }
 
 /**
- * Makes the ledger fit the active release: slots of a cronjob that is new, or has another schedule, count from now on;
- * one that is gone is forgotten once it does not run; times that lie too far ahead are mended. Does nothing when another
- * release is active.
+ * Updates the rows to match the active release. A new cronjob, or one with another schedule, starts with its next slot.
+ * The row of a removed cronjob is deleted once it is not running. Times too far in the future are corrected. Does
+ * nothing if another release is active.
  *
- * @returns the ledger as it stands then
+ * @returns the ledger after the update
  */
-export async function keepLedger(system: System, ledger: Ledger, upkeep: Upkeep): Promise<Ledger> {
-  const { plan, releaseId, fromNow } = upkeep
-  const misfits = [...plan.values()].filter((job) => fromNow || !fits(ledger, job))
-  const gone = [...ledger.rows.values()].filter(({ name }) => !plan.has(name))
-  const ended = gone.filter((row) => !isClaimed(row, ledger.now)).map(({ name }) => name)
-  const isStuck = [...ledger.rows.values()].some(({ leaseUntil }) => (leaseUntil ?? 0) > ledger.now + farLeaseMs)
-  if (ledger.releaseId !== releaseId || (misfits.length + ended.length === 0 && !isStuck)) return ledger
+export async function updateLedger(system: System, ledger: Ledger, update: LedgerUpdate): Promise<Ledger> {
+  const { plan, releaseId, fromNow } = update
+  const outdated = [...plan.values()].filter((job) => fromNow || !isUpToDate(ledger, job))
+  const removed = [...ledger.rows.values()].filter(({ name }) => !plan.has(name))
+  const ended = removed.filter((row) => !isClaimed(row, ledger.now)).map(({ name }) => name)
+  const isStuck = [...ledger.rows.values()].some(({ leaseUntil }) => (leaseUntil ?? 0) > ledger.now + maxLeaseMs)
+  if (ledger.releaseId !== releaseId || (outdated.length + ended.length === 0 && !isStuck)) return ledger
   await system.transaction(async (trx) => {
     const active = await trx
       .selectFrom('waypost_active')
       .select('release_id')
-      .$if(system.kind === 'postgresql', (query) => query.forShare()) // whoever activates waits
+      .$if(system.kind === 'postgresql', (query) => query.forShare()) // an activation waits for this lock
       .executeTakeFirst()
     if (active?.release_id !== releaseId) return
-    for (const job of misfits) await countFromNow(system, trx, { job, fromNow })
-    if (ended.length > 0) await forget(system, trx, ended)
+    for (const job of outdated) await resetSlot(system, trx, { job, fromNow })
+    if (ended.length > 0) await deleteRows(system, trx, ended)
     if (isStuck) await shortenLeases(system, trx)
   })
   return loadLedger(system)
 }
 
-/** Does nothing where another process was faster. */
-async function countFromNow(
+/** Changes nothing if another process already did. */
+async function resetSlot(
   system: System,
   trx: Transaction<SystemTables>,
   { job: { name, schedule, timezone }, fromNow }: { job: PlannedCronjob; fromNow: boolean },
@@ -109,25 +109,25 @@ async function countFromNow(
             row.lit(fromNow),
             row('waypost_cronjob.schedule', '<>', schedule),
             row('waypost_cronjob.timezone', '<>', timezone),
-            row('waypost_cronjob.slot_at', '>', row(now, '+', farAheadMs)),
+            row('waypost_cronjob.slot_at', '>', row(now, '+', maxAheadMs)),
           ]),
         ),
     )
     .execute()
 }
 
-/** The server of such a run may still be there: then it prolongs its lease from now on, else that is over soon. */
+/** If the server of such a run is alive, it renews the shortened lease. Otherwise the lease expires soon. */
 async function shortenLeases(system: System, trx: Transaction<SystemTables>): Promise<void> {
   const now = system.now()
   await trx
     .updateTable('waypost_cronjob')
     .set((row) => ({ lease_until: row(now, '+', leaseMs) }))
-    .where((row) => row('lease_until', '>', row(now, '+', farLeaseMs)))
+    .where((row) => row('lease_until', '>', row(now, '+', maxLeaseMs)))
     .execute()
 }
 
-/** Forgets those that do not run. */
-async function forget(system: System, trx: Transaction<SystemTables>, names: readonly string[]): Promise<void> {
+/** Deletes the rows of cronjobs that are not running. */
+async function deleteRows(system: System, trx: Transaction<SystemTables>, names: readonly string[]): Promise<void> {
   await trx
     .deleteFrom('waypost_cronjob')
     .where('name', 'in', names)
@@ -135,7 +135,7 @@ async function forget(system: System, trx: Transaction<SystemTables>, names: rea
     .execute()
 }
 
-function fits({ rows, now }: Ledger, { name, schedule, timezone }: PlannedCronjob): boolean {
+function isUpToDate({ rows, now }: Ledger, { name, schedule, timezone }: PlannedCronjob): boolean {
   const row = rows.get(name)
-  return row?.schedule === schedule && row.timezone === timezone && row.slotAt <= now + farAheadMs
+  return row?.schedule === schedule && row.timezone === timezone && row.slotAt <= now + maxAheadMs
 }

@@ -10,7 +10,7 @@ import { type StoredRelease } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { makeTimetable, type Timetable } from './timetable.ts'
 
-/** When a cronjob of a release is due, and for how long it may run. */
+/** When a cronjob of a release is due, and how long it may run. */
 export interface PlannedCronjob {
   readonly name: string
   readonly schedule: string
@@ -22,7 +22,7 @@ export interface PlannedCronjob {
 export type Plan = ReadonlyMap<string, PlannedCronjob>
 
 /**
- * Reads the cronjobs of a release, with the variables of this machine.
+ * Parses the cronjobs of a release with the variables of this host.
  * @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB
  */
 export function planCronjobs({ id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): Plan {
@@ -39,7 +39,7 @@ export function planCronjobs({ id, manifest }: Pick<StoredRelease, 'id' | 'manif
   return new Map(planned)
 }
 
-interface Texts {
+interface CronjobConfig {
   readonly schedule: string
   readonly timezone: string
   readonly timeout: string | undefined
@@ -47,7 +47,7 @@ interface Texts {
 
 function planCronjob(
   name: string,
-  { schedule, timezone, timeout }: Texts,
+  { schedule, timezone, timeout }: CronjobConfig,
 ): PlannedCronjob | { readonly problem: string } {
   const parsed = parseSchedule(schedule)
   if ('problem' in parsed) return parsed

@@ -1,45 +1,45 @@
-/** A time zone. A wall time is what its clocks show, as if it were UTC: milliseconds since 1970. */
-export interface Zone {
-  /** What its clocks are ahead of UTC at a moment, in milliseconds. */
+/** A time zone. A wall time is what its clocks show, written as if it were UTC: milliseconds since 1970. */
+export interface TimeZone {
+  /** Returns the offset from UTC at a time, in milliseconds. */
   offsetAt(atMs: number): number
-  /** The one offset of all wall times from one to another; undefined where a clock is changed among them. */
-  steadyOffset(fromWall: number, toWall: number): number | undefined
+  /** Returns the offset of all wall times in a range, or undefined if the offset changes within it. */
+  constantOffset(fromWall: number, toWall: number): number | undefined
   /**
-   * The moments at which clocks show a wall time: one; two where they are put back; none where they are put forward,
-   * and then the moment at which that happens.
+   * Returns the times at which clocks show a wall time: one; two if clocks are set back; none if clocks are set forward
+   * and skip it. `gapEnd` is then the time of that change.
    */
-  momentsOf(wall: number): { readonly moments: readonly number[]; readonly gapEnd: number }
+  instantsOf(wall: number): { readonly instants: readonly number[]; readonly gapEnd: number }
 }
 
 const dayMs = 86_400_000
 
-export function makeZone(name: string): Zone {
-  const offsetAt = makeOffset(name)
+export function makeTimeZone(name: string): TimeZone {
+  const offsetAt = makeOffsetLookup(name)
 
-  /** No zone changes its clocks twice within two days. */
-  function around(wall: number): { before: number; after: number } {
+  /** No zone changes its offset twice within two days. */
+  function offsetsAround(wall: number): { before: number; after: number } {
     return { before: offsetAt(wall - dayMs), after: offsetAt(wall + dayMs) }
   }
 
   return {
     offsetAt,
-    steadyOffset(fromWall, toWall) {
-      const { before } = around(fromWall)
-      const { after } = around(toWall)
+    constantOffset(fromWall, toWall) {
+      const { before } = offsetsAround(fromWall)
+      const { after } = offsetsAround(toWall)
       return before === after ? before : undefined
     },
-    momentsOf(wall) {
-      const { before, after } = around(wall)
-      const moments = [...new Set([wall - before, wall - after])]
-        .filter((moment) => moment + offsetAt(moment) === wall)
+    instantsOf(wall) {
+      const { before, after } = offsetsAround(wall)
+      const instants = [...new Set([wall - before, wall - after])]
+        .filter((instant) => instant + offsetAt(instant) === wall)
         .sort((a, b) => a - b)
-      return { moments, gapEnd: moments.length > 0 ? wall : findChange(offsetAt, wall) }
+      return { instants, gapEnd: instants.length > 0 ? wall : findChange(offsetAt, wall) }
     },
   }
 }
 
-/** The moment within a day of a wall time at which the offset becomes another. */
-function findChange(offsetAt: Zone['offsetAt'], wall: number): number {
+/** Finds the time within a day of a wall time at which the offset changes. */
+function findChange(offsetAt: TimeZone['offsetAt'], wall: number): number {
   let [from, to] = [wall - dayMs, wall + dayMs]
   const before = offsetAt(from)
   while (to - from > 1000) {
@@ -50,7 +50,7 @@ function findChange(offsetAt: Zone['offsetAt'], wall: number): number {
   return to
 }
 
-function makeOffset(name: string): Zone['offsetAt'] {
+function makeOffsetLookup(name: string): TimeZone['offsetAt'] {
   if (name === 'UTC') return () => 0
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,

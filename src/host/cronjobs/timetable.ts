@@ -1,29 +1,28 @@
 import type { Schedule } from '../../kit/index.ts'
-import { makeZone, type Zone } from './time-zone.ts'
+import { makeTimeZone, type TimeZone } from './time-zone.ts'
 
-/** When a cronjob is due. A slot is one such moment, in milliseconds since 1970. */
+/** When a cronjob is due. A slot is one such time, in milliseconds since 1970. */
 export interface Timetable {
-  /** The last slot that is not after a moment. */
+  /** Returns the last slot that is not after a time. */
   latest(atMs: number): number | undefined
-  /** The first slot after a moment. */
+  /** Returns the first slot after a time. */
   next(afterMs: number): number | undefined
 }
 
 const dayMs = 86_400_000
-/** February 29 falls on a given weekday once in 28 years, and 12 years later still around 2100. */
-const farthestDays = 366 * 41
+/** February 29 falls on a given weekday every 28 years, and around 2100 after 40 years. */
+const maxSearchDays = 366 * 41
 
 /**
- * The slots of a schedule in a time zone. Where a clock is put forward, hours that are skipped and named by the
- * schedule are made up for right after; where it is put back, hours that come twice count once. A schedule of every
- * hour counts the hours that go by.
+ * Returns the slots of a schedule in a time zone. When clocks are set forward, skipped slots run once, right after the
+ * change. When clocks are set back, repeated slots run once. A schedule for every hour follows elapsed time instead.
  */
 export function makeTimetable(schedule: Schedule, timezone: string): Timetable {
-  const zone = makeZone(timezone)
+  const zone = makeTimeZone(timezone)
   return {
     latest(atMs) {
       const today = dayOf(zone, atMs)
-      for (let day = today + 1; day > today - farthestDays; day--) {
+      for (let day = today + 1; day > today - maxSearchDays; day--) {
         const found = slotsOf(schedule, zone, day).findLast((slot) => slot <= atMs)
         if (found !== undefined) return found
       }
@@ -31,7 +30,7 @@ export function makeTimetable(schedule: Schedule, timezone: string): Timetable {
     },
     next(afterMs) {
       const today = dayOf(zone, afterMs)
-      for (let day = today - 1; day < today + farthestDays; day++) {
+      for (let day = today - 1; day < today + maxSearchDays; day++) {
         const found = slotsOf(schedule, zone, day).find((slot) => slot > afterMs)
         if (found !== undefined) return found
       }
@@ -40,22 +39,22 @@ export function makeTimetable(schedule: Schedule, timezone: string): Timetable {
   }
 }
 
-/** Days since 1970 by the clock on the wall. */
-function dayOf(zone: Zone, atMs: number): number {
+/** Returns the days since 1970 in local time. */
+function dayOf(zone: TimeZone, atMs: number): number {
   return Math.floor((atMs + zone.offsetAt(atMs)) / dayMs)
 }
 
-/** The slots of one day of the calendar, ascending. */
-function slotsOf({ minutes, everyHour, hasDay }: Schedule, zone: Zone, day: number): readonly number[] {
+/** Returns the slots of one calendar day, ascending. */
+function slotsOf({ minutes, everyHour, hasDay }: Schedule, zone: TimeZone, day: number): readonly number[] {
   const date = new Date(day * dayMs)
   if (!hasDay(date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCDay())) return []
   const walls = minutes.map((minute) => day * dayMs + minute * 60_000)
-  const steady = zone.steadyOffset(day * dayMs, (day + 1) * dayMs)
-  if (steady !== undefined) return walls.map((wall) => wall - steady)
+  const offset = zone.constantOffset(day * dayMs, (day + 1) * dayMs)
+  if (offset !== undefined) return walls.map((wall) => wall - offset)
   const slots = walls.flatMap((wall) => {
-    const { moments, gapEnd } = zone.momentsOf(wall)
-    if (everyHour) return moments
-    return moments.length > 0 ? moments.slice(0, 1) : [gapEnd]
+    const { instants, gapEnd } = zone.instantsOf(wall)
+    if (everyHour) return instants
+    return instants.length > 0 ? instants.slice(0, 1) : [gapEnd]
   })
   return [...new Set(slots)].sort((a, b) => a - b)
 }

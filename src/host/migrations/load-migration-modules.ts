@@ -9,11 +9,10 @@ import {
 } from '../../release/index.ts'
 import type { ProjectMigration } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { fileOfMigration } from './survey-migrations.ts'
+import { fileOfMigration } from './migration-status.ts'
 
 /**
- * Migrations of a release, by connection, loaded from its artifacts, whose hashes are checked: all of them, or those
- * that are chosen.
+ * Loads migrations of a release from its artifacts, whose hashes are checked, by connection: all, or the chosen ones.
  * @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD
  */
 export async function loadMigrationModules(
@@ -31,7 +30,10 @@ export async function loadMigrationModules(
   return byConnection
 }
 
-/** One migration, whose artifact is registered already. @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD */
+/**
+ * Loads one migration whose artifact is already registered.
+ * @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD
+ */
 export async function loadMigration(file: string, artifact: string, imports?: ImportLimits): Promise<Migration> {
   const { default: migration } = await loadModule(file, artifact, imports)
   if (typeof migration?.up !== 'function') throw errors.WP_SERVER_MIGRATION_FORM({ file })

@@ -4,19 +4,19 @@ import { applyMigrations, makeLock, type ProjectMigration, type WithLock } from 
 import type { Host } from '../host.ts'
 import { loadMigrationModules } from './load-migration-modules.ts'
 import { withDatabases, type MigrationDatabases } from './migration-databases.ts'
-import { fileOfMigration, nameOfMigration, pendingMigrations } from './survey-migrations.ts'
+import { fileOfMigration, nameOfMigration, pendingMigrations } from './migration-status.ts'
 
-export interface ReleaseMigrating extends Pick<MigrationDatabases, 'plugins'> {
+export interface MigrateReleaseOptions extends Pick<MigrationDatabases, 'plugins'> {
   readonly host: Host
-  /** With the artifacts that its migrations need. */
+  /** The release with at least the artifacts of its migrations. */
   readonly release: BuiltRelease
   onApplied?(applied: AppliedMigration): void
-  /** Called once when somebody else migrates just now. */
+  /** Called once if another process is migrating. */
   onWait?(): void
 }
 
 export interface AppliedMigration {
-  /** `waypost` for Waypost's own. */
+  /** `waypost` for Waypost's own migrations. */
   readonly connection: string
   readonly name: string
   readonly ms: number
@@ -25,11 +25,12 @@ export interface AppliedMigration {
 const alreadyLocked: WithLock = (_name, work) => work()
 
 /**
- * Runs the migrations that a release needs and that have not run, of all its connections, under the lock, each in a
- * transaction of its own. They come before the activation, and what is served meanwhile has to bear them.
- * @throws WP_MIGRATE_FAILED, WP_MIGRATE_UNKNOWN, WP_SERVER_MIGRATIONS_EDITED; where one cannot be loaded, none has run
+ * Runs the pending migrations of all connections of a release under the migration lock, each in its own transaction.
+ * This happens before the activation, so the migrations must suit the release that is still served.
+ * @throws WP_MIGRATE_FAILED, WP_MIGRATE_UNKNOWN, WP_SERVER_MIGRATIONS_EDITED; if a migration cannot be loaded, none has
+ * run
  */
-export async function migrateRelease(options: ReleaseMigrating): Promise<readonly AppliedMigration[]> {
+export async function migrateRelease(options: MigrateReleaseOptions): Promise<readonly AppliedMigration[]> {
   const { host, release } = options
   const migrate = async () => {
     const pending = await pendingMigrations(options)
@@ -39,7 +40,7 @@ export async function migrateRelease(options: ReleaseMigrating): Promise<readonl
     await withDatabases(options, [...loaded.keys()], async (connection, database) => {
       await applyMigrations({
         ...database,
-        migrations: completeWith(loaded.get(connection) ?? [], release, connection),
+        migrations: addApplied(loaded.get(connection) ?? [], release, connection),
         withLock: alreadyLocked,
         clock: host.clock,
         nameOf: (name) => fileOfMigration(connection, name),
@@ -56,17 +57,17 @@ export async function migrateRelease(options: ReleaseMigrating): Promise<readonl
   return makeLock(host.system.database)('migrate', migrate, options.onWait && { onWait: options.onWait })
 }
 
-/** Those that were loaded and, so that none is taken for unknown, those that ran. */
-function completeWith(
+/** Adds the migrations that were already applied, so that they do not count as unknown. */
+function addApplied(
   loaded: readonly ProjectMigration[],
   { manifest }: BuiltRelease,
   of: string,
 ): readonly ProjectMigration[] {
   const pending = new Set(loaded.map(({ name }) => name))
   const others = manifest.migrations.filter(({ connection, name }) => connection === of && !pending.has(name))
-  return [...loaded, ...others.map(({ name, checksum }) => ({ name, checksum, migration: hasRun }))]
+  return [...loaded, ...others.map(({ name, checksum }) => ({ name, checksum, migration: alreadyApplied }))]
 }
 
-const hasRun: Migration = {
+const alreadyApplied: Migration = {
   up: () => Promise.reject(new Error('A migration that has run cannot run again')),
 }

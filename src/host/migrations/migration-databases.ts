@@ -14,13 +14,13 @@ export interface ConnectionDatabase {
 }
 
 export interface MigrationDatabases {
-  /** Without System only the other connections are opened. */
+  /** Without System, only other connections are opened. */
   readonly host: Pick<Host, 'folder' | 'variables' | 'imports'> & { readonly system: Host['system'] | undefined }
   readonly release: { readonly manifest: Pick<Manifest, 'connections'> }
   readonly plugins: PluginSet
 }
 
-/** Opens the database of each connection in turn; System's own is open already. */
+/** Opens the database of each connection in turn. System's own database is already open. */
 export async function withDatabases(
   { host, release, plugins }: MigrationDatabases,
   names: readonly string[],
@@ -31,7 +31,7 @@ export async function withDatabases(
     classes: plugins.connections,
     variables: host.variables,
     folder: host.folder,
-    log: quietLog,
+    log: silentLog,
     builtIn: {},
   })
   try {
@@ -53,20 +53,20 @@ export async function withDatabases(
   }
 }
 
-/** As `withDatabases`, but makes none: of one that is not there yet there is nothing. */
-export async function lookAtDatabases(
+/** Like `withDatabases`, but creates no database: passes undefined if it does not exist yet. */
+export async function inspectDatabases(
   options: MigrationDatabases,
   names: readonly string[],
   work: (name: string, database: ConnectionDatabase | undefined) => Promise<void>,
 ): Promise<void> {
   for (const name of names) {
-    if (isThere(options, name)) await withDatabases(options, [name], work)
+    if (databaseExists(options, name)) await withDatabases(options, [name], work)
     else await work(name, undefined)
   }
 }
 
-/** What is wrong with a connection is said by who opens it. */
-function isThere({ host, release, plugins }: MigrationDatabases, name: string): boolean {
+/** Errors of a connection are reported when it is opened. */
+function databaseExists({ host, release, plugins }: MigrationDatabases, name: string): boolean {
   if (name === 'System') return host.system !== undefined
   const use = release.manifest.connections[name]
   const found = use && plugins.connections.get(use.class)
@@ -75,8 +75,8 @@ function isThere({ host, release, plugins }: MigrationDatabases, name: string): 
   return !('config' in prepared) || found.isThere(prepared.config, { folder: host.folder })
 }
 
-/** A log for commands, which say what they have to say themselves. */
-export const quietLog: Log = {
+/** A silent log, for commands that print their own messages. */
+export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,

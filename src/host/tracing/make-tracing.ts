@@ -6,27 +6,27 @@ import type { TracePost } from '../../outbound/index.ts'
 import type { Tracing } from '../../runtime/index.ts'
 import type { TraceStatement } from '../../store/index.ts'
 
-/** Spans for all that a server does, and the ids by which its log is found. */
+/** Spans for everything that a server does, and the ids that its log lines contain. */
 export interface ServerTracing extends Tracing {
   readonly statement: TraceStatement
   readonly post: TracePost
-  /** The ids of what is worked on, for a line of the log. */
+  /** Returns the ids of the active span, for log lines. */
   ids(): { readonly trace_id?: string; readonly span_id?: string }
 }
 
-const longestText = 2000
+const maxTextLength = 2000
 
-/** Makes spans by the semantic conventions of OpenTelemetry. No value that a caller or an action gave goes into one. */
+/** Makes spans as OpenTelemetry's semantic conventions define them. They contain no values from callers or actions. */
 export function makeTracing(api: typeof Api): ServerTracing {
-  return { ...traceInside(api), ...traceOutside(api) }
+  return { ...traceServer(api), ...traceOutgoing(api) }
 }
 
-type Inside = 'request' | 'found' | 'action' | 'ids'
+type ServerSpans = 'request' | 'found' | 'action' | 'ids'
 
-function traceInside(api: typeof Api): Pick<ServerTracing, Inside> {
+function traceServer(api: typeof Api): Pick<ServerTracing, ServerSpans> {
   const { context, propagation, SpanKind, trace } = api
   const tracer = trace.getTracer('waypost', version)
-  const fail = makeFail(api)
+  const fail = makeErrorMarker(api)
 
   function endWith(span: Span, response: ServerResponse): void {
     const { statusCode, writableFinished } = response
@@ -75,18 +75,18 @@ function traceInside(api: typeof Api): Pick<ServerTracing, Inside> {
   }
 }
 
-function traceOutside(api: typeof Api): Omit<ServerTracing, Inside> {
+function traceOutgoing(api: typeof Api): Omit<ServerTracing, ServerSpans> {
   const { context, propagation, SpanKind, trace } = api
   const tracer = trace.getTracer('waypost', version)
-  const fail = makeFail(api)
+  const fail = makeErrorMarker(api)
   return {
     statement({ system, text, ms, error }) {
-      if (trace.getActiveSpan() === undefined) return // what a server asks by itself, many times a minute
+      if (trace.getActiveSpan() === undefined) return // skip the periodic queries of the server itself
       const name = /^\s*(\w+)/.exec(text)?.[1]?.toLowerCase() ?? 'statement'
       const attributes = {
         'db.system.name': system,
         'db.operation.name': name,
-        'db.query.text': text.slice(0, longestText),
+        'db.query.text': text.slice(0, maxTextLength),
       }
       const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, startTime: Date.now() - ms })
       if (error !== undefined) fail(span, nameOf(error))
@@ -110,15 +110,15 @@ function traceOutside(api: typeof Api): Omit<ServerTracing, Inside> {
   }
 }
 
-function makeFail({ SpanStatusCode }: typeof Api) {
+function makeErrorMarker({ SpanStatusCode }: typeof Api) {
   return (span: Span, type: string) => span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type)
 }
 
-/** The path of an address, but not its query, in which secrets may stand. */
+/** Describes a request by its path. The query string may contain secrets. */
 function describe(request: IncomingMessage, method: string): Attributes {
   return {
     'http.request.method': method,
-    'url.path': (request.url ?? '').split('?')[0]!.slice(0, longestText),
+    'url.path': (request.url ?? '').split('?')[0]!.slice(0, maxTextLength),
     'url.scheme': 'http',
   }
 }

@@ -3,34 +3,34 @@ import { errors } from '../errors.ts'
 import type { ServerTracing } from './make-tracing.ts'
 
 export interface OpenedTracing extends ServerTracing {
-  /** Sends what is not sent yet, and stops. */
+  /** Sends the remaining spans and stops. */
   close(): Promise<void>
 }
 
-/** Variables that say where spans go. Others of OpenTelemetry only say how. */
+/** Variables that set where spans are sent. Other variables of OpenTelemetry do not enable it. */
 const destinations = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
 
 /**
- * OpenTelemetry, where its standard variables ask for it; else nothing of it is loaded.
+ * Starts OpenTelemetry if its standard variables enable it. Otherwise loads none of its packages.
  * @throws WP_SERVER_TRACING_PACKAGES
  */
 export async function openTracing(variables: Variables): Promise<OpenedTracing | undefined> {
-  if (!isWanted(variables)) return undefined
-  exportVariables(variables, 'OTEL_') // its SDK reads the environment by itself, and knows nothing of .env
+  if (!isEnabled(variables)) return undefined
+  exportVariables(variables, 'OTEL_') // the SDK reads process.env, which does not include .env
   const [api, { NodeSDK }, { makeTracing }] = await loadPackages()
   const isNamed = [variable(variables, 'OTEL_SERVICE_NAME'), variable(variables, 'OTEL_RESOURCE_ATTRIBUTES')].some(
     (text, index) => text !== undefined && (index === 0 || text.includes('service.name=')),
   )
   const sdk = new NodeSDK({
     ...(isNamed ? {} : { serviceName: 'waypost' }),
-    metricReaders: [], // /metrics tells them
+    metricReaders: [], // /metrics provides them
     logRecordProcessors: [],
   })
   sdk.start()
   return { ...makeTracing(api), close: () => sdk.shutdown().catch(() => undefined) }
 }
 
-function isWanted(variables: Variables): boolean {
+function isEnabled(variables: Variables): boolean {
   if (variable(variables, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false
   if (variable(variables, 'OTEL_TRACES_EXPORTER') === 'none') return false
   return destinations.some((name) => variable(variables, name) !== undefined)

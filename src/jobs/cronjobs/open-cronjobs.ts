@@ -4,7 +4,7 @@ import { makeDispatcher } from '../../events/index.ts'
 import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import { assertServable } from '../../release/index.ts'
 import { makeActionFinder, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
-import { loadModules, planCronjobs, resolveEnv, type Host, type Plan, type ToServe } from '../../host/index.ts'
+import { loadModules, planCronjobs, resolveEnv, type Host, type Plan, type ReleaseToServe } from '../../host/index.ts'
 
 /** The resources of this host that cronjobs use. */
 export interface CronjobSources {
@@ -36,7 +36,7 @@ export interface CronjobSet {
  * Loads the code of a release's cronjobs. Opens the connections of the release if it has a cronjob.
  * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE, WP_SERVER_CRONJOB, or the error of code that cannot be loaded
  */
-export async function openCronjobs(sources: CronjobSources, toRun: ToServe): Promise<CronjobSet> {
+export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServe): Promise<CronjobSet> {
   const { host, registry, plugins, prepareConfig } = sources
   const { manifest, id } = toRun.release
   assertServable(manifest)

@@ -1,4 +1,4 @@
-import { isClaimed, keepLedger, loadLedger, type Ledger } from '../../host/index.ts'
+import { isClaimed, updateLedger, loadLedger, type Ledger } from '../../host/index.ts'
 import { ConflictFinder } from './find-conflicts.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
 import { CronRunner, type RunnerOptions } from './runner.ts'
@@ -96,7 +96,7 @@ export class CronScheduler {
     const seen = await loadLedger(system)
     // The set is about to be activated or replaced.
     if (seen.releaseId !== set.releaseId) return Math.min(minWaitMs, this.#maxWaitMs)
-    const ledger = await keepLedger(system, seen, { ...set, fromNow: this.#fromNow })
+    const ledger = await updateLedger(system, seen, { ...set, fromNow: this.#fromNow })
     this.#fromNow = false
     for (const conflict of this.#conflicts.find(set, seen)) {
       logger.warn(conflict, 'servers disagree about the schedule of this cronjob in the same release; it may not run')

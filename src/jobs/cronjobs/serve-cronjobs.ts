@@ -1,5 +1,5 @@
 import type { ConnectionRegistry } from '../../connection/index.ts'
-import { type Host, type ToServe, leaseMs } from '../../host/index.ts'
+import { type Host, type ReleaseToServe, leaseMs } from '../../host/index.ts'
 import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { CronjobReport } from './run-slot.ts'
@@ -28,7 +28,7 @@ export interface CronjobService {
    * Calls `serve`, which activates a release on this server, and then runs the cronjobs of that release.
    * @throws what `serve` throws, or the error of code that cannot be loaded
    */
-  follow(toRun: ToServe, serve: () => Promise<void>): Promise<void>
+  follow(toRun: ReleaseToServe, serve: () => Promise<void>): Promise<void>
   /** Starts no more runs and waits for current ones. After 10 s they are aborted. */
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { variable } from '../../kit/index.ts'
 import { isOnDevice } from '../../auth/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
-import { hostErrors, type Host, readBaseUrl, nameServers, type LiveServer } from '../../host/index.ts'
+import { hostErrors, type Host, readBaseUrl, joinServerNames, type LiveServer } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
 
 /**
@@ -41,7 +41,7 @@ function checkIssuer(
 
 /** Servers that run since before `issuer:change` sign and accept what the others do not. */
 function warnOf(behind: readonly LiveServer[], stored: string | undefined): Finding {
-  const message = `WAYPOST_BASE_URL ${stored}, but ${nameServers(behind)} still ${behind.length === 1 ? 'uses' : 'use'} ${behind[0]?.issuer}`
+  const message = `WAYPOST_BASE_URL ${stored}, but ${joinServerNames(behind)} still ${behind.length === 1 ? 'uses' : 'use'} ${behind[0]?.issuer}`
   const next = 'Each refuses the tokens of the other. Restart these servers with the new WAYPOST_BASE_URL.'
   return { check: 'base-url', state: 'warn', message, next }
 }

@@ -1,7 +1,7 @@
 import { describeMismatch, parseVariable, variable, type Variables, joinWords, shortId } from '../../kit/index.ts'
 import { type StoredRelease } from '../../release/index.ts'
 import type { SystemFacts } from '../../store/index.ts'
-import { nameServers, type LiveServer } from '../../host/index.ts'
+import { joinServerNames, type LiveServer } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
 
 /** What is active, and which of the servers that are alive serve it. */
@@ -25,13 +25,13 @@ export function checkRelease(
     return { check, state: 'fail', message: `${active}; ${reasons.join('; ')}`, next }
   }
   if (behind.length > 0) {
-    const message = `${active}; ${nameServers(behind)} ${behind.length === 1 ? 'is' : 'are'} still switching to it`
+    const message = `${active}; ${joinServerNames(behind)} ${behind.length === 1 ? 'is' : 'are'} still switching to it`
     return { check, state: 'warn', message, next: 'Check again in a few seconds.' }
   }
   if (origin === 'development') return { check, state: 'ok', message: `${active}, created by waypost dev` }
   if (servers.length > 0) {
     const serve = servers.length === 1 ? 'serves' : 'serve'
-    return { check, state: 'ok', message: `${active}; ${nameServers(servers)} ${serve} it` }
+    return { check, state: 'ok', message: `${active}; ${joinServerNames(servers)} ${serve} it` }
   }
   return {
     check,

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { variable } from '../../kit/index.ts'
 import { makeSecrets, sealedColumns, type Secrets, type System, type SystemFacts } from '../../store/index.ts'
-import { hostErrors, type Host, assertSecret, hasOwnSecret, secretFile } from '../../host/index.ts'
+import { hostErrors, type Host, assertSecret, hasSecretFile, secretFile } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
 
 const check = 'secret'
 
 /** Whether the secret is the one of this System, and opens what is sealed in it. */
 export async function checkSecret(host: Host, facts: SystemFacts): Promise<Finding> {
-  const isFile = hasOwnSecret(host, facts)
+  const isFile = hasSecretFile(host, facts)
   const name = isFile ? '.waypost/secret' : 'WAYPOST_SECRET'
   const text = isFile ? await readOwn(host.folder) : variable(host.variables, 'WAYPOST_SECRET')
   if (text === undefined) {

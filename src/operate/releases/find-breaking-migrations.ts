@@ -10,7 +10,7 @@ import {
 import { planMigrations } from '../../store/index.ts'
 import {
   loadMigration,
-  lookAtDatabases,
+  inspectDatabases,
   type MigrationDatabases,
   fileOfMigration,
   nameOfMigration,
@@ -68,7 +68,7 @@ async function lookAtEach(
   for (const connection of new Set(['System', ...known.map((one) => one.connection)])) {
     const own = target.migrations.filter((one) => one.connection === connection)
     try {
-      await lookAtDatabases({ host, plugins, release: { manifest } }, [connection], async (_name, database) => {
+      await inspectDatabases({ host, plugins, release: { manifest } }, [connection], async (_name, database) => {
         const plan = await planMigrations(database?.db, own)
         const unknown = plan.applied.filter((row) => plan.unknown.includes(row.name))
         found.pending.push(...plan.pending.map(nameOfMigration))

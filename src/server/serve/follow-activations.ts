@@ -51,7 +51,9 @@ export class Follower {
     this.#served = id
     this.#tellReadiness()
     const { report } = this.#options
-    await report.say({ state: 'failed', release: id, wanted: failed.id, error: failed.reason }).catch(() => undefined)
+    await report
+      .update({ state: 'failed', release: id, wanted: failed.id, error: failed.reason })
+      .catch(() => undefined)
   }
 
   /** Waits for a release that is about to come up. */
@@ -91,7 +93,7 @@ export class Follower {
       this.#retries = 0
       this.#tellReadiness()
       logger.info({ release: shortId(wanted) }, 'release activated')
-      await report.say({ state: 'serving', release: wanted })
+      await report.update({ state: 'serving', release: wanted })
       await noteCameUp(system, wanted)
     } catch (error) {
       await this.#fail(wanted, error)
@@ -101,7 +103,7 @@ export class Follower {
   async #serve(wanted: string): Promise<void> {
     const { server, report, refresh } = this.#options
     // While it is tried again the row goes on saying why it does not come up, and since when.
-    if (wanted !== this.#failed?.id) await report.say({ state: 'swapping', wanted }).catch(() => undefined)
+    if (wanted !== this.#failed?.id) await report.update({ state: 'swapping', wanted }).catch(() => undefined)
     refresh?.()
     const release = await loadActiveRelease(server.host.system)
     if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will tell
@@ -120,7 +122,7 @@ export class Follower {
     if (isSuperseded) logger.info(line, 'activation abandoned for a newer release')
     else if (isKnown) logger.warn(line, 'active release still fails to start')
     else logger.error(line, 'active release failed to start; still serving the previous release')
-    if (!isSuperseded) await report.say({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
+    if (!isSuperseded) await report.update({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
     if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
   }
 

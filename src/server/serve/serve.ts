@@ -17,7 +17,7 @@ import {
   type Identity,
   readOpsAddress,
   readPressureLimit,
-  readStopping,
+  readStopLimits,
   readLogLevel,
   readPort,
   reportServer,
@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const port = readPort(variables, options.port)
   const address = { host: variable(variables, 'HOST') ?? '0.0.0.0', port, reusePort: options.reusePort ?? false }
   const opsAddress = readOpsAddress(variables, options.opsPort)
-  const stopping = readStopping(variables)
+  const stopping = readStopLimits(variables)
   const tracing = await openTracing(variables)
   const logSecrets = new Set(variable(variables, 'WAYPOST_SECRET')?.split(','))
   const logger =
@@ -90,7 +90,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
     ...options,
     logSecrets,
     onStatement: tracing?.statement,
-    onAway: (error) => logger.warn({ reason: error.message }, 'System cannot be reached; retrying for 60 s'),
+    onUnavailable: (error) => logger.warn({ reason: error.message }, 'System cannot be reached; retrying for 60 s'),
   })
   defer(() => host.close())
   const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
@@ -117,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const drain = async () => {
     server.readiness.block('stopping', 'The server is shutting down')
     server.drain()
-    const said = report.say({ state: 'stopping' }).catch(() => undefined)
+    const said = report.update({ state: 'stopping' }).catch(() => undefined)
     await withDeadline(said, stepSlackMs, () => undefined)
     await pause(stopping.delayMs)
   }

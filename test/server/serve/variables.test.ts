@@ -9,7 +9,7 @@ test('the row of a server names what is set there by now, no value and nothing o
   let now: Record<string, string> = { WAYPOST_SECRET: 'hidden value', ORDERS_URL: 'hidden value', EMPTY: '' }
   const identity = { secrets: { keyIds: [] }, issuer: 'https://api.example.com' }
   const host = { ...site.host, variables: { ...now } }
-  const report = await reportServer(host, identity, { everyMs: 20, readVariables: () => now })
+  const report = await reportServer(host, identity, { intervalMs: 20, readVariables: () => now })
   const row = () => site.host.system.db.selectFrom('waypost_server').selectAll().executeTakeFirstOrThrow()
   assert.equal((await row()).variables, 'ORDERS_URL')
   now = { ...now, LIMIT: 'hidden value' }
