@@ -8,7 +8,8 @@ import { definePlugin } from '../../src/contract/index.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { send } from '../support/send.ts'
-import { basic, bearer, startTestServer, systemKinds, testRoutes, type TestAnswer } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { basic, bearer, startTestServer, testRoutes, type TestAnswer } from '../support/server.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
@@ -26,6 +27,7 @@ const open: readonly string[] = [
   '/authorization/introspect',
   '/authorization/authorize', // these a person, by a session
   '/authorization/login',
+  '/authorization/register', // the page of /consumer/register
   '/authorization/consent',
   '/authorization/logout',
 ]
@@ -72,7 +74,7 @@ function readTree(tree: string): Route[] {
   })
 }
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`every private route on ${kind}`, () => {
     const { plugin, seen } = makePlugin()
     let world: World

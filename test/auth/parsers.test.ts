@@ -6,7 +6,8 @@ import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoin
 import { OAuthError } from '../../src/auth/errors.ts'
 import { checkScopes, parseScopes } from '../../src/auth/account/scopes.ts'
 import { assertDiscreet } from './world.ts'
-import { basic, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { basic, startTestServer, type TestServer } from '../support/server.ts'
 
 const oneOf = (characters: string) => fc.constantFrom(...characters.split(''))
 const anyText = fc.oneof(
@@ -102,7 +103,7 @@ test('a name of the prototype is a parameter like any other, and never a value t
   assert.equal(readForm({})['toString'], undefined)
 })
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`whatever is sent, on ${kind}`, () => {
     let server: TestServer
     before(async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { addUser } from '../../src/auth/index.ts'
-import { basic, issuer, systemKinds, type TestAnswer, type TestRequest } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { basic, issuer, type TestAnswer, type TestRequest } from '../support/server.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
 interface Refused {
@@ -205,7 +206,7 @@ const refused: readonly Refused[] = [
   },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`the token endpoint on ${kind}`, () => {
     let world: World
     before(async () => {

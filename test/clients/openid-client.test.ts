@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import * as client from 'openid-client'
-import { systemKinds } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
 import { password } from '../auth/world.ts'
 import { callback, openClientWorld, type ClientWorld } from './world.ts'
 
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`openid-client, ${kind}`, () => {
     let world: ClientWorld
     before(async () => {

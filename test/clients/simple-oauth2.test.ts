@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AuthorizationCode, ClientCredentials, ResourceOwnerPassword, type ModuleOptions } from 'simple-oauth2'
-import { bearer, systemKinds } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { makePkce } from '../support/client-site.ts'
 import { password, type Credentials } from '../auth/world.ts'
 import { callback, openClientWorld, type ClientWorld } from './world.ts'
@@ -21,7 +22,7 @@ function configure({ issuer }: ClientWorld, { id, secret }: Credentials, options
   return { client: { id, secret }, auth: { tokenHost: issuer, ...paths }, options }
 }
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`simple-oauth2, ${kind}`, () => {
     let world: ClientWorld
     before(async () => {

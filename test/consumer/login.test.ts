@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
 import { hashesAtOnce, isPassword } from '../../src/auth/account/passwords.ts'
-import { bearer, systemKinds, type TestRequest } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
 
 const quarter = 15 * 60_000
@@ -52,7 +53,7 @@ const refused: readonly { name: string; request: TestRequest; status: number; de
   { name: 'no body', request: {}, status: 400 },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`login on ${kind}`, () => {
     let world: World
     before(async () => {

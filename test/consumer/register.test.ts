@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { countRegistration } from '../../src/auth/account/throttle.ts'
 import { loadUserScopes } from '../../src/auth/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
-import { bearer, systemKinds } from '../support/server.ts'
+import { usualKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 
 const wrong: readonly { name: string; json: unknown; path?: string; detail?: RegExp }[] = [
   { name: 'no name', json: { password }, path: 'body/username' },
@@ -24,7 +25,7 @@ const wrong: readonly { name: string; json: unknown; path?: string; detail?: Reg
   { name: 'a list', json: [], path: 'body' },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`registration on ${kind}`, () => {
     let world: World
     before(async () => {

@@ -8,13 +8,13 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { callback, obtainCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
-import { commandKinds } from '../support/forms.ts'
+import { usualKinds } from '../support/forms.ts'
 import { send } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import type { Order } from './mortal-server.ts'
 
-for (const kind of commandKinds) {
+for (const kind of usualKinds) {
   describe(`a server that is frozen, on ${kind}`, () => {
     let world: World
     let child: ChildProcess

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUser, docsClientId } from '../../../src/auth/index.ts'
-import { issuer, systemKinds } from '../../support/server.ts'
+import { usualKinds } from '../../support/forms.ts'
+import { issuer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readAnswer, readCode, readPage, requestOf, verifier, type Visitor } from './visitor.ts'
 
 const minute = 60_000
 const admin = 'backend.admin'
 
-for (const kind of systemKinds) {
+for (const kind of usualKinds) {
   describe(`a code with a scope of administration on ${kind}`, () => {
     let world: World
     let own: Credentials
