@@ -1,11 +1,11 @@
-// schema: JSON Schema as data: pointers, references, the keyword table, dialects, comparison of two.
+// schema: JSON Schema as data: pointers, references, the keyword table, dialects, comparison of two schemas.
 // May import kit and contract.
 export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } from './references.ts'
 export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
-export { placeRoot } from './placed.ts'
+export { scopeRoot } from './scoped-schema.ts'
 export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
 export {
-  holdsAlways,
+  appliesAlways,
   makeDefaults,
   reachesDefault,
   reachesRequiredDefault,
@@ -13,7 +13,7 @@ export {
   requireWithoutDefaults,
 } from './defaults.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
-export { mapSubSchemas } from './placed.ts'
+export { mapSubSchemas } from './scoped-schema.ts'
 export {
   followReference,
   isSchema,

@@ -2,22 +2,29 @@ import { checkAlternatives, splits } from './check-alternatives.ts'
 import { checkArrays } from './check-arrays.ts'
 import { checkNumbers } from './check-numbers.ts'
 import { checkObjects, join } from './check-objects.ts'
-import { checkOpaque, holdsWhole } from './check-opaque.ts'
+import { checkOpaque, mustMatchWhole } from './check-opaque.ts'
 import { checkStrings } from './check-strings.ts'
 import { checkTypes, checkValues } from './check-types.ts'
-import type { Check, Comparing, Finding } from './comparing.ts'
+import type { Check, Comparator, Finding } from './comparator.ts'
 import { declaredNames } from './declared.ts'
-import { isPlacedObject, nameOfReference, followPlaced, listIn, spread, type Placed } from '../placed.ts'
-import { isSame } from './same.ts'
+import {
+  isScopedObject,
+  nameOfReference,
+  followScoped,
+  scopeList,
+  expand,
+  type ScopedSchema,
+} from '../scoped-schema.ts'
+import { isEquivalent } from './is-equivalent.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 
-/** What one comparison of two schemas found. */
+/** The result of comparing two schemas. */
 export interface Comparison {
-  /** What the one takes and the other one does not. */
+  /** What the first schema accepts and the second does not. */
   readonly findings: readonly Finding[]
-  /** What else is new, for people. */
+  /** Other changes, for information. */
   readonly notes: readonly Finding[]
-  /** Named schemas whose new form has to compare with their old one, in this direction, for the findings to be all. */
+  /** Named schemas on whose comparison, old version with new in this direction, the result depends. */
   readonly assumed: ReadonlySet<string>
 }
 
@@ -26,22 +33,22 @@ export interface CompareOptions {
   readonly isCoerced?: boolean
 }
 
-const mostSteps = 20_000
-const mostFindings = 200
+const maxSteps = 20_000
+const maxFindings = 200
 
 /**
- * Compares the values that a schema takes with those that another one takes. What it does not find is there: of whatever
- * it cannot decide it says that it differs. A field that a schema does not declare counts as one that nobody sends, so
- * that to declare an optional one is no narrowing.
+ * Compares the values that two schemas accept. Where equality cannot be decided, reports a difference, so no difference
+ * is missed. A field that a schema does not declare counts as never sent, so declaring an optional field narrows
+ * nothing.
  */
-export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
+export function compareSchemas(sub: ScopedSchema, sup: ScopedSchema, options: CompareOptions = {}): Comparison {
   const { isAnswer = false, isCoerced = false } = options
-  const running = new Running(isAnswer, isCoerced)
-  running.within([sub], sup, '')
-  return { findings: running.findings, notes: running.notes, assumed: new Set(running.assumed) }
+  const comparator = new SchemaComparator(isAnswer, isCoerced)
+  comparator.compare([sub], sup, '')
+  return { findings: comparator.findings, notes: comparator.notes, assumed: new Set(comparator.assumed) }
 }
 
-class Running implements Comparing {
+class SchemaComparator implements Comparator {
   readonly isAnswer: boolean
   readonly isCoerced: boolean
   readonly findings: Finding[] = []
@@ -57,11 +64,11 @@ class Running implements Comparing {
   }
 
   report(finding: Finding): void {
-    if (this.findings.length < mostFindings) this.findings.push(finding)
+    if (this.findings.length < maxFindings) this.findings.push(finding)
   }
 
   note(finding: Finding): void {
-    if (this.notes.length < mostFindings) this.notes.push(finding)
+    if (this.notes.length < maxFindings) this.notes.push(finding)
   }
 
   attempt(work: () => void): readonly Finding[] {
@@ -73,46 +80,47 @@ class Running implements Comparing {
     return this.findings.splice(found)
   }
 
-  within(subs: readonly Placed[], sup: Placed, path: string): void {
-    this.withinPart(subs, sup, path)
+  compare(subs: readonly ScopedSchema[], sup: ScopedSchema, path: string): void {
+    this.comparePart(subs, sup, path)
     const name = nameOf(sup)
-    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // told of the named schema
-    const taken = declaredNames([sup])
+    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // reported for the named schema
+    const accepted = declaredNames([sup])
     for (const field of declaredNames(subs)) {
-      if (!taken.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
+      if (!accepted.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
     }
   }
 
-  withinPart(subs: readonly Placed[], sup: Placed, path: string): void {
+  comparePart(subs: readonly ScopedSchema[], sup: ScopedSchema, path: string): void {
     if (sup.schema === true || subs.some(({ schema }) => schema === false)) return
-    if (!isPlacedObject(sup)) return this.report({ path, keyword: 'never' })
+    if (!isScopedObject(sup)) return this.report({ path, keyword: 'never' })
     this.#steps += 1
-    if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+    if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
     const key = [...new Set(subs.map(({ schema }) => this.#idOf(schema)))].join() + `>${this.#idOf(sup.schema)}`
-    if (this.#open.has(key)) return // a schema that holds itself: it is as the rest of it is
+    if (this.#open.has(key)) return // recursion: the outcome is that of the rest of the schema
     this.#open.add(key)
-    const found = this.attempt(() => this.#compare(spread(subs), { sup, path }))
-    // The same needs no proof, however it is made.
-    if (found.length > 0 && !subs.some((sub) => isSame(sub, sup))) found.forEach((finding) => this.report(finding))
+    const found = this.attempt(() => this.#compareExpanded(expand(subs), { sup, path }))
+    // Equivalent schemas need no comparison.
+    if (found.length > 0 && !subs.some((sub) => isEquivalent(sub, sup)))
+      found.forEach((finding) => this.report(finding))
     this.#open.delete(key)
   }
 
-  #compare(subs: readonly Placed[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
+  #compareExpanded(subs: readonly ScopedSchema[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
     if (subs.some(({ schema }) => schema === false)) return
-    if (holdsWhole(sup)) {
-      if (!subs.some((sub) => isSame(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
+    if (mustMatchWhole(sup)) {
+      if (!subs.some((sub) => isEquivalent(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
       return
     }
-    const objects = subs.filter(isPlacedObject)
+    const objects = subs.filter(isScopedObject)
     const name = nameOf(sup)
     if (name !== undefined && objects.some((sub) => nameOf(sub) === name)) {
       this.assumed.push(name)
     } else if (sup.schema['$ref'] !== undefined) {
-      const target = followPlaced(sup)
+      const target = followScoped(sup)
       if (target === undefined) this.report({ path, keyword: '$ref' })
-      else this.withinPart(subs, target, path)
+      else this.comparePart(subs, target, path)
     }
-    for (const part of listIn(sup, sup.schema['allOf'])) this.withinPart(subs, part, path)
+    for (const part of scopeList(sup, sup.schema['allOf'])) this.comparePart(subs, part, path)
     this.#checkKeywords(objects, { sup, path })
   }
 
@@ -123,21 +131,21 @@ class Running implements Comparing {
       types,
     )
     if (types.size === 0) return
-    const check: Check = { comparing: this, path, subs, sup, types, values }
+    const check: Check = { comparator: this, path, subs, sup, types, values }
     const found = this.attempt(() => {
       for (const one of checks) one(check)
     })
     if (found.length === 0) return
-    // Only when it does not hold for all of them is it looked at for each alternative by itself.
+    // If the comparison fails as a whole, compare each alternative on its own.
     const byType = found.some((one) => one.path === path && ['anyOf', 'oneOf'].includes(one.keyword))
     const [branches] = splits(subs, byType)
     if (branches === undefined) return found.forEach((finding) => this.report(finding))
     for (const { of, instead } of branches) {
       this.#steps += 1
-      if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
-      const all = spread([...subs.filter(({ schema }) => schema !== of), ...instead])
+      if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
+      const all = expand([...subs.filter(({ schema }) => schema !== of), ...instead])
       if (all.some(({ schema }) => schema === false)) continue
-      this.#checkKeywords(all.filter(isPlacedObject), { sup, path })
+      this.#checkKeywords(all.filter(isScopedObject), { sup, path })
     }
   }
 
@@ -148,9 +156,9 @@ class Running implements Comparing {
   }
 }
 
-/** The named schema that all of a schema refers to, beside what it says itself. */
-function nameOf(placed: Placed): string | undefined {
-  return isPlacedObject(placed) ? nameOfReference(placed.schema['$ref']) : undefined
+/** Returns the name of the schema that a `$ref` refers to as a whole. Keywords beside the `$ref` are ignored. */
+function nameOf(scoped: ScopedSchema): string | undefined {
+  return isScopedObject(scoped) ? nameOfReference(scoped.schema['$ref']) : undefined
 }
 
 const checks: readonly ((check: Check) => void)[] = [
