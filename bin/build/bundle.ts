@@ -11,7 +11,7 @@ const entries = [
   'src/sql.js',
   'src/testing/index.js',
   'src/release/load-artifacts.js',
-  'src/backend/release/check-worker.js',
+  'src/backend/release/body-worker.js',
   'src/build/check-modules-child.js',
 ]
 

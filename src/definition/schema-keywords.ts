@@ -30,7 +30,7 @@ export function childrenOf(
   return kind === undefined ? undefined : childrenOfKind(entry, kind)
 }
 
-function childrenOfKind({ key, value }: Entry, { holds, isInPlace: here }: SchemaKeyword): Child[] {
+function childrenOfKind({ key, value }: Entry, { holds, here }: SchemaKeyword): Child[] {
   if (holds === 'schema') return [{ path: [key], node: value, here }]
   if (holds === 'list') return value.kind === 'list' ? listOf(key, value.items, here) : []
   if (value.kind !== 'map') return []

@@ -28,7 +28,7 @@ export async function loadModules(
   )
   const modules = new Map<string, unknown>()
   if (files.size === 0) return modules
-  registerArtifacts(artifacts ?? (await loadArtifacts(system, release, Object.keys(release.manifest.artifacts))))
+  registerArtifacts(artifacts ?? (await loadArtifacts(system, release, release.manifest.artifacts)))
   for (const [hash, file] of files) {
     const module = (await importInTime(hash, file, { ...imports, signal })) as { default?: unknown }
     modules.set(hash, module.default)

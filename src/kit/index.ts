@@ -33,6 +33,7 @@ export {
   type ErrorKind,
   type ErrorRow,
 } from './errors.ts'
+export { findJsonExcess } from './find-json-excess.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sha256 } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { releaseId, writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
+import { writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
 import { assertActive, findActive, lockActive, recordActivation, type Actor } from './history.ts'
+import { inBatches } from './batches.ts'
 import type { Transaction } from 'kysely'
 
 export interface ActivateOptions {
@@ -22,13 +25,25 @@ export interface Activation {
  * Stores a release and makes it the one that is served, in one transaction: all or nothing.
  * @throws WP_RELEASE_SUPERSEDED when neither `against` nor this one is the active release
  */
-export async function activateRelease(
+export function activateRelease(system: System, built: BuiltRelease, options: ActivateOptions): Promise<Activation> {
+  const manifest = writeManifest(built.manifest)
+  return activateWritten(system, { id: sha256(manifest), manifest, artifacts: built.artifacts }, options)
+}
+
+/** A release as it is stored. */
+export interface WrittenRelease {
+  readonly id: string
+  /** Its text, whose hash is the id. */
+  readonly manifest: string
+  readonly artifacts: readonly Artifact[]
+}
+
+/** As `activateRelease`, of a release whose manifest is text already. */
+export async function activateWritten(
   system: System,
-  built: BuiltRelease,
+  { id, manifest, artifacts }: WrittenRelease,
   options: ActivateOptions,
 ): Promise<Activation> {
-  const manifest = writeManifest(built.manifest)
-  const id = releaseId(built.manifest)
   return system.transaction(async (trx) => {
     const now = system.now()
     await lockActive(system, trx)
@@ -40,14 +55,12 @@ export async function activateRelease(
       .values({ id, manifest, message: options.message ?? null, created_by: options.by, created_at: now })
       .onConflict((on) => on.column('id').doUpdateSet({ manifest }).where('waypost_release.manifest', '!=', manifest))
       .execute()
-    await storeArtifacts(system, trx, built.artifacts)
+    await storeArtifacts(system, trx, artifacts)
     if (active?.id === id) return { id, activated: false }
     await recordActivation(system, trx, { id, kind: 'deploy', ...options, previous: active?.id })
     return { id, activated: true }
   })
 }
-
-const batch = 100
 
 /** Stores the artifacts that are missing. One whose stored content is different was damaged, and is stored again. */
 export async function storeArtifacts(
@@ -55,8 +68,7 @@ export async function storeArtifacts(
   trx: Transaction<SystemTables>,
   artifacts: readonly Artifact[],
 ): Promise<void> {
-  for (let start = 0; start < artifacts.length; start += batch) {
-    const chunk = artifacts.slice(start, start + batch)
+  for await (const chunk of inBatches(artifacts, ({ content }) => content.length)) {
     const hashes = chunk.map(({ hash }) => hash)
     const stored = await trx
       .selectFrom('waypost_artifact')
@@ -66,6 +78,7 @@ export async function storeArtifacts(
     const sound = new Map(stored.map(({ hash, content }) => [hash, content]))
     const wanted = chunk.filter(({ hash, content }) => sound.get(hash) !== content)
     if (wanted.length === 0) continue
+    await nextTurn() // of what is large, looking and storing take long enough each
     await trx
       .insertInto('waypost_artifact')
       .values(wanted.map(({ hash, content }) => ({ hash, content, created_at: system.now() })))

@@ -26,7 +26,7 @@ export async function findMigration(
         connection === wanted.connection && name === wanted.name && checksum === wanted.checksum,
     )
     if (found === undefined) continue
-    const artifacts = await loadArtifacts(system, row, Object.keys(manifest.artifacts))
+    const artifacts = await loadArtifacts(system, row, manifest.artifacts)
     return { artifact: found.artifact, artifacts }
   }
   return undefined

@@ -1,6 +1,6 @@
 // release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
 // May import kit, contract and store.
-export { activateRelease, type ActivateOptions, type Activation } from './activate.ts'
+export { activateRelease, activateWritten, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
 export { listCameUp, noteCameUp } from './list-releases.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
@@ -35,7 +35,16 @@ export {
   type ListedActivation,
   type ListedRelease,
 } from './list-releases.ts'
-export { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type StoredRelease } from './load.ts'
+export {
+  assertWhole,
+  loadActiveId,
+  loadActiveRelease,
+  loadActiveRow,
+  loadArtifacts,
+  loadManifest,
+  type ActiveRow,
+  type StoredRelease,
+} from './load.ts'
 export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
 export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'
 export type {

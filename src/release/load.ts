@@ -1,5 +1,6 @@
 import { sha256, shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
+import { inBatches } from './batches.ts'
 import { errors } from './errors.ts'
 import type { Artifact, Manifest } from './manifest.ts'
 
@@ -19,6 +20,21 @@ export async function loadActiveId({ guardDb }: Pick<System, 'guardDb'>): Promis
   return row?.release_id ?? undefined
 }
 
+/** The active release as its row says, unchecked. */
+export interface ActiveRow extends Omit<StoredRelease, 'manifest'> {
+  readonly manifest: string | null
+}
+
+export async function loadActiveRow({ guardDb }: Pick<System, 'guardDb'>): Promise<ActiveRow | undefined> {
+  const row = await guardDb
+    .selectFrom('waypost_active as active')
+    .leftJoin('waypost_release as release', 'release.id', 'active.release_id')
+    .select(['active.release_id as id', 'active.activated_at as activatedAt', 'active.activated_by as activatedBy'])
+    .select(['release.message', 'release.manifest'])
+    .executeTakeFirst()
+  return row === undefined || row.id === null ? undefined : { ...row, id: row.id }
+}
+
 /**
  * The active release, or undefined when nothing was deployed yet.
  * @param known a release that was built just now: where it is the active one, what is stored of that is not looked at, so
@@ -26,19 +42,12 @@ export async function loadActiveId({ guardDb }: Pick<System, 'guardDb'>): Promis
  * @throws WP_RELEASE_CORRUPT
  */
 export async function loadActiveRelease(
-  system: System,
+  system: Pick<System, 'guardDb'>,
   known?: Pick<StoredRelease, 'id' | 'manifest'>,
 ): Promise<StoredRelease | undefined> {
-  const row = await system.guardDb
-    .selectFrom('waypost_active as active')
-    .leftJoin('waypost_release as release', 'release.id', 'active.release_id')
-    .select(['active.release_id as id', 'active.activated_at as activatedAt', 'active.activated_by as activatedBy'])
-    .select(['release.message', 'release.manifest'])
-    .executeTakeFirst()
-  if (row === undefined || row.id === null) return undefined
-  const { activatedAt, activatedBy, message } = row
-  const manifest = row.id === known?.id ? known.manifest : parseManifest(row.id, row.manifest)
-  return { id: row.id, manifest, activatedAt, activatedBy, message }
+  const row = await loadActiveRow(system)
+  if (row === undefined) return undefined
+  return { ...row, manifest: row.id === known?.id ? known.manifest : (JSON.parse(assertWhole(row)) as Manifest) }
 }
 
 /** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */
@@ -48,35 +57,43 @@ export async function loadManifest(system: Pick<System, 'guardDb'>, id: string):
     .select('manifest')
     .where('id', '=', id)
     .executeTakeFirst()
-  return parseManifest(id, row?.manifest ?? null)
+  return JSON.parse(assertWhole({ id, manifest: row?.manifest ?? null })) as Manifest
 }
 
-function parseManifest(id: string, text: string | null): Manifest {
+/** The text of a manifest, compared with its hash. @throws WP_RELEASE_CORRUPT */
+export function assertWhole({ id, manifest: text }: Pick<ActiveRow, 'id' | 'manifest'>): string {
   if (text === null || text === '')
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest is missing' })
   if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest was changed' })
-  return JSON.parse(text) as Manifest
+  return text
 }
 
-/** The artifacts with these hashes. @throws WP_RELEASE_CORRUPT when one is missing or has other content */
+/**
+ * The artifacts with these hashes.
+ * @param sizes how many bytes each has, by its hash
+ * @throws WP_RELEASE_CORRUPT when one is missing or has other content
+ */
 export async function loadArtifacts(
-  system: System,
+  system: Pick<System, 'guardDb'>,
   release: { id: string },
-  hashes: readonly string[],
+  sizes: Manifest['artifacts'],
 ): Promise<readonly Artifact[]> {
-  const found = new Map<string, string>()
-  for (let start = 0; start < hashes.length; start += 100) {
+  const artifacts: Artifact[] = []
+  for await (const hashes of inBatches(Object.keys(sizes), (hash) => sizes[hash]!)) {
     const rows = await system.guardDb
       .selectFrom('waypost_artifact')
       .select(['hash', 'content'])
-      .where('hash', 'in', hashes.slice(start, start + 100))
+      .where('hash', 'in', hashes)
       .execute()
-    for (const { hash, content } of rows) found.set(hash, content)
+    const found = new Map(rows.map(({ hash, content }) => [hash, content]))
+    for (const hash of hashes) {
+      const content = found.get(hash)
+      const isWhole = content !== undefined && sha256(content) === hash
+      const what = content === undefined ? 'is missing' : 'was changed'
+      if (!isWhole)
+        throw errors.WP_RELEASE_CORRUPT({ id: shortId(release.id), what: `artifact ${shortId(hash)} ${what}` })
+      artifacts.push({ hash, content })
+    }
   }
-  return hashes.map((hash) => {
-    const content = found.get(hash)
-    if (content !== undefined && sha256(content) === hash) return { hash, content }
-    const what = content === undefined ? 'is missing' : 'was changed'
-    throw errors.WP_RELEASE_CORRUPT({ id: shortId(release.id), what: `artifact ${shortId(hash)} ${what}` })
-  })
+  return artifacts
 }

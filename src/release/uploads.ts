@@ -1,14 +1,12 @@
 import { sha256 } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
+import { inBatches } from './batches.ts'
 import type { Artifact } from './manifest.ts'
-
-const batch = 100
 
 /** Which of these artifacts are neither in a release nor uploaded for one. */
 export async function findMissingArtifacts({ db }: System, hashes: readonly string[]): Promise<readonly string[]> {
   const there = new Set<string>()
-  for (let start = 0; start < hashes.length; start += batch) {
-    const some = hashes.slice(start, start + batch)
+  for await (const some of inBatches(hashes, () => 0)) {
     for (const table of ['waypost_artifact', 'waypost_upload'] as const) {
       const rows = await db.selectFrom(table).select('hash').where('hash', 'in', some).execute()
       for (const { hash } of rows) there.add(hash)
@@ -31,17 +29,18 @@ export async function countUploadedBytes({ db }: System): Promise<number> {
  * compared each with its hash.
  */
 export async function storeUploads(system: System, artifacts: readonly Artifact[]): Promise<void> {
-  const rows = artifacts.map(({ hash, content }) => ({
-    hash,
-    content,
-    size: Buffer.byteLength(content),
-    created_at: system.now(),
-  }))
   await system.transaction(async (trx) => {
-    for (let start = 0; start < rows.length; start += batch) {
+    for await (const chunk of inBatches(artifacts, ({ content }) => content.length)) {
       await trx
         .insertInto('waypost_upload')
-        .values(rows.slice(start, start + batch))
+        .values(
+          chunk.map(({ hash, content }) => ({
+            hash,
+            content,
+            size: Buffer.byteLength(content),
+            created_at: system.now(),
+          })),
+        )
         .onConflict((on) =>
           on.column('hash').doUpdateSet({
             content: (column) => column.ref('excluded.content'),
@@ -53,14 +52,17 @@ export async function storeUploads(system: System, artifacts: readonly Artifact[
   })
 }
 
-/** The artifacts with these hashes, from wherever they are there as they were sent; and the hashes of the others. */
+/**
+ * The artifacts with these hashes, from wherever they are there as they were sent; and the hashes of the others.
+ * @param sizes how many bytes each should have, by its hash
+ */
 export async function loadForRelease(
   { db }: System,
-  hashes: readonly string[],
+  sizes: Readonly<Record<string, number>>,
 ): Promise<{ readonly artifacts: readonly Artifact[]; readonly missing: readonly string[] }> {
   const found = new Map<string, Artifact>()
-  for (let start = 0; start < hashes.length; start += batch) {
-    const some = hashes.slice(start, start + batch)
+  const hashes = Object.keys(sizes)
+  for await (const some of inBatches(hashes, (hash) => sizes[hash]!)) {
     for (const table of ['waypost_artifact', 'waypost_upload'] as const) {
       const rows = await db.selectFrom(table).select(['hash', 'content']).where('hash', 'in', some).execute()
       for (const { hash, content } of rows) if (sha256(content) === hash) found.set(hash, { hash, content })
@@ -74,10 +76,7 @@ export async function loadForRelease(
 
 /** What a release has now needs no place among the uploads. */
 export async function forgetUploads({ db }: System, hashes: readonly string[]): Promise<void> {
-  for (let start = 0; start < hashes.length; start += batch) {
-    await db
-      .deleteFrom('waypost_upload')
-      .where('hash', 'in', hashes.slice(start, start + batch))
-      .execute()
+  for await (const some of inBatches(hashes, () => 0)) {
+    await db.deleteFrom('waypost_upload').where('hash', 'in', some).execute()
   }
 }

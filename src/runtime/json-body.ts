@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isStorable } from '../kit/index.ts'
+import { findJsonExcess, isStorable } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
@@ -24,7 +24,8 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (announced > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return collect(payload, limit, (failure, bytes) => {
       if (bytes === undefined) return done(failure)
-      if (isTooDeep(bytes)) return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
+      if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined)
+        return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
       if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
       const text = bytes.toString('utf8')
       return parse(request, text, (error, value) => {
@@ -42,27 +43,6 @@ export function readJsonBodies(app: FastifyInstance): void {
 
 /** Levels of arrays and objects at most: code that follows a recursive schema needs a stack frame for each. */
 const maxDepth = 100
-const [quote, backslash] = [0x22, 0x5c]
-const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
-
-/** Looks at the bytes, so that nothing deep is ever built. */
-function isTooDeep(bytes: Buffer): boolean {
-  if (bytes.length <= 2 * maxDepth) return false // too short to open and close so many levels
-  let depth = 0
-  let isText = false
-  for (let index = 0; index < bytes.length; index += 1) {
-    const code = bytes[index]!
-    if (isText) {
-      if (code === backslash) index += 1
-      else if (code === quote) isText = false
-    } else if (code === quote) isText = true
-    else if (code === openObject || code === openArray) {
-      depth += 1
-      if (depth > maxDepth) return true
-    } else if (code === closeObject || code === closeArray) depth -= 1
-  }
-  return false
-}
 
 /** Of a text that is JSON, but has a key by which objects of this process could be changed. */
 function refusalOf(text: string) {

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern } from '../kit/index.ts'
-import { mapSubSchemas } from './scoped-schema.ts'
+import { mapSubSchemas } from './placed.ts'
 import { followReference, isSchema, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
 
 /**
- * Makes a function that adds the defaults of missing properties to a value in place. Returns undefined for a schema
- * without defaults. Ignores defaults below `anyOf`, `oneOf`, `not`, `if` and similar keywords, which apply only to some
- * values.
+ * Makes a function that fills in the defaults of missing properties, in the value itself; undefined for a schema without
+ * defaults. Defaults below `anyOf`, `oneOf`, `not`, `if` and the like are not filled in: whether they hold depends on the
+ * value.
  */
 export function makeDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
   const root = { schema, name: '' }
@@ -17,42 +17,40 @@ export function makeDefaults(schema: JsonSchema, named: NamedSchemas): ((value: 
 
 type Fill = (value: unknown) => void
 
-interface FillContext {
+interface Making {
   readonly root: SchemaRoot
   readonly named: NamedSchemas
-  /** Known schemas, because a schema may refer to itself. */
+  /** A schema may refer to itself. */
   readonly known: Map<Schema, Fill>
 }
 
-function makeFill(schema: JsonSchema, context: FillContext): Fill {
+function makeFill(schema: JsonSchema, making: Making): Fill {
   if (typeof schema === 'boolean') return () => undefined
-  const known = context.known.get(schema)
+  const known = making.known.get(schema)
   if (known !== undefined) return known
   const fills: Fill[] = []
   const fill: Fill = (value) => {
     for (const one of fills) one(value)
   }
-  context.known.set(schema, fill)
-  const target = followIn(schema, context.root, context.named)
-  if (target !== undefined) fills.push(makeFill(target.schema, { ...context, root: target.root }))
-  for (const part of schemasIn(schema['allOf'])) fills.push(makeFill(part, context))
-  fills.push(fillObject(schema, context), fillList(schema, context))
+  making.known.set(schema, fill)
+  const target = followIn(schema, making.root, making.named)
+  if (target !== undefined) fills.push(makeFill(target.schema, { ...making, root: target.root }))
+  for (const part of schemasIn(schema['allOf'])) fills.push(makeFill(part, making))
+  fills.push(fillObject(schema, making), fillList(schema, making))
   return fill
 }
 
-function fillObject(schema: Schema, context: FillContext): Fill {
+function fillObject(schema: Schema, making: Making): Fill {
   const properties = Object.entries(propertiesIn(schema)).map(([name, property]) => ({
     name,
     property,
-    fill: makeFill(property, context),
+    fill: makeFill(property, making),
   }))
   const patterns = Object.entries((schema['patternProperties'] ?? {}) as NamedSchemas).map(([pattern, inner]) => ({
     matcher: compilePattern(pattern),
-    fill: makeFill(inner, context),
+    fill: makeFill(inner, making),
   }))
-  const others = isSchema(schema['additionalProperties'])
-    ? makeFill(schema['additionalProperties'], context)
-    : undefined
+  const others = isSchema(schema['additionalProperties']) ? makeFill(schema['additionalProperties'], making) : undefined
   const names = new Set(properties.map(({ name }) => name))
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return
@@ -74,28 +72,26 @@ function fillObject(schema: Schema, context: FillContext): Fill {
   }
 }
 
-function fillList(schema: Schema, context: FillContext): Fill {
-  const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, context))
-  const rest = isSchema(schema['items']) ? makeFill(schema['items'], context) : undefined
+function fillList(schema: Schema, making: Making): Fill {
+  const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, making))
+  const rest = isSchema(schema['items']) ? makeFill(schema['items'], making) : undefined
   return (value) => {
     if (!Array.isArray(value)) return
     for (const [index, item] of value.entries()) (prefix[index] ?? rest)?.(item)
   }
 }
 
-/** Whether `makeDefaults` has something to add. */
+/** Whether `makeDefaults` has something to fill in. */
 export function reachesDefault(root: SchemaRoot, named: NamedSchemas): boolean {
   return reaches(root, named, (schema) => Object.values(propertiesIn(schema)).some(hasDefault))
 }
 
-/** Whether a required property in `root`, or in a schema that it refers to, has a default. */
+/** Whether something that `root` requires, wherever in it or in what it refers to, has a default. */
 export function reachesRequiredDefault(root: SchemaRoot, named: NamedSchemas): boolean {
   return reaches(root, named, (schema) => schema !== requireWithoutDefault(schema))
 }
 
-/**
- * Returns the schema for requests: properties with a default are not required. Does not change the schemas inside it.
- */
+/** The schema, itself and not what is in it, for those who send the value: what has a default is not required. */
 export function requireWithoutDefault(schema: Schema): Schema {
   const { required, ...rest } = schema
   if (!Array.isArray(required)) return schema
@@ -105,25 +101,25 @@ export function requireWithoutDefault(schema: Schema): Schema {
   return left.length === 0 ? rest : { ...rest, required: left }
 }
 
-/** Returns the schema for requests, including the schemas inside it. Named schemas that it refers to are unchanged. */
+/** The schema, and all that is in it, for those who send the value; named schemas that it refers to stay as they are. */
 export function requireWithoutDefaults(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const written = mapSubSchemas(schema, (inner, keyword) =>
-    appliesAlways(keyword) || keyword === '$defs' || keyword === 'definitions' ? requireWithoutDefaults(inner) : inner,
+    holdsAlways(keyword) || keyword === '$defs' || keyword === 'definitions' ? requireWithoutDefaults(inner) : inner,
   )
   return requireWithoutDefault(written)
 }
 
-const alwaysApplied: ReadonlySet<string> = new Set([
+const always: ReadonlySet<string> = new Set([
   'allOf', 'properties', 'patternProperties', 'additionalProperties', 'items', 'prefixItems', 'additionalItems',
 ]) // prettier-ignore
 
-/** Whether the schemas of a keyword apply whenever the schema that contains them does. */
-export function appliesAlways(keyword: string): boolean {
-  return alwaysApplied.has(keyword)
+/** Whether the schemas of a keyword hold wherever the schema around them does. */
+export function holdsAlways(keyword: string): boolean {
+  return always.has(keyword)
 }
 
-/** Whether the test is true for a schema or for one that always applies with it. */
+/** Whether the test holds for a schema or for one that holds wherever it does. */
 function reaches(root: SchemaRoot, named: NamedSchemas, test: (schema: Schema) => boolean): boolean {
   const seen = new Set<JsonSchema>()
   const visit = (schema: JsonSchema, within: SchemaRoot): boolean => {
@@ -134,7 +130,7 @@ function reaches(root: SchemaRoot, named: NamedSchemas, test: (schema: Schema) =
     if (target !== undefined && visit(target.schema, target.root)) return true
     const inner: JsonSchema[] = []
     mapSubSchemas(schema, (one, keyword) => {
-      if (appliesAlways(keyword)) inner.push(one)
+      if (holdsAlways(keyword)) inner.push(one)
       return one
     })
     return inner.some((one) => visit(one, within))

@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { schemaKeywords } from './keywords.ts'
-import { isKeywords, type Keywords } from './scoped-schema.ts'
+import { isKeywords, type Keywords } from './placed.ts'
 
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
-/** Converts a schema from draft-07 to 2020-12, because Ajv compiles schemas that refer to each other in one dialect. */
+/** A schema of draft-07 in the words of 2020-12, in which Ajv compiles all that refer to one another. */
 export function toDraft2020(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean' || !String(schema['$schema']).includes('draft-07')) return withoutDialect(schema)
   return mapSchema(withoutDialect(schema), ({ items, additionalItems, ...rest }) => {
@@ -13,16 +13,16 @@ export function toDraft2020(schema: JsonSchema): JsonSchema {
   })
 }
 
-/** Converts a schema to draft-07, the dialect of fast-json-stringify. */
+/** A schema in the words of draft-07, which are those of fast-json-stringify. */
 export function toDraft07(schema: JsonSchema): JsonSchema {
   return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...given }) => {
     const rest = renameExact(given)
-    if (!Array.isArray(prefixItems)) return splitTypes(items === undefined ? rest : { ...rest, items })
-    return splitTypes({ ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) })
+    if (!Array.isArray(prefixItems)) return oneType(items === undefined ? rest : { ...rest, items })
+    return oneType({ ...rest, items: prefixItems, ...(items === undefined ? {} : { additionalItems: items }) })
   })
 }
 
-/** The prefix of Waypost's keywords where Ajv's cannot be replaced: fast-json-stringify creates its own Ajv. */
+/** Before the names of our own keywords where Ajv's cannot be replaced: fast-json-stringify makes its Ajv by itself. */
 export const exactPrefix = 'exact:'
 
 function renameExact(keywords: Keywords): Keywords {
@@ -36,27 +36,27 @@ function renameExact(keywords: Keywords): Keywords {
 }
 
 /**
- * Splits objects and arrays that may have several types into one alternative per type. fast-json-stringify copies a
- * schema with several types wherever it occurs, and does not terminate if it refers to itself.
+ * Objects and lists that may be something else too, each type for itself: fast-json-stringify copies a schema with several
+ * types wherever it meets it, and never comes to an end when the schema refers to itself.
  */
-function splitTypes({ type, ...rest }: Keywords): Keywords {
+function oneType({ type, ...rest }: Keywords): Keywords {
   if (!Array.isArray(type)) return type === undefined ? rest : { ...rest, type }
   const types = (type as string[]).filter((one) => one !== 'null')
   if (!types.some((one) => structured.has(one))) return { ...rest, type }
   const isNullable = types.length < type.length
   if (types.length === 1) return { ...rest, type: types[0], ...(isNullable ? { nullable: true } : {}) }
   const pick = (isKept: boolean) =>
-    Object.fromEntries(Object.entries(rest).filter(([keyword]) => referenceTargets.has(keyword) === isKept))
+    Object.fromEntries(Object.entries(rest).filter(([keyword]) => places.has(keyword) === isKept))
   const own = pick(false)
   const branches = types.map((one) => (structured.has(one) ? { ...own, type: one } : { type: one }))
   return { ...pick(true), anyOf: [...branches, ...(isNullable ? [{ type: 'null' }] : [])] }
 }
 
-/** Keywords that references lead into. */
-const referenceTargets: ReadonlySet<string> = new Set(['$id', '$defs', 'definitions'])
+/** Where references lead. */
+const places: ReadonlySet<string> = new Set(['$id', '$defs', 'definitions'])
 const structured: ReadonlySet<string> = new Set(['object', 'array'])
 
-/** Removes `$schema`, which has served to choose the dialect. Ajv would search for its meta-schema. */
+/** `$schema` has chosen the dialect; Ajv would look for its meta-schema. */
 function withoutDialect(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const { $schema: _, ...rest } = schema
@@ -75,7 +75,7 @@ function mapSchema(schema: JsonSchema, change: (keywords: Keywords) => Keywords)
   return visit(schema) as JsonSchema
 }
 
-/** `dependencies` of draft-07 is a map of schemas and of lists of names. */
+/** Draft-07's `dependencies` is a map of schemas and of lists of names. */
 function holdsMap(keyword: string): boolean {
   return keyword === 'dependencies' || schemaKeywords.get(keyword)?.holds === 'map'
 }

@@ -1,11 +1,11 @@
-// schema: JSON Schema as data: pointers, references, the keyword table, dialects, comparison of two schemas.
+// schema: JSON Schema as data: pointers, references, the keyword table, dialects, comparison of two.
 // May import kit and contract.
 export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } from './references.ts'
 export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
-export { scopeRoot } from './scoped-schema.ts'
+export { placeRoot } from './placed.ts'
 export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
 export {
-  appliesAlways,
+  holdsAlways,
   makeDefaults,
   reachesDefault,
   reachesRequiredDefault,
@@ -13,7 +13,7 @@ export {
   requireWithoutDefaults,
 } from './defaults.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
-export { mapSubSchemas } from './scoped-schema.ts'
+export { mapSubSchemas } from './placed.ts'
 export {
   followReference,
   isSchema,

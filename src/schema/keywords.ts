@@ -1,39 +1,39 @@
-/** What the value of a keyword contains. */
+/** What the value of a keyword holds. */
 export interface SchemaKeyword {
   readonly holds: 'schema' | 'list' | 'map'
-  /** Whether its schemas apply to the same value as the schema that contains them. */
-  readonly isInPlace: boolean
+  /** Its schemas apply to the same value as the schema around them. */
+  readonly here: boolean
 }
 
-/** The keywords of JSON Schema 2020-12 that contain schemas, and those of draft-07 that 2020-12 renamed. */
+/** The keywords of JSON Schema 2020-12 whose values hold schemas, and those of draft-07 that 2020-12 renamed. */
 export const schemaKeywords: ReadonlyMap<string, SchemaKeyword> = new Map(
   Object.entries({
-    allOf: { holds: 'list', isInPlace: true },
-    anyOf: { holds: 'list', isInPlace: true },
-    oneOf: { holds: 'list', isInPlace: true },
-    not: { holds: 'schema', isInPlace: true },
-    if: { holds: 'schema', isInPlace: true },
+    allOf: { holds: 'list', here: true },
+    anyOf: { holds: 'list', here: true },
+    oneOf: { holds: 'list', here: true },
+    not: { holds: 'schema', here: true },
+    if: { holds: 'schema', here: true },
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; this table is never awaited
-    then: { holds: 'schema', isInPlace: true },
-    else: { holds: 'schema', isInPlace: true },
-    dependentSchemas: { holds: 'map', isInPlace: true },
-    properties: { holds: 'map', isInPlace: false },
-    patternProperties: { holds: 'map', isInPlace: false },
-    $defs: { holds: 'map', isInPlace: false },
-    definitions: { holds: 'map', isInPlace: false },
-    additionalProperties: { holds: 'schema', isInPlace: false },
-    unevaluatedProperties: { holds: 'schema', isInPlace: false },
-    propertyNames: { holds: 'schema', isInPlace: false },
-    items: { holds: 'schema', isInPlace: false },
-    prefixItems: { holds: 'list', isInPlace: false },
-    additionalItems: { holds: 'schema', isInPlace: false },
-    unevaluatedItems: { holds: 'schema', isInPlace: false },
-    contains: { holds: 'schema', isInPlace: false },
-    contentSchema: { holds: 'schema', isInPlace: false },
+    then: { holds: 'schema', here: true },
+    else: { holds: 'schema', here: true },
+    dependentSchemas: { holds: 'map', here: true },
+    properties: { holds: 'map', here: false },
+    patternProperties: { holds: 'map', here: false },
+    $defs: { holds: 'map', here: false },
+    definitions: { holds: 'map', here: false },
+    additionalProperties: { holds: 'schema', here: false },
+    unevaluatedProperties: { holds: 'schema', here: false },
+    propertyNames: { holds: 'schema', here: false },
+    items: { holds: 'schema', here: false },
+    prefixItems: { holds: 'list', here: false },
+    additionalItems: { holds: 'schema', here: false },
+    unevaluatedItems: { holds: 'schema', here: false },
+    contains: { holds: 'schema', here: false },
+    contentSchema: { holds: 'schema', here: false },
   } satisfies Record<string, SchemaKeyword>),
 )
 
-/** Keywords that do not affect which values are accepted, or are only used through references. */
+/** Keywords that do not decide which values are accepted, or that only references lead into. */
 export const annotations: ReadonlySet<string> = new Set([
   '$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples',
   'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',

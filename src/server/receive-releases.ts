@@ -3,7 +3,6 @@ import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { variable, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { loadActiveRelease, type Manifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
@@ -27,12 +26,13 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
     classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
     migrate: (release) => migrateRelease({ host, plugins, release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
-    async pendingMigrations(manifest, { mayOpen }) {
-      const lookedAt = mayOpen ? undefined : await knownConnections(host, manifest)
+    async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
+      // Others could lead anywhere, with any variable of this server in their address.
+      const lookedAt = mayOpen ? undefined : new Set(activeConnections)
       const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false
-      const known = { ...manifest, migrations: manifest.migrations.filter(isLookedAt) }
+      const known = { connections, migrations: migrations.filter(isLookedAt) }
       const pending = await pendingMigrations({ host, plugins, release: { manifest: known } })
-      return [...pending, ...manifest.migrations.filter((one) => !isLookedAt(one))].map(
+      return [...pending, ...migrations.filter((one) => !isLookedAt(one))].map(
         ({ connection, name }) => `${connection}/${name}`,
       )
     },
@@ -41,22 +41,6 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
 
 function configsOf(classes: ReadonlyMap<string, { readonly config: object }>) {
   return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
-}
-
-/**
- * Connections that are opened for whoever may only look: those of the active release. Others could lead anywhere, with
- * any variable of this server in their address.
- */
-async function knownConnections({ system }: Host, { connections }: Manifest): Promise<ReadonlySet<string>> {
-  const active = await loadActiveRelease(system)
-  const isKnown = ([name, use]: readonly [string, object]) =>
-    JSON.stringify(use) === JSON.stringify(active?.manifest.connections[name])
-  return new Set([
-    'System',
-    ...Object.entries(connections)
-      .filter(isKnown)
-      .map(([name]) => name),
-  ])
 }
 
 /** Whether `WAYPOST_REMOTE_DEPLOY` lets deployments in over HTTP, as it does unless it is `off`. */

@@ -10,6 +10,7 @@ import { openIdentity } from '../../src/host/index.ts'
 import { send } from '../support/send.ts'
 import { usualKinds } from '../support/forms.ts'
 import { basic, bearer, startTestServer, testRoutes, type TestAnswer } from '../support/server.ts'
+import { readTree, type Route } from './route-tree.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
@@ -35,11 +36,6 @@ const open: readonly string[] = [
 /** Private routes that any valid token may call. */
 const anyToken: readonly string[] = ['/any', '/plugin/any', '/docs', '/openapi.json', '/authorization/whoami']
 
-interface Route {
-  readonly method: string
-  readonly path: string
-}
-
 const isIn = (list: readonly string[], path: string) =>
   list.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one))
 
@@ -60,18 +56,6 @@ function makePlugin() {
     },
   })
   return { plugin, seen }
-}
-
-/** Reads what Fastify prints: a tree of parts of paths, each with the methods that end there. */
-function readTree(tree: string): Route[] {
-  const parts: string[] = []
-  return tree.split('\n').flatMap((line) => {
-    const match = /^([│ ]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line)
-    if (match === null) return []
-    const depth = match[1]!.length / 4
-    parts.splice(depth, parts.length, match[2]!)
-    return (match[3]?.split(', ') ?? []).map((method) => ({ method, path: parts.join('') }))
-  })
 }
 
 for (const kind of usualKinds) {

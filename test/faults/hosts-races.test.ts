@@ -120,7 +120,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
       if (!isDead) assert.equal(code, 0, stderr)
       const active = await loadActiveRelease(hosts.system)
       const hashes = Object.keys(active!.manifest.artifacts)
-      assert.equal((await loadArtifacts(hosts.system, active!, hashes)).length, hashes.length)
+      assert.equal((await loadArtifacts(hosts.system, active!, active!.manifest.artifacts)).length, hashes.length)
       if (active!.id !== before!.id) {
         served = name
         await until(`${name} is served`, () => isServed(name))

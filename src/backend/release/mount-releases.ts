@@ -1,35 +1,33 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Guard } from '../../auth/index.ts'
-import { version, shortId } from '../../kit/index.ts'
-import { listLiveServers } from '../../release/index.ts'
+import type { ClassCatalog } from '../../definition/index.ts'
+import { shortId, version } from '../../kit/index.ts'
+import { assertWhole, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { findActor } from './actor.ts'
-import { assertProtocol } from './assert-protocol.ts'
 import { limitBodies, rateOf } from './limit-requests.ts'
 import { releaseLimits } from './limits.ts'
 import { mountRollback } from './mount-rollback.ts'
 import {
   ActivateBody,
-  ArtifactsBody,
   paths,
   protocol,
   SurveyBody,
   type AccessAnswer,
   type ActivateAnswer,
-  type ActivateRequest,
   type ArtifactsAnswer,
-  type ArtifactsRequest,
   type MigrateAnswer,
-  type MigrateRequest,
   type ServersAnswer,
   type SurveyAnswer,
-  type SurveyRequest,
 } from './protocol.ts'
-import { readBodies } from './read-bodies.ts'
-import { openReleaseDesk, type DeskSources, type ReleaseDesk } from './release-desk.ts'
+import { takeBodies } from './read-bodies.ts'
+import { openReleaseDesk, type DeskSources, type ReleaseDesk, type Surveyed } from './release-desk.ts'
+import { openReleaseReader, type ReleaseReader, type SentArtifacts } from './release-reader.ts'
 
 export interface ReleaseSources extends DeskSources {
   readonly guard: Guard
+  /** The classes that this server's plugins bring. */
+  readonly classes: ClassCatalog
   /** Why nobody deploys to this server over HTTP, if so. */
   readonly closed: 'off' | 'development' | undefined
 }
@@ -43,17 +41,22 @@ const bodiesAtOnce = 4
  * site sends one along.
  */
 export function mountReleases(sources: ReleaseSources): FastifyPluginAsync {
-  const desk = openReleaseDesk(sources)
+  const side = { ...sources, desk: openReleaseDesk(sources), reader: openReleaseReader(sources.classes) }
   return async (app) => {
-    readBodies(app)
+    takeBodies(app)
     limitBodies(app, bodiesAtOnce)
     app.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
     })
-    mountLooking(app, sources, desk)
-    mountDeploying(app, sources, desk)
-    mountRollback(app, { system: sources.system, desk, onRequest: admit(sources, toDeploy) })
+    mountLooking(app, side)
+    mountDeploying(app, side)
+    mountRollback(app, { ...side, onRequest: admit(sources, toDeploy) })
   }
+}
+
+interface Side extends ReleaseSources {
+  readonly desk: ReleaseDesk
+  readonly reader: ReleaseReader
 }
 
 /** Lets in whoever has a token with one of the scopes, unless the server takes no deployments. */
@@ -66,60 +69,66 @@ function admit({ guard, closed }: ReleaseSources, needed: readonly string[]) {
 }
 
 /** What a plan needs. */
-function mountLooking(app: FastifyInstance, sources: ReleaseSources, desk: ReleaseDesk): void {
+function mountLooking(app: FastifyInstance, { desk, reader, ...sources }: Side): void {
+  const { system } = sources
   const onRequest = admit(sources, toRead)
   app.get(paths.servers, { onRequest, config: rateOf('look', 1200) }, async (): Promise<ServersAnswer> => ({
-    servers: await listLiveServers(sources.system),
+    servers: await listLiveServers(system),
   }))
-  const survey = { bodyLimit: releaseLimits.manifestBytes, schema: { body: SurveyBody } }
-  app.post<{ Body: SurveyRequest }>(
-    paths.survey,
-    { onRequest, config: rateOf('survey', 60), ...survey },
-    async ({ body, principal }): Promise<SurveyAnswer> => {
-      assertProtocol(body)
-      return desk.survey(body.manifest, { mayOpen: principal!.scopes.includes('backend.deploy') })
-    },
-  )
+  const bodyLimit = releaseLimits.manifestBytes
+  app.post(paths.survey, { onRequest, config: rateOf('survey', 60), bodyLimit }, async (request, reply) => {
+    const active = await loadActiveRow(system)
+    const { manifest } = await reader.manifest(request, SurveyBody, textOf(active))
+    const mayOpen = request.principal!.scopes.includes('backend.deploy')
+    reply.type('application/json; charset=utf-8')
+    return writeSurvey(await desk.survey(manifest, { active, mayOpen }))
+  })
 }
 
-function mountDeploying(app: FastifyInstance, sources: ReleaseSources, desk: ReleaseDesk): void {
+/** Of a manifest that is damaged there is none. */
+function textOf(active: ActiveRow | undefined): string | undefined {
+  try {
+    return active && assertWhole(active)
+  } catch {
+    return undefined
+  }
+}
+
+/** A `SurveyAnswer` as text: the manifest of the active release may be large, and is text already. */
+function writeSurvey({ active, ...survey }: Surveyed): string {
+  if (active === undefined) return JSON.stringify({ ...survey, active: null } satisfies SurveyAnswer)
+  const { manifest, ...rest } = active
+  const head = JSON.stringify({ ...survey, active: rest })
+  return `${head.slice(0, -2)},"manifest":${manifest}}}`
+}
+
+function mountDeploying(app: FastifyInstance, { desk, reader, ...sources }: Side): void {
   const onRequest = admit(sources, toDeploy)
   app.get(paths.access, { onRequest, config: rateOf('look', 1200) }, async (): Promise<AccessAnswer> => {
     return { waypost: version, protocol }
   })
-  const upload = { bodyLimit: releaseLimits.uploadBytes, schema: { body: ArtifactsBody } }
-  app.post<{ Body: ArtifactsRequest }>(
-    paths.artifacts,
-    { onRequest, config: rateOf('artifact', 1200), ...upload },
-    async ({ body }): Promise<ArtifactsAnswer> => {
-      assertProtocol(body)
-      await desk.keep(body.artifacts)
-      return { stored: body.artifacts.length }
-    },
-  )
-  const migrate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: SurveyBody } }
-  app.post<{ Body: MigrateRequest }>(
-    paths.migrations,
-    { onRequest, config: rateOf('activate', 60), ...migrate },
-    async (request): Promise<MigrateAnswer> => {
-      assertProtocol(request.body)
-      const actor = await findActor(sources.system, request)
-      const applied = await desk.migrate(request.body.manifest)
-      const names = applied.map(({ connection, name }) => `${connection}/${name}`)
-      request.log.info({ audit: { ...actor, migrations: names } }, 'migrations applied over HTTP')
-      return { applied }
-    },
-  )
-  const activate = { bodyLimit: releaseLimits.manifestBytes, schema: { body: ActivateBody } }
-  app.post<{ Body: ActivateRequest }>(
-    paths.releases,
-    { onRequest, config: rateOf('activate', 60), ...activate },
-    async (request): Promise<ActivateAnswer> => {
-      assertProtocol(request.body)
-      const actor = await findActor(sources.system, request)
-      const { id, activated } = await desk.activate(request.body, actor)
-      request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release deployed over HTTP')
-      return { id, activated }
-    },
-  )
+  const upload = { onRequest, config: rateOf('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
+  app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {
+    const keep = async (sent: SentArtifacts) => {
+      await desk.keep(sent)
+      return { stored: sent.count }
+    }
+    return reader.artifacts(request, keep)
+  })
+  const activating = { onRequest, config: rateOf('activate', 60), bodyLimit: releaseLimits.manifestBytes }
+  app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
+    const { manifest } = await reader.manifest(request, SurveyBody)
+    const actor = await findActor(sources.system, request)
+    const applied = await desk.migrate(manifest)
+    const names = applied.map(({ connection, name }) => `${connection}/${name}`)
+    request.log.info({ audit: { ...actor, migrations: names } }, 'migrations applied over HTTP')
+    return { applied }
+  })
+  app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
+    const { body, manifest } = await reader.manifest(request, ActivateBody)
+    const actor = await findActor(sources.system, request)
+    const { id, activated } = await desk.activate(manifest, body, actor)
+    request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release deployed over HTTP')
+    return { id, activated }
+  })
 }

@@ -1,4 +1,6 @@
 import { Type, type Static } from 'typebox'
+import { version as ownVersion } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
 import type {
   Activation,
   LackingVariable,
@@ -128,3 +130,8 @@ export const paths = {
   /** POST: makes a release that is stored the active one. */
   rollback: '/backend/release/rollback',
 } as const
+
+/** @throws WP_BACKEND_PROTOCOL */
+export function assertProtocol({ protocol: given }: { readonly protocol: number }): void {
+  if (given !== protocol) throw errors.WP_BACKEND_PROTOCOL({ version: ownVersion, own: protocol, given })
+}

@@ -1,98 +1,110 @@
 import { findUnheldScopes } from '../../auth/index.ts'
-import type { ClassCatalog } from '../../definition/index.ts'
-import { isWaypostError, sha256, isStorable, shortId } from '../../kit/index.ts'
+import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
-  activateRelease,
+  activateWritten,
+  assertWhole,
   countUploadedBytes,
   findLackingVariables,
   findMissingArtifacts,
   forgetUploads,
-  loadActiveRelease,
   loadForRelease,
-  neededScopes,
-  releaseId,
   rollBack,
   storeUploads,
   type Activation,
+  type ActiveRow,
   type Artifact,
-  type BuiltRelease,
-  type Manifest,
   type RollbackSurvey,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
+import type { SentManifest } from './body-worker.ts'
 import { releaseLimits } from './limits.ts'
-import { makeManifestGate, refuseManifest } from './manifest-gate.ts'
 import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'
+import type { SentArtifacts } from './release-reader.ts'
 
 export interface DeskSources {
   readonly system: System
-  /** The classes that this server's plugins bring. */
-  readonly classes: ClassCatalog
   /**
    * The migrations of a release that have not run, as `Connection/name`. Without `mayOpen` nothing is opened that the
    * active release does not have: of other connections all count as pending.
    */
-  pendingMigrations(manifest: Manifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
+  pendingMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
   /** Runs the migrations of a release that have not run, in order, under the lock. */
-  migrate(release: BuiltRelease): Promise<readonly RanMigration[]>
+  migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** What going back to a release would mean; throws what keeps anybody from it. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
 }
 
+/** A release whose artifacts are here. */
+export interface SentRelease {
+  readonly manifest: SentManifest
+  readonly artifacts: readonly Artifact[]
+}
+
+/** What a survey finds; the manifest of the active release stays the text that it is. */
+export interface Surveyed extends Omit<SurveyAnswer, 'active'> {
+  readonly active: (Omit<ActiveRow, 'manifest'> & { readonly manifest: string }) | undefined
+}
+
 /** The receiving side of a deployment: whoever sends is believed nothing. */
 export interface ReleaseDesk {
-  /** What stands here, seen from a release that may come. Changes nothing. @throws WP_BACKEND_MANIFEST, WP_BACKEND_OLDER */
-  survey(document: unknown, options: { readonly mayOpen: boolean }): Promise<SurveyAnswer>
-  /** @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_UPLOADS_FULL; nothing is kept then */
-  keep(artifacts: readonly Artifact[]): Promise<void>
-  /** @throws as `survey`, WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION; what is served stays as it is */
-  migrate(document: unknown): Promise<readonly RanMigration[]>
-  /** @throws as `survey`, WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
-  activate(request: ActivateRequest, actor: KnownActor): Promise<Activation>
+  /**
+   * What stands here, seen from a release that may come. Changes nothing.
+   * @param active the active release, as `loadActiveRow` found it
+   */
+  survey(
+    manifest: SentManifest,
+    options: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
+  ): Promise<Surveyed>
+  /** @throws WP_BACKEND_UPLOADS_FULL; nothing is kept then */
+  keep(sent: SentArtifacts): Promise<void>
+  /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION; what is served stays as it is */
+  migrate(manifest: SentManifest): Promise<readonly RanMigration[]>
+  /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
+  activate(
+    manifest: SentManifest,
+    how: Pick<ActivateRequest, 'against' | 'message'>,
+    actor: KnownActor,
+  ): Promise<Activation>
   /** @throws as `rollBack`, and what keeps anybody from going back */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activation>
 }
 
-export function openReleaseDesk({ system, classes, ...sources }: DeskSources): ReleaseDesk {
-  const check = makeManifestGate(classes)
-  const findPending = (manifest: Manifest, options: { mayOpen: boolean }) =>
+export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDesk {
+  const findPending = (manifest: SentManifest, options: { mayOpen: boolean }) =>
     tellingWhy(() => sources.pendingMigrations(manifest, options))
 
   return {
-    async survey(document, options) {
-      const manifest = await check(document)
-      const id = releaseId(manifest)
-      const active = await loadActiveRelease(system, { id, manifest })
-      const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+    async survey(manifest, { active: row, mayOpen }) {
+      const { id, text } = manifest
+      // Of the same release what is stored may be damaged: deploying it again repairs it.
+      const active = row && { ...row, manifest: row.id === id ? text : assertWhole(row) }
       return {
         id,
-        active: active ?? null,
+        active,
         missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
-        unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
-        lackingVariables: await findLackingVariables(system, required),
-        pendingMigrations: await findPending(manifest, options),
+        unheldScopes: await findUnheldScopes(system, manifest.scopes),
+        lackingVariables: await findLackingVariables(system, manifest.variables),
+        pendingMigrations: await findPending(manifest, { mayOpen }),
       }
     },
-    async keep(artifacts) {
-      for (const artifact of artifacts) assertSound(artifact)
+    async keep({ bytes: more, each }) {
       const bytes = await countUploadedBytes(system)
-      const more = artifacts.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
       const limit = releaseLimits.waitingBytes
       if (bytes + more > limit) throw errors.WP_BACKEND_UPLOADS_FULL({ bytes, limit })
-      await storeUploads(system, artifacts)
+      for await (const some of each) await storeUploads(system, some)
     },
-    async migrate(document) {
-      const release = await load(system, await check(document))
-      return tellingWhy(() => sources.migrate(release))
+    async migrate(manifest) {
+      const artifacts = await load(system, manifest)
+      return tellingWhy(() => sources.migrate({ manifest, artifacts }))
     },
-    async activate({ manifest: document, against, message }, { by, ...actor }) {
-      const manifest = await check(document)
+    async activate(manifest, { against, message }, { by, ...actor }) {
       const pending = await findPending(manifest, { mayOpen: true })
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
-      const activation = await activateRelease(system, await load(system, manifest), { by, actor, message, against })
+      const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
+      const activation = await activateWritten(system, written, { by, actor, message, against })
       await forgetUploads(system, Object.keys(manifest.artifacts))
       return activation
     },
@@ -104,15 +116,16 @@ export function openReleaseDesk({ system, classes, ...sources }: DeskSources): R
   }
 }
 
-/** A release whose artifacts are here. @throws WP_BACKEND_ARTIFACTS_MISSING */
-async function load(system: System, manifest: Manifest): Promise<BuiltRelease> {
-  const { artifacts, missing } = await loadForRelease(system, Object.keys(manifest.artifacts))
+/** @throws WP_BACKEND_ARTIFACTS_MISSING */
+async function load(system: System, { artifacts: sizes }: SentManifest): Promise<readonly Artifact[]> {
+  const { artifacts, missing } = await loadForRelease(system, sizes)
   const [first] = missing
   if (first !== undefined) {
     throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: missing.length, first: shortId(first) })
   }
-  assertSizes(manifest, artifacts)
-  return { manifest, artifacts }
+  const other = artifacts.find(({ hash, content }) => sizes[hash] !== Buffer.byteLength(content))
+  if (other === undefined) return artifacts
+  throw errors.WP_BACKEND_MANIFEST({ problem: `/artifacts/${other.hash} has a different size`, more: '' })
 }
 
 /** What is wrong with a migration or its connection is for whoever deploys: a status of 500 would hide it from him. */
@@ -122,22 +135,5 @@ async function tellingWhy<Result>(work: () => Promise<Result>): Promise<Result> 
   } catch (cause) {
     if (!isWaypostError(cause) || cause.kind !== 'user' || cause.status < 500) throw cause
     throw errors.WP_BACKEND_MIGRATION({ reason: cause.message, hint: cause.hint ?? 'Check the migration.' }, { cause })
-  }
-}
-
-function assertSound({ hash, content }: Artifact): void {
-  const found = sha256(content)
-  if (found !== hash) throw errors.WP_BACKEND_ARTIFACT_HASH({ hash: shortId(hash), found: shortId(found) })
-  if (!isStorable(content))
-    throw errors.WP_BACKEND_BODY({ reason: `artifact ${shortId(hash)} contains a NUL character` })
-  const bytes = Buffer.byteLength(content)
-  const limit = releaseLimits.artifactBytes
-  if (bytes > limit) throw errors.WP_BACKEND_ARTIFACT_SIZE({ hash: shortId(hash), bytes, limit })
-}
-
-function assertSizes(manifest: Manifest, artifacts: readonly Artifact[]): void {
-  for (const { hash, content } of artifacts) {
-    if (manifest.artifacts[hash] === Buffer.byteLength(content)) continue
-    throw refuseManifest([{ path: `/artifacts/${hash}`, message: 'has a different size' }])
   }
 }

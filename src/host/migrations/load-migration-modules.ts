@@ -16,7 +16,7 @@ import { fileOfMigration } from './migration-status.ts'
  * @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD
  */
 export async function loadMigrationModules(
-  release: BuiltRelease,
+  release: Pick<BuiltRelease, 'artifacts'> & { readonly manifest: Pick<BuiltRelease['manifest'], 'migrations'> },
   imports?: ImportLimits,
   chosen: readonly ManifestMigration[] = release.manifest.migrations,
 ): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {

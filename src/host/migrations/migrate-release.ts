@@ -1,15 +1,20 @@
 import type { Migration } from '../../contract/index.ts'
-import type { BuiltRelease } from '../../release/index.ts'
+import type { BuiltRelease, Manifest } from '../../release/index.ts'
 import { applyMigrations, makeLock, type ProjectMigration, type WithLock } from '../../store/index.ts'
 import type { Host } from '../host.ts'
 import { loadMigrationModules } from './load-migration-modules.ts'
 import { withDatabases, type MigrationDatabases } from './migration-databases.ts'
 import { fileOfMigration, nameOfMigration, pendingMigrations } from './migration-status.ts'
 
+/** The parts of a release that its migrations need. */
+export interface MigratedRelease extends Pick<BuiltRelease, 'artifacts'> {
+  readonly manifest: Pick<Manifest, 'connections' | 'migrations'>
+}
+
 export interface MigrateReleaseOptions extends Pick<MigrationDatabases, 'plugins'> {
   readonly host: Host
   /** The release with at least the artifacts of its migrations. */
-  readonly release: BuiltRelease
+  readonly release: MigratedRelease
   onApplied?(applied: AppliedMigration): void
   /** Called once if another process is migrating. */
   onWait?(): void
@@ -60,7 +65,7 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
 /** Adds the migrations that were already applied, so that they do not count as unknown. */
 function addApplied(
   loaded: readonly ProjectMigration[],
-  { manifest }: BuiltRelease,
+  { manifest }: MigratedRelease,
   of: string,
 ): readonly ProjectMigration[] {
   const pending = new Set(loaded.map(({ name }) => name))

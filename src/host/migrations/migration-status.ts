@@ -24,7 +24,8 @@ export async function loadMigrationStatus(options: MigrationStatusOptions): Prom
     const migrations = byConnection.get(connection) ?? []
     const plan = await planMigrations(database?.db, migrations)
     pending.push(...plan.pending)
-    edited.push(...migrations.filter(({ name }) => plan.edited.includes(name)))
+    const names = new Set(plan.edited)
+    edited.push(...migrations.filter(({ name }) => names.has(name)))
   })
   return { pending, edited }
 }

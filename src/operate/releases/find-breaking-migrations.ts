@@ -108,6 +108,6 @@ async function findCode(
     one.connection === wanted.connection && one.name === wanted.name && one.checksum === wanted.checksum
   const own = active?.manifest?.migrations.find(isWanted)
   if (active?.manifest === undefined || own === undefined) return findMigration(system, wanted)
-  const artifacts = await loadArtifacts(system, active, Object.keys(active.manifest.artifacts))
+  const artifacts = await loadArtifacts(system, active, active.manifest.artifacts)
   return { artifact: own.artifact, artifacts }
 }

@@ -31,7 +31,7 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   const manifest = await loadManifest(system, id)
   const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [], unreachable: [] }
   if (active?.id === id) return survey
-  await loadArtifacts(system, { id }, Object.keys(manifest.artifacts))
+  await loadArtifacts(system, { id }, manifest.artifacts)
   await assertServersKnow(system, survey)
   const plugins = await loadPlugins(host.folder)
   const found = await findMigrationsBehind({ host, plugins }, { active, target: manifest })

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import {
-  scopeRoot,
+  placeRoot,
   requireWithoutDefaults,
   type NamedSchemas,
   compareVersions,
@@ -84,7 +84,7 @@ export class SchemaEffects {
     const known = this.#compared[way].get(name)
     if (known !== undefined) return known
     const [before, after] = [this.#before[way], this.#after[way]]
-    const [was, is] = [scopeRoot(before[name]!, before), scopeRoot(after[name]!, after)]
+    const [was, is] = [placeRoot(before[name]!, before), placeRoot(after[name]!, after)]
     const comparison = compareVersions(was, is, { isAnswer: way === 'answer' })
     this.#compared[way].set(name, comparison)
     return comparison
@@ -100,7 +100,7 @@ function makeVersions(named: NamedSchemas): Versions {
 }
 
 function placeIn(named: NamedSchemas, schema: JsonSchema, way: Way) {
-  return scopeRoot(way === 'request' ? requireWithoutDefaults(schema) : schema, named)
+  return placeRoot(way === 'request' ? requireWithoutDefaults(schema) : schema, named)
 }
 
 /** Of schemas whose texts differ, and nothing that they take. */

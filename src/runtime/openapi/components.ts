@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import {
   followReference,
-  appliesAlways,
+  holdsAlways,
   reachesRequiredDefault,
   requireWithoutDefault,
   type NamedSchemas,
@@ -53,7 +53,7 @@ export function makeComponents(named: NamedSchemas): Components {
     if (typeof schema === 'boolean') return schema
     // Whatever refers into them refers to a component now.
     const { $defs: _, definitions: _legacy, ...rest } = isSent ? requireWithoutDefault(schema) : schema
-    const written = mapSubSchemas(rest, (inner, keyword) => writeInner(inner, root, isSent && appliesAlways(keyword)))
+    const written = mapSubSchemas(rest, (inner, keyword) => writeInner(inner, root, isSent && holdsAlways(keyword)))
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], root, named) : undefined
     return target === undefined ? written : { ...written, $ref: `#/components/schemas/${addTarget(target, isSent)}` }
   }

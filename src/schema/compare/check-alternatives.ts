@@ -1,23 +1,23 @@
-import type { Check, Finding } from './comparator.ts'
-import { scopeList, scopeIn, type Keywords, type ScopedSchema, isScopedObject, expand } from '../scoped-schema.ts'
-import { isEquivalent } from './is-equivalent.ts'
+import type { Check, Finding } from './comparing.ts'
+import { listIn, placeIn, type Keywords, type Placed, isPlacedObject, spread } from '../placed.ts'
+import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { declaredNames, fieldOf } from './declared.ts'
 
-/** Checks `anyOf` and `oneOf`: one of the alternatives must accept all remaining values. */
+/** `anyOf` and `oneOf`: one of the alternatives has to take all that is left of the values. */
 export function checkAlternatives(check: Check): void {
-  const { comparator, path, subs, sup } = check
+  const { comparing, path, subs, sup } = check
   for (const keyword of ['anyOf', 'oneOf'] as const) {
-    const branches = scopeList(sup, sup.schema[keyword])
+    const branches = listIn(sup, sup.schema[keyword])
     if (branches.length === 0) continue
-    const isUnchanged = subs.some((sub) =>
-      isEquivalent(scopeIn(sub, pick(sub.schema, keyword)), scopeIn(sup, pick(sup.schema, keyword))),
+    const isThere = subs.some((sub) =>
+      isSame(placeIn(sub, pick(sub.schema, keyword)), placeIn(sup, pick(sup.schema, keyword))),
     )
-    if (isUnchanged) continue
+    if (isThere) continue
     const tries: (readonly Finding[])[] = []
     const fits = branches.some((branch, index) => {
-      const found = comparator.attempt(() => comparator.comparePart(subs, branch, path))
+      const found = comparing.attempt(() => comparing.withinPart(subs, branch, path))
       tries.push(found)
       const others = branches.filter((_, other) => other !== index)
       return found.length === 0 && (keyword === 'anyOf' || others.every((other) => areDisjoint(subs, other)))
@@ -26,9 +26,9 @@ export function checkAlternatives(check: Check): void {
   }
 }
 
-/** Reports the differences to the nearest alternative. If no alternative accepts the type, reports the keyword. */
+/** Says what the alternative that comes nearest does not take; where none has the type, that there is none. */
 function reportNearest(
-  { comparator, path, subs, types }: Check,
+  { comparing, path, subs, types }: Check,
   keyword: string,
   tries: readonly (readonly Finding[])[],
 ): void {
@@ -36,26 +36,26 @@ function reportNearest(
     .filter((found) => found.length > 0 && !found.some((one) => one.path === path && one.keyword === 'type'))
     .toSorted((a, b) => a.length - b.length)[0]
   const isUnlike = near?.some((one) => one.path === path && ['enum', 'never', 'anyOf', 'oneOf'].includes(one.keyword))
-  if (near !== undefined && isUnlike !== true) return near.forEach((finding) => comparator.report(finding))
+  if (near !== undefined && isUnlike !== true) return near.forEach((finding) => comparing.report(finding))
   const title = subs.map(({ schema }) => schema['$ref'] ?? schema['title']).findLast((one) => one !== undefined)
-  comparator.report({ path, keyword, sub: title ?? [...types].join(' or ') })
+  comparing.report({ path, keyword, sub: title ?? [...types].join(' or ') })
 }
 
-/** One of the alternatives into which the values of a schema are divided. */
+/** One of the alternatives that the values of a schema divide into. */
 export interface Branch {
   /** The schema that is divided. */
-  readonly of: ScopedSchema['schema']
-  /** The schemas that replace it for the values of this alternative. */
-  readonly instead: readonly ScopedSchema[]
+  readonly of: Placed['schema']
+  /** What stands for it, for the values of this alternative. */
+  readonly instead: readonly Placed[]
 }
 
-/** Returns the ways in which the values accepted by all schemas can be divided. */
+/** The ways in which the values that some schemas take together can be divided. */
 export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly Branch[]> {
   for (const sub of subs) {
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (sub.schema[keyword] === undefined) continue
-      const rest = scopeIn(sub, without(sub.schema, keyword))
-      yield scopeList(sub, sub.schema[keyword]).map((branch) => ({ of: sub.schema, instead: [rest, branch] }))
+      const rest = placeIn(sub, without(sub.schema, keyword))
+      yield listIn(sub, sub.schema[keyword]).map((branch) => ({ of: sub.schema, instead: [rest, branch] }))
     }
   }
   if (!byType) return
@@ -63,10 +63,10 @@ export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly
   const several = subs.find(({ schema }) => Array.isArray(schema['type']) && schema['type'].length > 1)
   if (several === undefined || types.length < 2) return
   const named = [several.schema['type']].flat() as string[]
-  yield named.map((type) => ({ of: several.schema, instead: [scopeIn(several, typed(several.schema, type))] }))
+  yield named.map((type) => ({ of: several.schema, instead: [placeIn(several, typed(several.schema, type))] }))
 }
 
-// Cached, so that a derived schema keeps its identity and recursive schemas are recognised.
+// The same schema each time, so that a schema that holds itself is known again.
 const derived = new WeakMap<Keywords, Map<string, Keywords>>()
 
 function derive(schema: Keywords, key: string, make: () => Keywords): Keywords {
@@ -92,24 +92,24 @@ function pick(schema: Keywords, keyword: string): Keywords {
   return keyword in schema ? { [keyword]: schema[keyword] } : {}
 }
 
-const maxLevels = 4
+const mostLevels = 4
 
-/** Whether it is certain that no value is accepted both by all of these schemas and by another one. */
-export function areDisjoint(subs: readonly ScopedSchema[], other: ScopedSchema, level = 0): boolean {
-  const [ours, theirs] = [expand(subs), expand([other])]
+/** Whether it is sure that no value is taken both by these schemas together and by another one. */
+export function areDisjoint(subs: readonly Placed[], other: Placed, level = 0): boolean {
+  const [ours, theirs] = [spread(subs), spread([other])]
   if ([...ours, ...theirs].some(({ schema }) => schema === false)) return true
-  const [a, b] = [ours.filter(isScopedObject), theirs.filter(isScopedObject)]
+  const [a, b] = [ours.filter(isPlacedObject), theirs.filter(isPlacedObject)]
   const keywords = [...a, ...b].map(({ schema }) => schema)
   const common = typesOf(keywords)
   if (common.size === 0) return true
-  const [ourValues, theirValues] = [a, b].map((list) => listValues(list))
+  const [own, alien] = [a, b].map((list) => listValues(list))
   if (
-    ourValues !== undefined &&
-    theirValues !== undefined &&
-    !ourValues.some((value) => theirValues.some((one) => isDeepStrictEqual(one, value)))
+    own !== undefined &&
+    alien !== undefined &&
+    !own.some((value) => alien.some((one) => isDeepStrictEqual(one, value)))
   )
     return true
-  if (common.size > 1 || !common.has('object') || level >= maxLevels) return false
+  if (common.size > 1 || !common.has('object') || level >= mostLevels) return false
   const required = [a, b].map((list) => new Set(list.flatMap(({ schema }) => (schema['required'] ?? []) as string[])))
   return [...declaredNames([...a, ...b])].some((name) => {
     const [here, there] = [a, b].map((list) => list.flatMap((one) => fieldOf(one, name)))
@@ -119,7 +119,7 @@ export function areDisjoint(subs: readonly ScopedSchema[], other: ScopedSchema, 
   })
 }
 
-function listValues(list: readonly (ScopedSchema & { readonly schema: Readonly<Record<string, unknown>> })[]) {
+function listValues(list: readonly (Placed & { readonly schema: Readonly<Record<string, unknown>> })[]) {
   const schemas = list.map(({ schema }) => schema)
   return valuesOf(schemas, typesOf(schemas))
 }

@@ -1,7 +1,7 @@
 import { reportKeyword } from './check-numbers.ts'
 import { checkCount } from './check-strings.ts'
-import type { Check } from './comparator.ts'
-import { scopeList, scopeIn, type Keywords, type ScopedSchema } from '../scoped-schema.ts'
+import type { Check } from './comparing.ts'
+import { listIn, placeIn, type Keywords, type Placed } from '../placed.ts'
 
 export function checkArrays(check: Check): void {
   const { types, subs, sup } = check
@@ -10,18 +10,18 @@ export function checkArrays(check: Check): void {
   const isUnique = subs.some(({ schema }) => schema['uniqueItems'] === true)
   if (sup.schema['uniqueItems'] === true && !isUnique) reportKeyword(check, 'uniqueItems')
   if (sup.schema['prefixItems'] === undefined && sup.schema['items'] === undefined) return
-  const tupleLength = Math.max(...[...subs, sup].map(({ schema }) => lengthOf(schema['prefixItems'])))
-  const maxItems = Math.min(...subs.map(({ schema }) => numberOf(schema['maxItems'])))
-  for (let index = 0; index <= tupleLength && index < maxItems; index += 1) {
-    const path = `${check.path}[${index < tupleLength ? index : ''}]`
+  const places = Math.max(...[...subs, sup].map(({ schema }) => lengthOf(schema['prefixItems'])))
+  const most = Math.min(...subs.map(({ schema }) => numberOf(schema['maxItems'])))
+  for (let index = 0; index <= places && index < most; index += 1) {
+    const path = `${check.path}[${index < places ? index : ''}]`
     const items = subs.map((sub) => itemAt(sub, index))
-    check.comparator.compare(items, itemAt(sup, index), path)
+    check.comparing.within(items, itemAt(sup, index), path)
   }
 }
 
-/** Returns the schema of the item at an index. All items after the tuple have the same schema. */
-function itemAt(scoped: ScopedSchema & { readonly schema: Keywords }, index: number): ScopedSchema {
-  return scopeList(scoped, scoped.schema['prefixItems'])[index] ?? scopeIn(scoped, scoped.schema['items'])
+/** What an item at an index has to fit; behind the last of a tuple all are alike. */
+function itemAt(placed: Placed & { readonly schema: Keywords }, index: number): Placed {
+  return listIn(placed, placed.schema['prefixItems'])[index] ?? placeIn(placed, placed.schema['items'])
 }
 
 function lengthOf(value: unknown): number {

@@ -1,6 +1,6 @@
 import { isMultipleOf } from '../../kit/index.ts'
-import type { Check } from './comparator.ts'
-import type { Keywords } from '../scoped-schema.ts'
+import type { Check } from './comparing.ts'
+import type { Keywords } from '../placed.ts'
 
 interface Bound {
   readonly at: number
@@ -36,12 +36,12 @@ const sides = [
 interface Side {
   readonly keyword: string
   readonly exclusive: string
-  /** A maximum is treated as the minimum of the negated values. */
+  /** A maximum is the minimum of the negative. */
   readonly sign: 1 | -1
   readonly isInteger: boolean
 }
 
-/** Returns the tightest lower bound that the schemas set together. */
+/** The tightest lower bound that some schemas set together. */
 function boundOf(schemas: readonly Keywords[], side: Side): Bound | undefined {
   const bounds = schemas.flatMap((schema): Bound[] => [
     ...toBound(schema[side.keyword], { ...side, isOpen: false }),
@@ -60,7 +60,7 @@ function toBound(value: unknown, { sign, isInteger, isOpen }: Side & { isOpen: b
   return [{ at: isOpen ? Math.floor(at) + 1 : Math.ceil(at), isOpen: false }]
 }
 
-/** Whether the values within one bound are all within the other. */
+/** Whether all above the one is above the other. */
 function isInside(one: Bound, other: Bound): boolean {
   return one.at > other.at || (one.at === other.at && (one.isOpen || !other.isOpen))
 }
@@ -73,8 +73,8 @@ function checkMultiple(check: Check, isInteger: boolean, numbers: readonly numbe
   if (!check.subs.some(({ schema }) => fits(schema['multipleOf']))) reportKeyword(check, 'multipleOf')
 }
 
-/** Reports a keyword with its values in both schemas. */
-export function reportKeyword({ comparator, path, subs, sup }: Check, keyword: string): void {
+/** Reports a keyword with what both sides say of it. */
+export function reportKeyword({ comparing, path, subs, sup }: Check, keyword: string): void {
   const sub = subs.map(({ schema }) => schema[keyword]).find((value) => value !== undefined)
-  comparator.report({ path, keyword, sub, sup: sup.schema[keyword] })
+  comparing.report({ path, keyword, sub, sup: sup.schema[keyword] })
 }

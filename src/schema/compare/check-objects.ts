@@ -1,15 +1,15 @@
 import { reportKeyword } from './check-numbers.ts'
 import { checkCount } from './check-strings.ts'
 import { checkRest } from './check-rest.ts'
-import type { Check } from './comparator.ts'
-import { declaredNames, fieldOf, acceptsOtherFields } from './declared.ts'
-import { isKeywords, scopeMap, scopeIn, type Keywords } from '../scoped-schema.ts'
+import type { Check } from './comparing.ts'
+import { declaredNames, fieldOf, mayTakeOthers } from './declared.ts'
+import { isKeywords, mapIn, placeIn, type Keywords } from '../placed.ts'
 
 export function checkObjects(check: Check): void {
   const { types, subs } = check
   if (!types.has('object')) return
   const required = requiredOf(subs.map(({ schema }) => schema))
-  const fields = { required, declared: declaredNames(subs), isOpen: acceptsOtherFields(subs) }
+  const fields = { required, declared: declaredNames(subs), isOpen: mayTakeOthers(subs) }
   checkRequired(check, fields)
   checkCount({ ...check, subs: [...subs, { ...subs[0]!, schema: { minProperties: required.size } }] }, [
     'minProperties',
@@ -22,11 +22,11 @@ export function checkObjects(check: Check): void {
 }
 
 interface Fields {
-  /** Names of the fields that are always present. */
+  /** Names of the fields that are always there. */
   readonly required: ReadonlySet<string>
-  /** Names of the fields that a schema declares. */
+  /** Names of those that somebody declares. */
   readonly declared: ReadonlySet<string>
-  /** Whether other fields are allowed. */
+  /** There may be any others too. */
   readonly isOpen: boolean
 }
 
@@ -34,58 +34,56 @@ function requiredOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   return new Set(schemas.flatMap(({ required }) => (Array.isArray(required) ? (required as string[]) : [])))
 }
 
-/** Whether a field can be present according to `subs`: by name, by pattern, or because other fields are allowed. */
+/** Whether a field may be there by what the one side says: by name, by pattern, or because it says what others are. */
 function isKnown({ subs }: Check, { required, declared, isOpen }: Fields, name: string): boolean {
   return isOpen || declared.has(name) || required.has(name) || subs.some((sub) => fieldOf(sub, name).length > 0)
 }
 
 function checkRequired(check: Check, fields: Fields): void {
-  const { comparator, path, sup } = check
+  const { comparing, path, sup } = check
   for (const name of requiredOf([sup.schema])) {
     if (fields.required.has(name)) continue
-    // A field that a response lacks entirely is reported as removed.
-    const isGone = comparator.isAnswer && !isKnown(check, fields, name)
-    if (isGone && scopeMap(sup, sup.schema['properties']).has(name)) continue
+    // An answer that lacks it altogether is told of as a field that is gone.
+    const isGone = comparing.isAnswer && !isKnown(check, fields, name)
+    if (isGone && mapIn(sup, sup.schema['properties']).has(name)) continue
     const sub = fields.declared.has(name) ? 'optional' : undefined
-    comparator.report({ path: join(path, name), keyword: 'required', sub })
+    comparing.report({ path: join(path, name), keyword: 'required', sub })
   }
 }
 
 function checkFields(check: Check, fields: Fields): void {
-  const { comparator, path, subs, sup } = check
-  const wanted = scopeMap(sup, sup.schema['properties']).keys()
+  const { comparing, path, subs, sup } = check
+  const wanted = mapIn(sup, sup.schema['properties']).keys()
   for (const name of new Set([...fields.declared, ...wanted])) {
     const at = join(path, name)
     if (!isKnown(check, fields, name)) {
-      if (comparator.isAnswer) comparator.report({ path: at, keyword: 'gone' })
-      else comparator.note({ path: at, keyword: 'new' })
+      if (comparing.isAnswer) comparing.report({ path: at, keyword: 'gone' })
+      else comparing.note({ path: at, keyword: 'new' })
       continue
     }
     const targets = fieldOf(sup, name)
     const parts = subs.flatMap((sub) => fieldOf(sub, name))
-    for (const target of targets) comparator.compare(parts.length === 0 ? [scopeIn(sup, true)] : parts, target, at)
-    if (comparator.isCoerced) noteDefault(check, name)
+    for (const target of targets) comparing.within(parts.length === 0 ? [placeIn(sup, true)] : parts, target, at)
+    if (comparing.isCoerced) noteDefault(check, name)
   }
 }
 
-function noteDefault({ comparator, path, subs, sup }: Check, name: string): void {
+function noteDefault({ comparing, path, subs, sup }: Check, name: string): void {
   const defaultOf = (schema: Keywords | undefined) => {
     const field = (schema?.['properties'] as Keywords | undefined)?.[name]
     return isKeywords(field) ? field['default'] : undefined
   }
   const [before, after] = [defaultOf(subs[0]?.schema), defaultOf(sup.schema)]
   if (JSON.stringify(before) === JSON.stringify(after)) return
-  comparator.note({ path: join(path, name), keyword: 'default', sub: before, sup: after })
+  comparing.note({ path: join(path, name), keyword: 'default', sub: before, sup: after })
 }
 
 function checkNames(check: Check): void {
-  const { comparator, path, subs, sup } = check
+  const { comparing, path, subs, sup } = check
   if (sup.schema['propertyNames'] === undefined) return
-  const own = subs.map((sub) => scopeIn(sub, sub.schema['propertyNames']))
+  const own = subs.map((sub) => placeIn(sub, sub.schema['propertyNames']))
   const text = { ...sup, schema: textOnly }
-  if (
-    comparator.attempt(() => comparator.compare([...own, text], scopeIn(sup, sup.schema['propertyNames']), path)).length
-  )
+  if (comparing.attempt(() => comparing.within([...own, text], placeIn(sup, sup.schema['propertyNames']), path)).length)
     reportKeyword(check, 'propertyNames')
 }
 

@@ -1,39 +1,38 @@
 import { reportKeyword } from './check-numbers.ts'
-import type { Check } from './comparator.ts'
-import { scopeIn, type Keywords, type ScopedSchema } from '../scoped-schema.ts'
-import { isEquivalent } from './is-equivalent.ts'
+import type { Check } from './comparing.ts'
+import { placeIn, type Keywords, type Placed } from '../placed.ts'
+import { isSame } from './same.ts'
 import { annotations } from '../keywords.ts'
 
-/** Keywords that are compared individually. */
-const comparedKeywords: ReadonlySet<string> = new Set([
+/** Keywords that are looked at one by one. */
+const understood: ReadonlySet<string> = new Set([
   ...annotations, '$ref', 'allOf', 'anyOf', 'oneOf', 'type', 'enum', 'const', 'format', 'minLength', 'maxLength',
   'pattern', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems',
   'uniqueItems', 'prefixItems', 'minProperties', 'maxProperties', 'required', 'properties', 'patternProperties',
   'additionalProperties', 'propertyNames', 'dependentRequired',
 ]) // prettier-ignore
-const keywordGroups: readonly (readonly string[])[] = [
+const together: readonly (readonly string[])[] = [
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
 ]
 
-/** Whether a schema has keywords that depend on everything beside them, so that it can only be compared as a whole. */
-export function mustMatchWhole({ schema }: ScopedSchema & { readonly schema: Keywords }): boolean {
+/** What depends on all that stands beside it has to be the same as a whole. */
+export function holdsWhole({ schema }: Placed & { readonly schema: Keywords }): boolean {
   return ['unevaluatedProperties', 'unevaluatedItems'].some((key) => schema[key] !== undefined && schema[key] !== true)
 }
 
-/** Checks keywords that cannot be compared, only be equivalent: `not`, `if`, `contains` and unknown keywords. */
+/** Checks what cannot be compared, only be the same: `not`, `if`, `contains` and keywords that are not known. */
 export function checkOpaque(check: Check): void {
   const { subs, sup } = check
-  const reported = new Set<string>()
+  const told = new Set<string>()
   for (const key of Object.keys(sup.schema)) {
-    if (comparedKeywords.has(key) || (key === 'items' && !Array.isArray(sup.schema[key]))) continue
+    if (understood.has(key) || (key === 'items' && !Array.isArray(sup.schema[key]))) continue
     if (key.startsWith('unevaluated')) continue
-    const group = keywordGroups.find((keys) => keys.includes(key)) ?? [key]
-    if (reported.has(group[0]!)) continue
-    reported.add(group[0]!)
-    const wanted = scopeIn(sup, pick(sup.schema, group))
-    if (!subs.some((sub) => isEquivalent(scopeIn(sub, pick(sub.schema, group)), wanted)))
-      reportKeyword(check, group[0]!)
+    const group = together.find((keys) => keys.includes(key)) ?? [key]
+    if (told.has(group[0]!)) continue
+    told.add(group[0]!)
+    const wanted = placeIn(sup, pick(sup.schema, group))
+    if (!subs.some((sub) => isSame(placeIn(sub, pick(sub.schema, group)), wanted))) reportKeyword(check, group[0]!)
   }
 }
 

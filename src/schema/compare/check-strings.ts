@@ -1,8 +1,8 @@
 import { compilePattern } from '../../kit/index.ts'
 import { reportKeyword } from './check-numbers.ts'
-import type { Check } from './comparator.ts'
+import type { Check } from './comparing.ts'
 
-/** Types that arrive as text where values are coerced. */
+/** What comes as text where it is coerced. */
 const scalars = ['integer', 'number', 'boolean']
 
 export function checkStrings(check: Check): void {
@@ -11,7 +11,7 @@ export function checkStrings(check: Check): void {
   const hasFormat = types.has('string') || types.has('number') || types.has('integer')
   if (format !== undefined && hasFormat && !subs.some(({ schema }) => schema['format'] === format))
     reportKeyword(check, 'format')
-  const isText = types.has('string') || (check.comparator.isCoerced && scalars.some((type) => types.has(type)))
+  const isText = types.has('string') || (check.comparing.isCoerced && scalars.some((type) => types.has(type)))
   if (!isText) return
   const texts = values?.filter((value) => typeof value === 'string')
   checkCount(check, ['minLength', 'maxLength'], texts?.map(countCharacters))
@@ -20,7 +20,7 @@ export function checkStrings(check: Check): void {
   if (texts === undefined || !matches(pattern, texts)) reportKeyword(check, 'pattern')
 }
 
-/** Counts code points, as Ajv does. */
+/** Ajv counts code points. */
 function countCharacters(text: string): number {
   return Array.from(text).length
 }
@@ -34,21 +34,14 @@ function matches(pattern: string, texts: readonly string[]): boolean {
   }
 }
 
-/**
- * Checks a pair of keywords that limit a count.
- * @param counts the counts of all possible values, if these are known
- */
-export function checkCount(
-  check: Check,
-  [minKeyword, maxKeyword]: readonly [string, string],
-  counts?: readonly number[],
-): void {
+/** Checks a pair of keywords that count something. @param counts of every value that there can be, where it is known */
+export function checkCount(check: Check, [least, most]: readonly [string, string], counts?: readonly number[]): void {
   const { subs, sup } = check
   const numbersOf = (keyword: string) =>
     subs.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
-  const [from, to] = [sup.schema[minKeyword], sup.schema[maxKeyword]]
-  const lowest = counts === undefined ? Math.max(0, ...numbersOf(minKeyword)) : Math.min(...counts)
-  const highest = counts === undefined ? Math.min(...numbersOf(maxKeyword)) : Math.max(...counts)
-  if (typeof from === 'number' && lowest < from) reportKeyword(check, minKeyword)
-  if (typeof to === 'number' && highest > to) reportKeyword(check, maxKeyword)
+  const [from, to] = [sup.schema[least], sup.schema[most]]
+  const lowest = counts === undefined ? Math.max(0, ...numbersOf(least)) : Math.min(...counts)
+  const highest = counts === undefined ? Math.min(...numbersOf(most)) : Math.max(...counts)
+  if (typeof from === 'number' && lowest < from) reportKeyword(check, least)
+  if (typeof to === 'number' && highest > to) reportKeyword(check, most)
 }

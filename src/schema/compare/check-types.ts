@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Check } from './comparator.ts'
+import type { Check } from './comparing.ts'
 import { listedValues, ownTypes } from './types-and-values.ts'
 
-export function checkTypes({ comparator, path, subs, sup, types }: Check): void {
+export function checkTypes({ comparing, path, subs, sup, types }: Check): void {
   if (sup.schema['type'] === undefined) return
-  const accepted = ownTypes(sup.schema)
-  const rejected = [...types].filter((type) => !accepted.has(type) && !(comparator.isCoerced && isText(type, accepted)))
-  if (rejected.length === 0) return
+  const taken = ownTypes(sup.schema)
+  const refused = [...types].filter((type) => !taken.has(type) && !(comparing.isCoerced && isText(type, taken)))
+  if (refused.length === 0) return
   const sub = subs.map(({ schema }) => schema['type']).find((type) => type !== undefined)
-  comparator.report({ path, keyword: 'type', sub, sup: sup.schema['type'] })
+  comparing.report({ path, keyword: 'type', sub, sup: sup.schema['type'] })
 }
 
-/** In a query string every value is text at first. */
-function isText(type: string, accepted: ReadonlySet<string>): boolean {
-  return accepted.has('string') && ['integer', 'number', 'boolean'].includes(type)
+/** In a query everything is text at first. */
+function isText(type: string, taken: ReadonlySet<string>): boolean {
+  return taken.has('string') && ['integer', 'number', 'boolean'].includes(type)
 }
 
-export function checkValues({ comparator, path, subs, sup, values }: Check): void {
-  const accepted = listedValues(sup.schema)
-  if (accepted === undefined) return
-  const rejected = values?.filter((value) => !accepted.some((one) => isDeepStrictEqual(one, value)))
-  if (rejected?.length === 0) return
+export function checkValues({ comparing, path, subs, sup, values }: Check): void {
+  const taken = listedValues(sup.schema)
+  if (taken === undefined) return
+  const refused = values?.filter((value) => !taken.some((one) => isDeepStrictEqual(one, value)))
+  if (refused?.length === 0) return
   const sub = subs.map(({ schema }) => listedValues(schema)).find((listed) => listed !== undefined)
-  comparator.report({ path, keyword: 'enum', sub, sup: accepted })
+  comparing.report({ path, keyword: 'enum', sub, sup: taken })
 }

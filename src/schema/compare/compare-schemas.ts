@@ -2,29 +2,22 @@ import { checkAlternatives, splits } from './check-alternatives.ts'
 import { checkArrays } from './check-arrays.ts'
 import { checkNumbers } from './check-numbers.ts'
 import { checkObjects, join } from './check-objects.ts'
-import { checkOpaque, mustMatchWhole } from './check-opaque.ts'
+import { checkOpaque, holdsWhole } from './check-opaque.ts'
 import { checkStrings } from './check-strings.ts'
 import { checkTypes, checkValues } from './check-types.ts'
-import type { Check, Comparator, Finding } from './comparator.ts'
+import type { Check, Comparing, Finding } from './comparing.ts'
 import { declaredNames } from './declared.ts'
-import {
-  isScopedObject,
-  nameOfReference,
-  followScoped,
-  scopeList,
-  expand,
-  type ScopedSchema,
-} from '../scoped-schema.ts'
-import { isEquivalent } from './is-equivalent.ts'
+import { isPlacedObject, nameOfReference, followPlaced, listIn, spread, type Placed } from '../placed.ts'
+import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 
-/** The result of comparing two schemas. */
+/** What one comparison of two schemas found. */
 export interface Comparison {
-  /** What the first schema accepts and the second does not. */
+  /** What the one takes and the other one does not. */
   readonly findings: readonly Finding[]
-  /** Other changes, for information. */
+  /** What else is new, for people. */
   readonly notes: readonly Finding[]
-  /** Named schemas on whose comparison, old version with new in this direction, the result depends. */
+  /** Named schemas whose new form has to compare with their old one, in this direction, for the findings to be all. */
   readonly assumed: ReadonlySet<string>
 }
 
@@ -33,22 +26,22 @@ export interface CompareOptions {
   readonly isCoerced?: boolean
 }
 
-const maxSteps = 20_000
-const maxFindings = 200
+const mostSteps = 20_000
+const mostFindings = 200
 
 /**
- * Compares the values that two schemas accept. Where equality cannot be decided, reports a difference, so no difference
- * is missed. A field that a schema does not declare counts as never sent, so declaring an optional field narrows
- * nothing.
+ * Compares the values that a schema takes with those that another one takes. What it does not find is there: of whatever
+ * it cannot decide it says that it differs. A field that a schema does not declare counts as one that nobody sends, so
+ * that to declare an optional one is no narrowing.
  */
-export function compareSchemas(sub: ScopedSchema, sup: ScopedSchema, options: CompareOptions = {}): Comparison {
+export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
   const { isAnswer = false, isCoerced = false } = options
-  const comparator = new SchemaComparator(isAnswer, isCoerced)
-  comparator.compare([sub], sup, '')
-  return { findings: comparator.findings, notes: comparator.notes, assumed: new Set(comparator.assumed) }
+  const running = new Running(isAnswer, isCoerced)
+  running.within([sub], sup, '')
+  return { findings: running.findings, notes: running.notes, assumed: new Set(running.assumed) }
 }
 
-class SchemaComparator implements Comparator {
+class Running implements Comparing {
   readonly isAnswer: boolean
   readonly isCoerced: boolean
   readonly findings: Finding[] = []
@@ -64,11 +57,11 @@ class SchemaComparator implements Comparator {
   }
 
   report(finding: Finding): void {
-    if (this.findings.length < maxFindings) this.findings.push(finding)
+    if (this.findings.length < mostFindings) this.findings.push(finding)
   }
 
   note(finding: Finding): void {
-    if (this.notes.length < maxFindings) this.notes.push(finding)
+    if (this.notes.length < mostFindings) this.notes.push(finding)
   }
 
   attempt(work: () => void): readonly Finding[] {
@@ -80,47 +73,46 @@ class SchemaComparator implements Comparator {
     return this.findings.splice(found)
   }
 
-  compare(subs: readonly ScopedSchema[], sup: ScopedSchema, path: string): void {
-    this.comparePart(subs, sup, path)
+  within(subs: readonly Placed[], sup: Placed, path: string): void {
+    this.withinPart(subs, sup, path)
     const name = nameOf(sup)
-    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // reported for the named schema
-    const accepted = declaredNames([sup])
+    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // told of the named schema
+    const taken = declaredNames([sup])
     for (const field of declaredNames(subs)) {
-      if (!accepted.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
+      if (!taken.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
     }
   }
 
-  comparePart(subs: readonly ScopedSchema[], sup: ScopedSchema, path: string): void {
+  withinPart(subs: readonly Placed[], sup: Placed, path: string): void {
     if (sup.schema === true || subs.some(({ schema }) => schema === false)) return
-    if (!isScopedObject(sup)) return this.report({ path, keyword: 'never' })
+    if (!isPlacedObject(sup)) return this.report({ path, keyword: 'never' })
     this.#steps += 1
-    if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
+    if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
     const key = [...new Set(subs.map(({ schema }) => this.#idOf(schema)))].join() + `>${this.#idOf(sup.schema)}`
-    if (this.#open.has(key)) return // recursion: the outcome is that of the rest of the schema
+    if (this.#open.has(key)) return // a schema that holds itself: it is as the rest of it is
     this.#open.add(key)
-    const found = this.attempt(() => this.#compareExpanded(expand(subs), { sup, path }))
-    // Equivalent schemas need no comparison.
-    if (found.length > 0 && !subs.some((sub) => isEquivalent(sub, sup)))
-      found.forEach((finding) => this.report(finding))
+    const found = this.attempt(() => this.#compare(spread(subs), { sup, path }))
+    // The same needs no proof, however it is made.
+    if (found.length > 0 && !subs.some((sub) => isSame(sub, sup))) found.forEach((finding) => this.report(finding))
     this.#open.delete(key)
   }
 
-  #compareExpanded(subs: readonly ScopedSchema[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
+  #compare(subs: readonly Placed[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
     if (subs.some(({ schema }) => schema === false)) return
-    if (mustMatchWhole(sup)) {
-      if (!subs.some((sub) => isEquivalent(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
+    if (holdsWhole(sup)) {
+      if (!subs.some((sub) => isSame(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
       return
     }
-    const objects = subs.filter(isScopedObject)
+    const objects = subs.filter(isPlacedObject)
     const name = nameOf(sup)
     if (name !== undefined && objects.some((sub) => nameOf(sub) === name)) {
       this.assumed.push(name)
     } else if (sup.schema['$ref'] !== undefined) {
-      const target = followScoped(sup)
+      const target = followPlaced(sup)
       if (target === undefined) this.report({ path, keyword: '$ref' })
-      else this.comparePart(subs, target, path)
+      else this.withinPart(subs, target, path)
     }
-    for (const part of scopeList(sup, sup.schema['allOf'])) this.comparePart(subs, part, path)
+    for (const part of listIn(sup, sup.schema['allOf'])) this.withinPart(subs, part, path)
     this.#checkKeywords(objects, { sup, path })
   }
 
@@ -131,21 +123,21 @@ class SchemaComparator implements Comparator {
       types,
     )
     if (types.size === 0) return
-    const check: Check = { comparator: this, path, subs, sup, types, values }
+    const check: Check = { comparing: this, path, subs, sup, types, values }
     const found = this.attempt(() => {
       for (const one of checks) one(check)
     })
     if (found.length === 0) return
-    // If the comparison fails as a whole, compare each alternative on its own.
+    // Only when it does not hold for all of them is it looked at for each alternative by itself.
     const byType = found.some((one) => one.path === path && ['anyOf', 'oneOf'].includes(one.keyword))
     const [branches] = splits(subs, byType)
     if (branches === undefined) return found.forEach((finding) => this.report(finding))
     for (const { of, instead } of branches) {
       this.#steps += 1
-      if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
-      const all = expand([...subs.filter(({ schema }) => schema !== of), ...instead])
+      if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+      const all = spread([...subs.filter(({ schema }) => schema !== of), ...instead])
       if (all.some(({ schema }) => schema === false)) continue
-      this.#checkKeywords(all.filter(isScopedObject), { sup, path })
+      this.#checkKeywords(all.filter(isPlacedObject), { sup, path })
     }
   }
 
@@ -156,9 +148,9 @@ class SchemaComparator implements Comparator {
   }
 }
 
-/** Returns the name of the schema that a `$ref` refers to as a whole. Keywords beside the `$ref` are ignored. */
-function nameOf(scoped: ScopedSchema): string | undefined {
-  return isScopedObject(scoped) ? nameOfReference(scoped.schema['$ref']) : undefined
+/** The named schema that all of a schema refers to, beside what it says itself. */
+function nameOf(placed: Placed): string | undefined {
+  return isPlacedObject(placed) ? nameOfReference(placed.schema['$ref']) : undefined
 }
 
 const checks: readonly ((check: Check) => void)[] = [

@@ -1,63 +1,55 @@
 import { compilePattern } from '../../kit/index.ts'
-import {
-  isScopedObject,
-  scopeList,
-  scopeMap,
-  scopeIn,
-  expand,
-  type Keywords,
-  type ScopedSchema,
-} from '../scoped-schema.ts'
+import { isPlacedObject, listIn, mapIn, placeIn, spread, type Keywords, type Placed } from '../placed.ts'
 
-type Sub = ScopedSchema & { readonly schema: Keywords }
+type Sub = Placed & { readonly schema: Keywords }
 
-/** Returns the names of the fields that the schemas declare, including schemas that may apply to the same value. */
-export function declaredNames(schemas: readonly ScopedSchema[]): ReadonlySet<string> {
+/** The names of fields that some schemas, or what may apply beside them, declare. */
+export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
   const names = new Set<string>()
   const seen = new Set<unknown>()
-  const visit = (list: readonly ScopedSchema[]): void => {
-    for (const scoped of expand(list)) {
-      if (!isScopedObject(scoped) || seen.has(scoped.schema)) continue
-      seen.add(scoped.schema)
-      for (const name of scopeMap(scoped, scoped.schema['properties']).keys()) names.add(name)
-      visit(adjacentSchemas(scoped))
+  const visit = (list: readonly Placed[]): void => {
+    for (const placed of spread(list)) {
+      if (!isPlacedObject(placed) || seen.has(placed.schema)) continue
+      seen.add(placed.schema)
+      for (const name of mapIn(placed, placed.schema['properties']).keys()) names.add(name)
+      visit(beside(placed))
     }
   }
   visit(schemas)
   return names
 }
 
-/** Returns the schemas that may apply to the same value. */
-function adjacentSchemas(scoped: Sub): readonly ScopedSchema[] {
-  const { schema } = scoped
-  const single = ['if', 'then', 'else', 'not'].flatMap((key) => (key in schema ? [scopeIn(scoped, schema[key])] : []))
-  const lists = ['anyOf', 'oneOf'].flatMap((key) => scopeList(scoped, schema[key]))
-  return [...single, ...lists, ...scopeMap(scoped, schema['dependentSchemas']).values()]
+/** The schemas that may have to take the same value too. */
+function beside(placed: Sub): readonly Placed[] {
+  const { schema } = placed
+  const single = ['if', 'then', 'else', 'not'].flatMap((key) => (key in schema ? [placeIn(placed, schema[key])] : []))
+  const lists = ['anyOf', 'oneOf'].flatMap((key) => listIn(placed, schema[key]))
+  return [...single, ...lists, ...mapIn(placed, schema['dependentSchemas']).values()]
 }
 
-/** Whether a schema that may apply to the same value explicitly accepts undeclared fields. */
-export function acceptsOtherFields(schemas: readonly ScopedSchema[]): boolean {
+/** Whether something that may apply beside some schemas takes fields that nobody declares, and says so. */
+export function mayTakeOthers(schemas: readonly Placed[]): boolean {
   const seen = new Set<unknown>()
-  const visit = (list: readonly ScopedSchema[]): boolean =>
-    expand(list).some((scoped) => {
-      if (!isScopedObject(scoped) || seen.has(scoped.schema)) return false
-      seen.add(scoped.schema)
-      const { additionalProperties, patternProperties } = scoped.schema
+  const visit = (list: readonly Placed[]): boolean =>
+    spread(list).some((placed) => {
+      if (!isPlacedObject(placed) || seen.has(placed.schema)) return false
+      seen.add(placed.schema)
+      const { additionalProperties, patternProperties } = placed.schema
       if (![undefined, false].includes(additionalProperties as undefined) || patternProperties !== undefined)
         return true
-      return visit(adjacentSchemas(scoped))
+      return visit(beside(placed))
     })
-  return visit(schemas.filter(isScopedObject).flatMap(adjacentSchemas))
+  return visit(schemas.filter(isPlacedObject).flatMap(beside))
 }
 
-/** Returns the schemas that a field of this name must match according to one schema; empty if it has none. */
-export function fieldOf(scoped: Sub, name: string): readonly ScopedSchema[] {
-  const { schema } = scoped
-  const own = scopeMap(scoped, schema['properties']).get(name)
-  const matching = [...scopeMap(scoped, schema['patternProperties'])].filter(([pattern]) => isMatch(pattern, name))
+/** What a field of this name has to fit, by one schema; nothing where it says nothing of it. */
+export function fieldOf(placed: Sub, name: string): readonly Placed[] {
+  const { schema } = placed
+  const own = mapIn(placed, schema['properties']).get(name)
+  const matching = [...mapIn(placed, schema['patternProperties'])].filter(([pattern]) => isMatch(pattern, name))
   const found = [...(own === undefined ? [] : [own]), ...matching.map(([, one]) => one)]
   if (found.length > 0 || schema['additionalProperties'] === undefined) return found
-  return [scopeIn(scoped, schema['additionalProperties'])]
+  return [placeIn(placed, schema['additionalProperties'])]
 }
 
 function isMatch(pattern: string, name: string): boolean {

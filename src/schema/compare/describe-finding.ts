@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Finding } from './comparator.ts'
+import type { Finding } from './comparing.ts'
 import { ownTypes } from './types-and-values.ts'
 
-export interface ChangeContext {
-  /** Whether the schema describes responses, not requests. */
+export interface Told {
+  /** What changed is answered, not asked. */
   readonly isAnswer: boolean
-  /** Whether the finding is no longer accepted. Otherwise it is newly accepted. */
+  /** The values of before were looked at: what is found is not taken any more. Otherwise it is taken now. */
   readonly isNarrowed: boolean
 }
 
-interface DescribedChange extends ChangeContext {
+interface Telling extends Told {
   readonly before: unknown
   readonly after: unknown
   readonly isDeclared: boolean
 }
 
-/** Describes a finding in a few words, for example `"title" maxLength 32, was 64`. */
-export function describeFinding(finding: Finding, context: ChangeContext): string {
+/** A finding in a few words, for example `"title" maxLength 32, was 64`. */
+export function describeFinding(finding: Finding, told: Told): string {
   const { path, keyword, sub, sup } = finding
-  const [before, after] = context.isNarrowed ? [sub, sup] : [sup, sub]
-  const change: DescribedChange = { ...context, before, after, isDeclared: sub === 'optional' }
-  const words = Object.hasOwn(describers, keyword) ? describers[keyword]!(change) : describeKeyword(keyword, change)
+  const [before, after] = told.isNarrowed ? [sub, sup] : [sup, sub]
+  const telling: Telling = { ...told, before, after, isDeclared: sub === 'optional' }
+  const words = Object.hasOwn(tellers, keyword) ? tellers[keyword]!(telling) : tellKeyword(keyword, telling)
   return path === '' ? words : `${JSON.stringify(path)} ${words}`
 }
 
-const describers: Readonly<Record<string, (change: DescribedChange) => string>> = {
+const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
   new: () => 'added',
   gone: () => 'removed',
   never: ({ isAnswer, isNarrowed }) => {
@@ -37,10 +37,10 @@ const describers: Readonly<Record<string, (change: DescribedChange) => string>> 
     if (!isDeclared) return 'removed'
     return isAnswer ? 'may now be absent' : 'is now optional'
   },
-  type: describeTypeChange,
-  enum: describeValueChange,
-  anyOf: describeAlternatives,
-  oneOf: describeAlternatives,
+  type: tellType,
+  enum: tellValues,
+  anyOf: tellAlternatives,
+  oneOf: tellAlternatives,
   additionalProperties: ({ isAnswer, isNarrowed }) => {
     if (isAnswer) return isNarrowed ? 'no longer has other fields' : 'may now have other fields'
     return isNarrowed ? 'no longer accepts other fields' : 'now accepts other fields'
@@ -49,7 +49,7 @@ const describers: Readonly<Record<string, (change: DescribedChange) => string>> 
   $ref: () => 'has a broken reference',
 }
 
-function describeTypeChange({ before, after, isNarrowed }: DescribedChange): string {
+function tellType({ before, after, isNarrowed }: Telling): string {
   const [was, is] = [before, after].map((type) => ownTypes({ type }))
   const [more, less] = isNarrowed ? [was!, is!] : [is!, was!]
   const extra = [...more].filter((type) => !less.has(type))
@@ -58,7 +58,7 @@ function describeTypeChange({ before, after, isNarrowed }: DescribedChange): str
   return `is ${list(after)}, was ${list(before)}`
 }
 
-function describeValueChange({ before, after, isAnswer, isNarrowed }: DescribedChange): string {
+function tellValues({ before, after, isAnswer, isNarrowed }: Telling): string {
   const [was, is] = [before, after] as (readonly unknown[] | undefined)[]
   if (is === undefined) return `is no longer limited to ${listValues(was ?? [])}`
   if (was === undefined) return `${isAnswer ? 'is now' : 'now accepts'} only ${listValues(is)}`
@@ -69,25 +69,25 @@ function describeValueChange({ before, after, isAnswer, isNarrowed }: DescribedC
   return isNarrowed ? `no longer accepts ${extra}` : `now also accepts ${extra}`
 }
 
-function describeAlternatives({ isAnswer, isNarrowed }: DescribedChange): string {
+function tellAlternatives({ isAnswer, isNarrowed }: Telling): string {
   return `now ${isAnswer ? 'has' : 'accepts'} ${isNarrowed ? 'fewer' : 'more'} alternatives`
 }
 
-function describeKeyword(keyword: string, { before, after }: DescribedChange): string {
+function tellKeyword(keyword: string, { before, after }: Telling): string {
   if ([before, after].some((value) => typeof value === 'object' && value !== null)) return `${keyword} changed`
   if (after === undefined) return before === undefined ? `${keyword} changed` : `${keyword} ${show(before)} removed`
   return before === undefined ? `${keyword} ${show(after)} added` : `${keyword} ${show(after)}, was ${show(before)}`
 }
 
-const maxShownValues = 5
-const maxShownCharacters = 60
+const mostValues = 5
+const mostCharacters = 60
 
 function listValues(values: readonly unknown[]): string {
-  const shown = values.slice(0, maxShownValues).map(show).join(', ')
-  return values.length > maxShownValues ? `${shown} and ${values.length - maxShownValues} more` : shown
+  const shown = values.slice(0, mostValues).map(show).join(', ')
+  return values.length > mostValues ? `${shown} and ${values.length - mostValues} more` : shown
 }
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > maxShownCharacters ? `${text.slice(0, maxShownCharacters - 1)}…` : text
+  return text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1)}…` : text
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Keywords } from '../scoped-schema.ts'
+import type { Keywords } from '../placed.ts'
 
 const everyType = ['null', 'boolean', 'object', 'array', 'string', 'integer', 'number'] as const
 
-/** Returns the types of the values that all schemas accept. `number` means numbers that are not integers. */
+/** The types of the values that some schemas take together; `number` stands for those that are no integers. */
 export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   let types: readonly string[] = everyType
   for (const schema of schemas) {
@@ -14,14 +14,14 @@ export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   return new Set(types)
 }
 
-/** Returns the types that a schema lists. */
+/** The types that a schema names. */
 export function ownTypes({ type }: Keywords): ReadonlySet<string> {
   if (type === undefined) return new Set(everyType)
   const named = new Set([type].flat() as string[])
   return named.has('number') ? named.add('integer') : named
 }
 
-/** Returns all values that all schemas accept, if they can be listed. */
+/** Every value that some schemas take together, where their number is known. */
 export function valuesOf(schemas: readonly Keywords[], types: ReadonlySet<string>): readonly unknown[] | undefined {
   let values: readonly unknown[] | undefined
   for (const schema of schemas) {
@@ -36,7 +36,7 @@ export function valuesOf(schemas: readonly Keywords[], types: ReadonlySet<string
   return undefined
 }
 
-/** Returns the values that `enum` and `const` of a schema allow. */
+/** What `enum` and `const` of a schema leave. */
 export function listedValues({ enum: list, const: only, ...rest }: Keywords): readonly unknown[] | undefined {
   void rest
   const values = Array.isArray(list) ? (list as unknown[]) : undefined

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fc } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareSchemas } from '../../../src/schema/compare/compare-schemas.ts'
-import { scopeRoot } from '../../../src/schema/scoped-schema.ts'
+import { placeRoot } from '../../../src/schema/placed.ts'
 import { anySchema, editedSchema } from './sample-schemas.ts'
 import { anyValue, makeCheck, makeDeclaredCheck } from './values.ts'
 
@@ -17,7 +17,7 @@ const named = fc.record({ A: anySchema, B: anySchema }).map((schemas) => ({
 test('a schema takes all that it takes itself', () => {
   fc.assert(
     fc.property(anySchema, named, (schema, schemas) => {
-      const { findings } = compareSchemas(scopeRoot(schema, schemas), scopeRoot(structuredClone(schema), schemas))
+      const { findings } = compareSchemas(placeRoot(schema, schemas), placeRoot(structuredClone(schema), schemas))
       assert.deepEqual(findings, [])
     }),
     { numRuns: runs },
@@ -33,7 +33,7 @@ for (const isAnswer of [false, true]) {
         named,
         fc.array(anyValue, { minLength: 60, maxLength: 60 }),
         ([sub, sup], schemas, values) => {
-          const { findings } = compareSchemas(scopeRoot(sub, schemas), scopeRoot(sup, schemas), { isAnswer })
+          const { findings } = compareSchemas(placeRoot(sub, schemas), placeRoot(sup, schemas), { isAnswer })
           if (findings.length > 0) return
           seen.taken += 1
           const fits = makeDeclaredCheck(sub, schemas)

@@ -1,34 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
 import { annotations, schemaKeywords } from '../keywords.ts'
-import {
-  followScoped,
-  isKeywords,
-  isScopedObject,
-  scopeIn,
-  type ScopedSchema,
-  type ScopedObject,
-} from '../scoped-schema.ts'
+import { followPlaced, isKeywords, isPlacedObject, placeIn, type Placed, type PlacedObject } from '../placed.ts'
 
 const sets: ReadonlySet<string> = new Set(['required', 'type', 'enum'])
 
 type Pairs = Map<unknown, Set<unknown>>
 
-/** Whether two schemas are equivalent except for annotations, including all schemas that they refer to. */
-export function isEquivalent(one: ScopedSchema, other: ScopedSchema, seen: Pairs = new Map()): boolean {
-  if (!isScopedObject(one) || !isScopedObject(other)) return one.schema === other.schema
+/** Whether two schemas are the same but for annotations, all that they reach included. */
+export function isSame(one: Placed, other: Placed, seen: Pairs = new Map()): boolean {
+  if (!isPlacedObject(one) || !isPlacedObject(other)) return one.schema === other.schema
   const partners = seen.get(one.schema) ?? new Set()
-  if (partners.has(other.schema)) return true // already compared, or being compared: the schema is recursive
+  if (partners.has(other.schema)) return true // looked at already, or about to be: a schema may hold itself
   seen.set(one.schema, partners.add(other.schema))
   const keys = [...new Set([...Object.keys(one.schema), ...Object.keys(other.schema)])]
-  return keys.filter((key) => !annotations.has(key)).every((key) => isEquivalentKeyword(key, [one, other], seen))
+  return keys.filter((key) => !annotations.has(key)).every((key) => isSameKeyword(key, [one, other], seen))
 }
 
-function isEquivalentKeyword(key: string, pair: readonly [ScopedObject, ScopedObject], seen: Pairs): boolean {
+function isSameKeyword(key: string, pair: readonly [PlacedObject, PlacedObject], seen: Pairs): boolean {
   const [one, other] = pair
   const [a, b] = [one.schema[key], other.schema[key]]
-  if (key === '$ref') return isEquivalentTarget(pair, seen)
+  if (key === '$ref') return isSameTarget(pair, seen)
   const isSub = (x: unknown, y: unknown) =>
-    x !== undefined && y !== undefined && isEquivalent(scopeIn(one, x), scopeIn(other, y), seen)
+    x !== undefined && y !== undefined && isSame(placeIn(one, x), placeIn(other, y), seen)
   const holds = annotations.has(key) ? undefined : schemaKeywords.get(key)?.holds
   if (holds === 'schema' && !Array.isArray(a) && !Array.isArray(b)) return isSub(a, b)
   if (holds === 'list' && Array.isArray(a) && Array.isArray(b))
@@ -37,14 +30,14 @@ function isEquivalentKeyword(key: string, pair: readonly [ScopedObject, ScopedOb
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
     return names.every((name) => Object.hasOwn(a, name) && Object.hasOwn(b, name) && isSub(a[name], b[name]))
   }
-  // An unknown keyword may contain references whose targets have changed.
+  // What is not known to hold schemas may still hold references, and those may lead to something else now.
   if (!sets.has(key) && key !== 'const' && JSON.stringify([a, b]).includes('"$ref"')) return false
   return isDeepStrictEqual(sort(key, a), sort(key, b))
 }
 
-function isEquivalentTarget([one, other]: readonly [ScopedObject, ScopedObject], seen: Pairs): boolean {
-  const [from, to] = [followScoped(one), followScoped(other)]
-  return from !== undefined && to !== undefined && isEquivalent(from, to, seen)
+function isSameTarget([one, other]: readonly [PlacedObject, PlacedObject], seen: Pairs): boolean {
+  const [from, to] = [followPlaced(one), followPlaced(other)]
+  return from !== undefined && to !== undefined && isSame(from, to, seen)
 }
 
 function sort(key: string, value: unknown): unknown {

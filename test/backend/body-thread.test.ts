@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { BodyThread, type ThreadLimits } from '../../src/backend/release/body-thread.ts'
+import type { ReadResult, ReadTask } from '../../src/backend/release/body-worker.ts'
+import { sha256 } from '../../src/kit/index.ts'
+import { makeGreeting } from './deployers.ts'
+
+const classes = { connections: {}, actions: {} }
+const { manifest } = makeGreeting('hello')
+
+function taskOf(body: unknown, task: Partial<ReadTask> = {}): ReadTask {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { bytes: new TextEncoder().encode(text), isPacked: false, limit: 1e8, holds: 'manifest', ...task }
+}
+
+/** Reads one body in a thread of its own. */
+function read(body: unknown, task: Partial<ReadTask> = {}, limits?: ThreadLimits): Promise<ReadResult> {
+  return new BodyThread(classes, { idleMs: 0, ...limits }).use((ask) => ask(taskOf(body, task)))
+}
+
+/** So many schemas, each with a pattern that takes a moment to compile. */
+function makeSlow(count: number) {
+  const schemas = Array.from({ length: count }, (_, index) => [
+    `S${index}`,
+    { type: 'string', pattern: `^(a|b)*c{1,500}${index}$` },
+  ])
+  return { manifest: { ...manifest, schemas: Object.fromEntries(schemas) as object } }
+}
+
+test('a manifest is checked, and what is needed of it is told', async () => {
+  const schemas = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`S${index}`, { type: 'string' }]))
+  const text = JSON.stringify({ ...manifest, schemas })
+  const found = await read({ protocol: 1, manifest: { ...manifest, schemas }, against: 'none' })
+  assert.deepEqual(found.body, { protocol: 1, manifest: '', against: 'none' })
+  assert.deepEqual([found.refused, found.manifest?.id, found.manifest?.text], [undefined, sha256(text), text])
+  const { refused } = await read({ manifest: { ...manifest, schemas: { ...schemas, S7: { type: 'sting' } } } })
+  assert.equal(refused?.code, 'WP_BACKEND_MANIFEST')
+  assert.match(refused?.message ?? '', /\/schema\/S7.*"sting"/)
+})
+
+test('of a body there is an outline only, which is as wrong as the body', async () => {
+  const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]))
+  const { body } = await read({ ...keys, long: 'x' })
+  assert.equal(Object.keys(body as object).length, 8)
+  const many = Array.from({ length: 5000 }, () => ({ hash: 'x'.repeat(5000), content: 'x', more: { a: { b: {} } } }))
+  const { body: cut, bytes } = await read({ protocol: 1, artifacts: many }, { holds: 'artifacts', limit: 1e9 })
+  const { artifacts } = cut as { artifacts: readonly { hash: string }[] }
+  assert.deepEqual([artifacts.length, artifacts[0]?.hash.length, bytes], [1001, 600, undefined])
+  assert.deepEqual(artifacts[0], { hash: 'x'.repeat(600), content: '', more: {} })
+})
+
+test('artifacts are handed over some at a time, once all of them are sound', async () => {
+  const thread = new BodyThread(classes, { idleMs: 0 })
+  const contents = ['a', 'b'.repeat(700_000), 'c'.repeat(700_000), 'd', 'é'.repeat(900_000)]
+  const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
+  await thread.use(async (ask) => {
+    const { bytes } = await ask(taskOf({ protocol: 1, artifacts }, { holds: 'artifacts' }))
+    assert.equal(
+      bytes,
+      contents.reduce((sum, content) => sum + Buffer.byteLength(content), 0),
+    )
+    const [first, second, third] = [await ask('next'), await ask('next'), await ask('next')]
+    assert.deepEqual(first.artifacts.length, 3)
+    assert.deepEqual([...first.artifacts, ...second.artifacts], artifacts)
+    assert.deepEqual(third.artifacts, [])
+  })
+  const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
+  await thread.use(async (ask) => {
+    const { refused } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { holds: 'artifacts' }))
+    assert.equal(refused?.code, 'WP_BACKEND_ARTIFACT_HASH')
+    assert.deepEqual((await ask('next')).artifacts, [])
+  })
+})
+
+const refusals: readonly (readonly [
+  what: string,
+  body: string | Uint8Array,
+  said: RegExp,
+  task?: Partial<ReadTask>,
+])[] = [
+  ['what is not JSON', '{"a":', /not valid JSON/],
+  ['an empty body', '', /not valid JSON/],
+  ['a prototype', '{"manifest":{"a":[{"__proto__":1}]}}', /forbidden key/],
+  ['an escaped prototype', '{"\\u005f_proto__":1}', /forbidden key/],
+  ['a prototype by its constructor', '{"constructor":{"prototype":1}}', /forbidden key/],
+  ['many levels', '['.repeat(1_000_000), /nested too deeply/],
+  ['many values', `[${'[],'.repeat(1_000_001)}[]]`, /too many values/],
+  ['what gzip did not write', '{}', /not valid gzip/, { isPacked: true }],
+]
+for (const [what, body, said, task] of refusals) {
+  test(`${what} is refused`, async () => {
+    const { refused } = await read(body, task)
+    assert.equal(refused?.code, 'WP_BACKEND_BODY')
+    assert.match(refused?.message ?? '', said)
+  })
+}
+
+test('what unpacks to more than the limit is refused', async () => {
+  const bytes = new Uint8Array(gzipSync(Buffer.alloc(1_000_000, '[')))
+  const { refused } = await read('', { bytes, isPacked: true, limit: 999_999 })
+  assert.deepEqual([refused?.code, refused?.status], ['WP_BACKEND_BODY_SIZE', 413])
+})
+
+test('what takes too long to check is refused, keeps nobody waiting, and the next body is read', async () => {
+  const thread = new BodyThread(classes, { timeoutMs: 10_000, idleMs: 0 })
+  let turns = 0
+  const timer = setInterval(() => turns++, 10)
+  const slow = thread.use((ask) => ask(taskOf(makeSlow(20_000))))
+  const next = thread.use((ask) => ask(taskOf('[]')))
+  await assert.rejects(slow, { code: 'WP_BACKEND_BODY', message: /takes longer than 10 s/ })
+  clearInterval(timer)
+  assert.ok(turns > 3, 'this thread went on')
+  assert.deepEqual(await next, { body: [] })
+})
+
+test('what takes too much memory to check is refused, and the next body is read', async () => {
+  const thread = new BodyThread(classes, { timeoutMs: 60_000, memoryMb: 48, idleMs: 0 })
+  const large = thread.use((ask) => ask(taskOf(makeSlow(20_000))))
+  await assert.rejects(large, { code: 'WP_BACKEND_BODY', message: /too much memory/ })
+  assert.deepEqual(await thread.use((ask) => ask(taskOf('[]'))), { body: [] })
+})

@@ -1,0 +1,306 @@
+// No request may keep the others waiting: every route that takes a body is sent bodies that are expensive to read.
+import assert from 'node:assert/strict'
+import { request, type OutgoingHttpHeaders } from 'node:http'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { definePlugin, type JsonSchema } from '../../src/contract/index.ts'
+import { sha256 } from '../../src/kit/index.ts'
+import { readTree, type Route } from '../auth/route-tree.ts'
+import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
+import { bearer, makeTestRoute } from '../support/server.ts'
+
+const longestMs = 100
+const kb = 1024
+const mb = 1024 * kb
+
+/**
+ * The longest time that this thread computed between two turns of the event loop. It is the thread's own time, so that
+ * other processes on the machine do not count; the requests are sent by this thread too.
+ */
+async function measureLongestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0
+  let isMeasuring = true
+  let last = process.threadCpuUsage()
+  const turn = () => {
+    const { user, system } = process.threadCpuUsage(last)
+    longest = Math.max(longest, user + system)
+    last = process.threadCpuUsage()
+    if (isMeasuring) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  await new Promise(setImmediate)
+  isMeasuring = false
+  return longest / 1000
+}
+
+const fill = (item: string, bytes: number, separator = ',') =>
+  Array(Math.floor(bytes / (item.length + separator.length)))
+    .fill(item)
+    .join(separator)
+
+/** JSON that is expensive to read, of about so many bytes. */
+const nasty: Readonly<Record<string, (bytes: number) => string>> = {
+  'deep arrays': (bytes) => '['.repeat(bytes),
+  'deep arrays that end': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+  'deep objects': (bytes) => fill('{"a":', bytes, ''),
+  'an array of numbers': (bytes) => `[${fill('1', bytes)}]`,
+  'an array of arrays': (bytes) => `[${fill('[]', bytes)}]`,
+  'an array of objects': (bytes) => `{"a":[${fill('{"a":1}', bytes)}]}`,
+  'an array of texts with escapes': (bytes) => `{"a":[${fill('"\\ud83d\\ude00"', bytes)}]}`,
+  'many keys': (bytes) => `{${Array.from({ length: bytes / 11 - bytes / 100 }, (_, index) => `"k${index}":1`).join()}}`,
+  'a long text': (bytes) => `{"a":"${'a'.repeat(bytes)}"}`,
+  'a long text of escapes': (bytes) => `{"a":"${fill('\\u0041', bytes, '')}"}`,
+  'a number with many digits': (bytes) => `{"a":${'9'.repeat(bytes)}}`,
+  'a number with many decimals': (bytes) => `{"a":0.${'9'.repeat(bytes)}}`,
+  'huge and tiny numbers': (bytes) => `{"a":[${fill('1e308,1e-320', bytes)}]}`,
+  'a prototype in front': (bytes) => `{"__proto__":1,"a":[${fill('{}', bytes)}]}`,
+  'many prototypes': (bytes) => `[${fill('{"__proto__":1}', bytes)}]`,
+  'prototypes that are no keys': (bytes) => fill('"__proto__" ', bytes, ''),
+  blanks: (bytes) => `${' '.repeat(bytes)}{}`,
+  'an array that never ends': (bytes) => `{"a":[${fill('{"a":1}', bytes)}`,
+  'an error at the end': (bytes) => `{"constructor":1,"a":[${fill('{"a":1}', bytes)}],}`,
+}
+
+const forms: Readonly<Record<string, (bytes: number) => string>> = {
+  'many names': (bytes) => Array.from({ length: bytes / 8 }, (_, index) => `k${index}=`).join('&'),
+  'one name many times': (bytes) => fill('resource=', bytes, '&'),
+  'a long value': (bytes) => `token=${'a'.repeat(bytes)}`,
+  'many escapes': (bytes) => `scope=${fill('%2c', bytes, '')}`,
+  separators: (bytes) => '&'.repeat(bytes),
+}
+
+/** Requests of a project's own routes. */
+const schemas: Readonly<Record<string, JsonSchema>> = {
+  anything: {},
+  closed: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
+  unique: {
+    type: 'object',
+    properties: { a: { type: 'array', items: { type: 'object', required: ['a'] }, uniqueItems: true } },
+  },
+  numbers: {
+    type: 'object',
+    properties: { a: { type: ['number', 'array'], items: { type: 'number', multipleOf: 0.01 } } },
+  },
+  pattern: { type: 'object', properties: { a: { type: 'string', pattern: '^(\\w+\\s?)*$' } } },
+  formats: {
+    type: 'object',
+    properties: {
+      a: { anyOf: ['email', 'uri', 'date-time', 'hostname', 'ipv6'].map((format) => ({ type: 'string', format })) },
+    },
+  },
+  alternatives: {
+    type: 'object',
+    properties: {
+      a: { type: 'array', items: { anyOf: Array.from({ length: 10 }, (_, index) => ({ required: [`x${index}`] })) } },
+    },
+  },
+  keys: {
+    type: 'object',
+    maxProperties: 1000,
+    patternProperties: { '^k(\\d+)+x$': { type: 'string' }, '^[a-z]+\\d*y$': {} },
+    propertyNames: { pattern: '^[a-z0-9]*$' },
+  },
+  recursive: {
+    $defs: { node: { properties: { a: { $ref: '#/$defs/node' } }, items: { $ref: '#/$defs/node' } } },
+    $ref: '#/$defs/node',
+  },
+}
+
+const ownRoutes = Object.entries(schemas).map(([name, body]) =>
+  makeTestRoute(`/own/${name}`, { method: 'POST', public: true, request: body }),
+)
+
+/** What each route reads at most, by how its path begins; of several the longest counts. */
+const limits: Readonly<Record<string, number>> = {
+  '/own/': mb,
+  '/plugin/': mb,
+  '/authorization/': 16 * kb,
+  '/consumer/login': 16 * kb,
+  '/consumer/register': 16 * kb,
+  '/consumer/': 64 * kb,
+  '/backend/release': 8 * mb,
+  '/backend/release/artifact': 40 * mb,
+  '/backend/release/rollback': 16 * kb,
+}
+
+function limitOf(path: string): number {
+  const [longest] = Object.keys(limits)
+    .filter((start) => path.startsWith(start))
+    .toSorted((a, b) => b.length - a.length)
+  assert.ok(longest !== undefined, `${path} has no limit in this test`)
+  return limits[longest]!
+}
+
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly headers: OutgoingHttpHeaders
+  readonly body: Buffer
+}
+
+describe('no body keeps the event loop longer than 100 ms', () => {
+  let world: Deployers
+  let routes: readonly Route[]
+  let tokens: Readonly<Record<'login' | 'deploy', string>>
+  before(async () => {
+    let tree = ''
+    const plugin = definePlugin({
+      name: 'test',
+      requires: '*',
+      async routes(app) {
+        app.addHook('onReady', async () => void (tree = app.printRoutes({ commonPrefix: false })))
+        app.post('/plugin/open', { config: { public: true } }, async () => ({}))
+      },
+    })
+    world = await openDeployers('sqlite', {
+      plugins: [plugin],
+      routes: ownRoutes,
+      config: { registration: true },
+      events: { happened: {} },
+    })
+    const known = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+    routes = readTree(tree)
+      .filter(({ method, path }) => known.has(method) && path !== '*')
+      .map(({ method, path }) => ({ method, path: path.replaceAll(/:\w+/g, 'x1') }))
+  })
+  // Each request takes a minute of the clock, so that tokens are good for one test.
+  beforeEach(async () => {
+    const { body: deploy } = await world.token(world.deployClient, { grant_type: 'client_credentials' })
+    tokens = { login: (await world.logIn()).body.token, deploy: deploy.access_token }
+  })
+  after(() => world.close())
+
+  const isForm = (path: string) => path.startsWith('/authorization/')
+  function headersOf(path: string): OutgoingHttpHeaders {
+    if (isForm(path)) return { 'content-type': 'application/x-www-form-urlencoded' }
+    const token = path.startsWith('/backend/')
+      ? tokens.deploy
+      : path.startsWith('/consumer/')
+        ? tokens.login
+        : undefined
+    return { 'content-type': 'application/json', ...(token === undefined ? {} : bearer(token)) }
+  }
+  /** Sends a request and waits for its answer. @returns its status; undefined where the connection was closed */
+  const send = ({ body, ...rest }: Sent) =>
+    new Promise<number | undefined>((resolve) => {
+      const options = { host: '127.0.0.1', port: Number(new URL(world.url).port), agent: false, ...rest }
+      const sending = request(options, (response) => {
+        response.resume().on('close', () => resolve(response.statusCode))
+      })
+      sending.on('error', () => resolve(undefined)).end(body)
+    })
+  async function measure(sent: Sent): Promise<{ ms: number; status: number | undefined }> {
+    world.clock.forward(60_000) // for the limits of requests a minute
+    let status: number | undefined
+    const ms = await measureLongestTurn(async () => (status = await send(sent)))
+    return { ms, status }
+  }
+
+  test('and every route that takes one is known here, with its limit', async () => {
+    assert.ok(routes.length > 25, String(routes.length))
+    for (const { method, path } of routes) {
+      const body = Buffer.alloc(limitOf(path) + 1, '[')
+      const { status } = await measure({ method, path, headers: headersOf(path), body })
+      const refused = isForm(path) ? [400, 405, 413] : [405, 413] // OAuth2 has no 413
+      assert.ok(status === undefined || refused.includes(status), `${method} ${path} ${status}`)
+    }
+  })
+
+  for (const [name, write] of [...Object.entries(nasty), ...Object.entries(forms)]) {
+    test(name, async () => {
+      const texts = new Map<number, Buffer>()
+      const slow: string[] = []
+      for (const { method, path } of routes) {
+        if (isForm(path) !== Object.hasOwn(forms, name)) continue
+        const limit = limitOf(path)
+        const body = texts.get(limit) ?? Buffer.from(write(limit - 100)).subarray(0, limit)
+        texts.set(limit, body)
+        const bodies = [{ body, headers: headersOf(path) }]
+        if (path === '/backend/release/survey' || path === '/backend/release/artifact') {
+          bodies.push({ body: gzipSync(body), headers: { ...headersOf(path), 'content-encoding': 'gzip' } })
+        }
+        for (const one of bodies) {
+          const { ms, status } = await measure({ method, path, ...one })
+          const unread = isForm(path) ? [500] : [401, 403, 429, 500] // what was refused before its body was read
+          assert.ok(!unread.includes(status ?? 0), `${method} ${path} ${status}`)
+          if (ms > longestMs) slow.push(`${method} ${path}: ${ms.toFixed(0)} ms`)
+        }
+      }
+      assert.deepEqual(slow, [])
+    })
+  }
+
+  const { manifest: plain } = makeGreeting('hello')
+  const [artifact] = Object.keys(plain.artifacts)
+  const numbered = <Item>(count: number, make: (index: number) => readonly [string, Item]) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)))
+  const manifests: Readonly<Record<string, object>> = {
+    'hundreds of large patterns': {
+      ...plain,
+      schemas: numbered(600, (n) => [`S${n}`, { type: 'string', pattern: `^(a|b)*c{1,500}${n}$` }]),
+    },
+    'thousands of schemas': { ...plain, schemas: numbered(20_000, (n) => [`S${n}`, { type: 'string' }]) },
+    'thousands of variables and scopes': {
+      ...plain,
+      variables: numbered(20_000, (n) => [`V${n}`, { optional: false, declared: { type: 'string' } }]),
+      events: numbered(20_000, (n) => [`e${n}`, { scopes: [`s${n}`] }]),
+      scopes: numbered(20_000, (n) => [`s${n}`, {}]),
+    },
+    'thousands of artifacts': {
+      ...plain,
+      artifacts: { ...plain.artifacts, ...numbered(49_000, (n) => [sha256(`${n}`), 1]) },
+    },
+    'thousands of migrations': {
+      ...plain,
+      migrations: Array.from({ length: 20_000 }, (_, n) => ({
+        connection: 'System',
+        name: `${n}`,
+        checksum: 'a'.repeat(64),
+        artifact,
+      })),
+    },
+    'a large constant': {
+      ...plain,
+      schemas: { Large: { const: numbered(100_000, (n) => [`k${n}`, n % 10]) } },
+    },
+  }
+  for (const [name, manifest] of Object.entries(manifests)) {
+    test(`a manifest with ${name}`, async () => {
+      const body = gzipSync(JSON.stringify({ protocol: 1, manifest }))
+      for (const path of ['/backend/release/survey', '/backend/release']) {
+        const headers = { ...headersOf(path), 'content-encoding': 'gzip' }
+        const { ms, status } = await measure({ method: 'POST', path, headers, body })
+        assert.ok(status === 200 || status === 409, String(status))
+        assert.ok(ms <= longestMs, `${path}: ${ms.toFixed(0)} ms`)
+      }
+    })
+  }
+
+  const uploads: Readonly<Record<string, readonly string[]>> = {
+    'two large artifacts': ['a'.repeat(16 * mb), 'b'.repeat(16 * mb)],
+    'a thousand artifacts': Array.from({ length: 1000 }, (_, index) => `${index} ${'a'.repeat(10_000)}`),
+  }
+  for (const [name, contents] of Object.entries(uploads)) {
+    test(`${name}, and their activation`, async () => {
+      const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
+      const path = '/backend/release/artifact'
+      const upload = Buffer.from(JSON.stringify({ protocol: 1, artifacts }))
+      const kept = await measure({ method: 'POST', path, headers: headersOf(path), body: upload })
+      assert.equal(kept.status, 200)
+      const { manifest, artifacts: own } = makeGreeting(name)
+      await measure({
+        method: 'POST',
+        path,
+        headers: headersOf(path),
+        body: Buffer.from(JSON.stringify({ protocol: 1, artifacts: own })),
+      })
+      const sizes = Object.fromEntries(artifacts.map(({ hash, content }) => [hash, content.length]))
+      const all = { ...manifest, artifacts: { ...manifest.artifacts, ...sizes } }
+      const body = Buffer.from(JSON.stringify({ protocol: 1, manifest: all }))
+      const activated = await measure({ method: 'POST', path: '/backend/release', headers: headersOf(path), body })
+      assert.equal(activated.status, 200)
+      assert.ok(Math.max(kept.ms, activated.ms) <= longestMs, `${kept.ms.toFixed(0)} ms, ${activated.ms.toFixed(0)} ms`)
+    })
+  }
+})
