@@ -44,6 +44,11 @@ const refused: readonly (readonly [name: string, reason: RegExp])[] = [
   ['VVaypost', /Waypost/],
   ['\uFF37\uFF41\uFF59\uFF50\uFF4F\uFF53\uFF54', /Waypost/], // full width
   ['\u{1D416}aypost', /Waypost/], // mathematical bold
+  ['W\u0251ypost', /Waypost/], // Latin alpha
+  ['Waypo\uA731t', /Waypost/], // small capital s
+  ['Wayp\u0C66st', /Waypost/], // Telugu zero
+  ['Wayp\u3007st', /Waypost/], // ideographic zero
+  ['a\u{1D159}b', /invisible/], // a null notehead
   ['\u051C\u0410\u0423\u0420\u041E\u0405\u0422', /Waypost/], // Cyrillic throughout
 ]
 

@@ -73,6 +73,13 @@ for (const kind of usualKinds) {
       assert.equal((await world.logIn()).status, 200)
     })
 
+    for (const name of ['Waypost', 'my-waypost', 'wayp0st']) {
+      test(`refuses ${name}, which a consent page would show as a source`, async () => {
+        const answer = await register({ username: name, password })
+        assert.equal(answer.status, 409, answer.text)
+      })
+    }
+
     test('gives a name to one of those who ask at the same time, in whatever case', async () => {
       const names = ['dora', 'dora', 'Dora', 'DORA']
       const answers = await Promise.all(names.map((username) => register({ username, password })))

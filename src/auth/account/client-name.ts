@@ -3,7 +3,8 @@ import { errors } from '../errors.ts'
 const longest = 64
 
 /** What nobody sees, and what changes how the text around it is read. An emoji may say that it is one (U+FE0F). */
-const invisible = /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
+const invisible =
+  /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800\u{1D159}[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** More marks on one letter than any language needs cover the lines above and below. */
 const stacked = /^\p{M}|\p{M}{4}/u
@@ -49,7 +50,23 @@ function findFlaw(name: string): string | undefined {
   if (stacked.test(name)) return 'it has too many combining marks on one letter'
   const plain = name.normalize('NFKC')
   if (!mixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts or uses an uncommon script'
-  return fold(plain).includes('waypost') ? 'it contains "Waypost", the name of this software' : undefined
+  return looksLikeWaypost(name) ? 'it contains "Waypost", the name of this software' : undefined
+}
+
+/**
+ * Whether a text reads like "Waypost". No table has every lookalike, so any character that is not ASCII may stand for any
+ * letter, as long as four of the seven letters are there.
+ */
+export function looksLikeWaypost(text: string): boolean {
+  const letters = Array.from(fold(text.normalize('NFKC')))
+  const word = Array.from('waypost')
+  return letters.some((_, start) => {
+    const part = letters.slice(start, start + word.length)
+    const same = part.filter((letter, index) => letter === word[index]).length
+    return (
+      same >= 4 && part.length === word.length && part.every((letter, at) => letter === word[at] || letter > '\x7F')
+    )
+  })
 }
 
 function fold(text: string): string {

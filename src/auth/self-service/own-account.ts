@@ -1,3 +1,4 @@
+import { looksLikeWaypost } from '../account/client-name.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { loadUserScopes, addUser, assertUserName, isNameTaken } from '../account/users.ts'
@@ -51,7 +52,8 @@ export async function registerUser(issuer: TokenIssuer, asked: Registration): Pr
   assertUserName(name)
   assertPasswordForm({ name, password })
   await countRegistration(system, clock, address)
-  if (await isNameTaken(system.db, name)) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
+  // The consent page says who registered a client.
+  if (looksLikeWaypost(name) || (await isNameTaken(system.db, name))) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
   const scopes = issuer.settings().scopes_default.filter((scope) => !isBackendScope(scope))
   try {
     const user = { name, password, scopes, isUnlikeOthers: true, ...(email === undefined ? {} : { email }) }
