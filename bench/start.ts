@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { checkout, cleanEnvironment, runCli, type CliOptions } from '../test/support/cli.ts'
+import { checkout, cleanEnvironment, startCli, type CliOptions } from '../test/support/cli.ts'
 import { findFreePort } from '../bin/demo/waypost.ts'
 import { makeProject } from '../test/support/project.ts'
 import { send } from '../test/support/send.ts'
@@ -39,7 +39,7 @@ async function measureCommands(): Promise<Figure[]> {
   const env = { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: `http://127.0.0.1:${port}`, HOST: '127.0.0.1' }
   const options = { cwd: demo.folder, env }
   const command = async (...words: string[]) => {
-    const { code, stdout, stderr } = await runCli(words, options)
+    const { code, stdout, stderr } = await startCli(words, options).ended
     if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stdout}${stderr}`)
   }
   await command('migrate')
