@@ -81,8 +81,8 @@ export const errors = defineErrors({
   WP_AUTH_PASSWORD_NAME: {
     kind: 'user',
     status: 400,
-    message: 'The password must not be the username',
-    hint: 'Choose another password.',
+    message: 'The password must not be the username or the email address',
+    hint: 'Choose another password. Case, spaces and punctuation make no difference.',
   },
   WP_AUTH_SCOPE_NAME: {
     kind: 'user',

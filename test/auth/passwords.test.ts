@@ -52,6 +52,35 @@ test('a password is not the username, in whatever case', async () => {
   }
 })
 
+const copies: readonly (readonly [password: string, name: string, email?: string])[] = [
+  ['  ann.smith  ', 'ann.smith'],
+  ['Ann Smith!', 'ann.smith'],
+  ['a-n-n-s-m-i-t-h', 'ann_smith'],
+  ['\uFF21\uFF4E\uFF4E Smith', 'annsmith'], // full width
+  ['ann\u00ADsmith', 'annsmith'], // soft hyphen
+  ['annann-ann', 'ann'],
+  ['carla.long', 'carla.long@example.com'],
+  ['carla long', 'carla', 'carla.long@example.com'],
+  ['Carla.Long@example.com.', 'carla', 'carla.long@example.com'],
+  ['CarlaShop', 'carl', 'carla+shop@example.com'],
+]
+
+for (const [password, name, email] of copies) {
+  test(`${JSON.stringify(password)} is not the password of ${name} <${email ?? ''}>`, async () => {
+    await assert.rejects(hashPassword(kept, { name, password, email }), { code: 'WP_AUTH_PASSWORD_NAME' })
+  })
+}
+
+test('a password may contain the username, and may be punctuation only', async () => {
+  const allowed = [
+    ['ann likes otters', 'ann', null],
+    ['........', '_.', null],
+    ['........', 'ann', '...@example.com'],
+    ['example.com', 'ann', 'ann@example.com'],
+  ] as const
+  for (const [password, name, email] of allowed) await hashPassword(kept, { name, password, email })
+})
+
 test('of many hashes at once one or two run, as many wait as the queue holds, and the rest is refused', async () => {
   const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword(kept, 'x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')

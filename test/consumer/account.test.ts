@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setPassword } from '../../src/auth/access/administer.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { password } from '../auth/world.ts'
 import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
@@ -92,6 +93,17 @@ for (const kind of systemKinds) {
         assert.equal((await people.logIn({ json: { username: 'careful-person', password } })).status, 200)
       })
     }
+
+    test('refuses the email address as a new password, from its user and from an operator', async () => {
+      const user = await people.come('reachable')
+      await user.send('PATCH /consumer/account', { email: 'reach.able@example.com' })
+      const answer = await user.send('PUT /consumer/account/password', { old: password, new: ' Reach Able ' })
+      assert.equal(answer.status, 400, answer.text)
+      assert.match(answer.body.detail, /must not be the username or the email address/)
+      const change = { userId: user.id, password: 'reach.able@example.com', now: 0, keepTokens: true }
+      await assert.rejects(setPassword(people.system, change), { code: 'WP_AUTH_PASSWORD_NAME' })
+      assert.equal((await people.logIn({ json: { username: 'reachable', password } })).status, 200)
+    })
 
     test('with another password goes on for the caller alone', async () => {
       const other = await people.come('changer')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countRegistration } from '../../src/auth/account/throttle.ts'
-import { loadUserScopes } from '../../src/auth/index.ts'
+import { addUser, loadUserScopes } from '../../src/auth/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 import { usualKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
@@ -13,6 +13,11 @@ const wrong: readonly { name: string; json: unknown; path?: string; detail?: Reg
   {
     name: 'a password that is the username',
     json: { username: 'somebody', password: 'Somebody' },
+    detail: /must not be the username/,
+  },
+  {
+    name: 'a password that is the name before the @ of the email address',
+    json: { username: 'new', password: 'Some Body ', email: 'some.body@example.com' },
     detail: /must not be the username/,
   },
   { name: 'a password that is too long', json: { username: 'new', password: 'x'.repeat(1025) }, path: 'body/password' },
@@ -79,6 +84,30 @@ for (const kind of usualKinds) {
         assert.equal(answer.status, 409, answer.text)
       })
     }
+
+    const reserved = [
+      'admin',
+      'Administrator',
+      'r00t',
+      'supp0rt',
+      'SECURITY',
+      'web-master',
+      'adm1n',
+      'adrnin',
+      '@dmin',
+      'no-reply',
+    ]
+    for (const name of [...reserved, 'abuse@example.com', 'postmaster+1@example.com', 'b1lling']) {
+      test(`refuses ${name}, which reads like the operator of the service`, async () => {
+        const answer = await register({ username: name, password })
+        assert.equal(answer.status, 409, answer.text)
+      })
+    }
+
+    test('reserves whole names only, and not for the operator', async () => {
+      await addUser(world.system, { name: 'support', password, scopes: [] })
+      assert.equal((await register({ username: 'john.root', password })).status, 201)
+    })
 
     test('gives a name to one of those who ask at the same time, in whatever case', async () => {
       const names = ['dora', 'dora', 'Dora', 'DORA']

@@ -56,12 +56,12 @@ export interface PasswordChange extends PasswordEnds {
 /** Gives a user another password, as whoever administers does. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
 export async function setPassword(system: System, change: PasswordChange): Promise<EndedAccess> {
   const { userId, now } = change
-  const { name } = await system.db
+  const { name, email } = await system.db
     .selectFrom('waypost_user')
-    .select('name')
+    .select(['name', 'email'])
     .where('id', '=', userId)
     .executeTakeFirstOrThrow()
-  const password_hash = await hashPassword(system, { name, password: change.password })
+  const password_hash = await hashPassword(system, { name, email, password: change.password })
   return system.transaction(async (trx) => {
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId).execute()
     await forgetAttempts(trx, name)

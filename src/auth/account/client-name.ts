@@ -27,9 +27,9 @@ const mixtures = [
   (mixture) => new RegExp(`^[${['Common', 'Inherited', ...mixture].map((one) => `\\p{scx=${one}}`).join('')}]*$`, 'u'),
 )
 
-/** What passes for a letter of "waypost". */
+/** What passes for a letter of "waypost" or of a reserved name. `i` and `1` both become `l`. */
 const lookalikes: ReadonlyMap<string, string> = new Map(
-  '0o 4a 5s 7t @a $s аa оo рp тt уy үy ѕs ԝw αa γy υy οo ρp τt'
+  '0o 1l il 3e 4a 5s 7t @a $s аa оo рp тt уy үy ѕs ԝw αa γy υy οo ρp τt'
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.charAt(1)]),
 )
@@ -57,7 +57,7 @@ function findFlaw(name: string): string | undefined {
  * Whether a text reads like "Waypost". No table has every lookalike, so any character that is not ASCII may stand for any
  * letter, as long as four of the seven letters are there.
  */
-export function looksLikeWaypost(text: string): boolean {
+function looksLikeWaypost(text: string): boolean {
   const letters = Array.from(fold(text.normalize('NFKC')))
   const word = Array.from('waypost')
   return letters.some((_, start) => {
@@ -69,8 +69,28 @@ export function looksLikeWaypost(text: string): boolean {
   })
 }
 
+/** Mailbox names of RFC 2142, and names that read as if the user operated the service. */
+const reservedNames = new Set(
+  (
+    'abuse ftp hostmaster info marketing news noc postmaster sales security support usenet uucp webmaster www ' +
+    'account accounts admin administration administrator administrators admins anonymous api billing contact daemon ' +
+    'help helpdesk login mailerdaemon moderator moderators nobody noreply official operator operators owner root ' +
+    'service staff superuser sysadmin system team'
+  )
+    .split(' ')
+    .map(fold),
+)
+
+/** Whether a user name, or its part before `@` or `+`, reads like Waypost or like the operator of the service. */
+export function isReservedName(name: string): boolean {
+  return looksLikeWaypost(name) || [name, name.split(/[@+]/, 1)[0]!].some((part) => reservedNames.has(fold(part)))
+}
+
 function fold(text: string): string {
   const plain = text.toLowerCase().normalize('NFKD')
   const letters = plain.replaceAll(/./gsu, (letter) => lookalikes.get(letter) ?? letter)
-  return letters.replaceAll(/[^\p{L}\p{N}]/gu, '').replaceAll('vv', 'w')
+  return letters
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .replaceAll('vv', 'w')
+    .replaceAll('rn', 'm')
 }

@@ -23,21 +23,37 @@ const waiting: (() => void)[] = []
 /** A password that a user is to have. */
 export interface NewPassword {
   readonly name: string
+  readonly email?: string | null | undefined
   readonly password: string
 }
 
 /** @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
-export function assertPasswordForm({ name, password }: NewPassword): void {
+export function assertPasswordForm({ name, email, password }: NewPassword): void {
   if (password.length < 8 || password.length > longest) throw errors.WP_AUTH_PASSWORD_WEAK()
-  if (password.toLowerCase() === name.toLowerCase()) throw errors.WP_AUTH_PASSWORD_NAME()
+  const known = [name, email ?? ''].flatMap((text) => [text, text.split('@', 1)[0]!])
+  if (known.some((text) => repeats(password, text))) throw errors.WP_AUTH_PASSWORD_NAME()
+}
+
+/** Whether a password is a text, once or repeatedly, apart from case, spaces and punctuation. */
+function repeats(password: string, text: string): boolean {
+  if (password.toLowerCase() === text.toLowerCase()) return true
+  const [whole, part] = [fold(password), fold(text)]
+  return part !== '' && whole !== '' && whole.replaceAll(part, '') === ''
+}
+
+function fold(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
 /** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
-export async function hashPassword(system: PasswordOwner, { name, password }: NewPassword): Promise<string> {
-  assertPasswordForm({ name, password })
+export async function hashPassword(system: PasswordOwner, next: NewPassword): Promise<string> {
+  assertPasswordForm(next)
   const nonce = randomBytes(16)
   const cost = costOf(system)
-  return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: password, nonce }))
+  return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: next.password, nonce }))
 }
 
 /** The System that keeps a hash: its own setting, which code gives and no environment, decides what one costs. */

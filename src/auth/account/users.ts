@@ -36,13 +36,13 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
   assertUserName(user.name)
   const scopes = checkScopes(user.scopes)
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
-  const { name, password } = user
-  const password_hash = password === undefined ? null : await hashPassword(system, { name, password })
+  const { name, email, password } = user
+  const password_hash = password === undefined ? null : await hashPassword(system, { name, email, password })
   await system.transaction(async (trx) => {
     if (user.isUnlikeOthers === true) await assertNobodyAlike(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('waypost_user')
-      .values({ ...record, email: user.email ?? null, password_hash, created_at: system.now() })
+      .values({ ...record, email: email ?? null, password_hash, created_at: system.now() })
       .onConflict((on) => on.column('name').doNothing())
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows !== 1n) throw errors.WP_AUTH_USER_EXISTS({ name: user.name })
@@ -130,6 +130,7 @@ export async function removeUserScopes(system: System, userId: string, scopes: r
 
 /** Somebody whose password was right. */
 export interface VerifiedUser extends UserRecord {
+  readonly email: string | null
   /** SHA-256 of the password's hash: another one means another password. */
   readonly passwordCheck: string
 }
@@ -138,12 +139,13 @@ export interface VerifiedUser extends UserRecord {
 export async function verifyLogin(system: System, name: string, password: string): Promise<VerifiedUser> {
   const user = await system.db
     .selectFrom('waypost_user')
-    .select(['id', 'name', 'status', 'password_hash'])
+    .select(['id', 'name', 'email', 'status', 'password_hash'])
     .where('name', '=', userName.test(name) ? name : '') // PostgreSQL fails on a text that holds a zero
     .executeTakeFirst()
   const matches = await isPassword(system, password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
-  return { id: user.id, name: user.name, status: user.status, passwordCheck: sha256(user.password_hash ?? '') }
+  const { password_hash: stored, ...record } = user
+  return { ...record, passwordCheck: sha256(stored ?? '') }
 }
 
 /**

@@ -39,7 +39,7 @@ export async function changePassword(issuer: TokenIssuer, change: OwnPasswordCha
 async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: OwnPasswordChange): Promise<void> {
   const { system, clock } = issuer
   const now = clock.now()
-  const password_hash = await hashPassword(system, { name: user.name, password: change.new })
+  const password_hash = await hashPassword(system, { name: user.name, email: user.email, password: change.new })
   await system.transaction(async (trx) => {
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()

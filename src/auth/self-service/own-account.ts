@@ -1,4 +1,4 @@
-import { looksLikeWaypost } from '../account/client-name.ts'
+import { isReservedName } from '../account/client-name.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { loadUserScopes, addUser, assertUserName, isNameTaken } from '../account/users.ts'
@@ -50,10 +50,10 @@ export async function registerUser(issuer: TokenIssuer, asked: Registration): Pr
   const { system, clock } = issuer
   const { name, password, email, address } = asked
   assertUserName(name)
-  assertPasswordForm({ name, password })
+  assertPasswordForm(asked)
   await countRegistration(system, clock, address)
   // The consent page says who registered a client.
-  if (looksLikeWaypost(name) || (await isNameTaken(system.db, name))) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
+  if (isReservedName(name) || (await isNameTaken(system.db, name))) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
   const scopes = issuer.settings().scopes_default.filter((scope) => !isBackendScope(scope))
   try {
     const user = { name, password, scopes, isUnlikeOthers: true, ...(email === undefined ? {} : { email }) }
