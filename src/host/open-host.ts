@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock, variable, type Clock, type Variables } from '../kit/index.ts'
 import type { ImportLimits } from '../release/index.ts'
-import { assertSystemMigrated, isAway, openSystem, type OpenSystemOptions } from '../store/index.ts'
+import { assertSystemMigrated, isUnreachable, openSystem, type OpenSystemOptions } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 
@@ -92,7 +92,7 @@ export async function awaitHost({
     try {
       return await openHost(options)
     } catch (error) {
-      if (!isAway(error) || clock.monotonic() >= deadline || signal?.aborted) throw error
+      if (!isUnreachable(error) || clock.monotonic() >= deadline || signal?.aborted) throw error
       if (attempt === 1) onUnavailable(error as Error)
       await pause(retryMs, undefined, { signal }).catch(() => undefined)
       if (signal?.aborted) throw error

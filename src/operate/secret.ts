@@ -1,4 +1,4 @@
-import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type Resealed } from '../store/index.ts'
+import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type ResealCounts } from '../store/index.ts'
 import {
   type Host,
   listServersWithoutSecret,
@@ -16,7 +16,7 @@ export interface SecretRotation {
   /** Whether System was bound to another one before. */
   readonly changed: boolean
   /** How many values were sealed again, by table. */
-  readonly resealed: Resealed
+  readonly resealed: ResealCounts
 }
 
 /**

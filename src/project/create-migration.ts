@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, systemClock, type Clock, type Diagnostic } from '../kit/index.ts'
-import { unwritten } from '../store/index.ts'
+import { notImplemented } from '../store/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
@@ -66,10 +66,10 @@ function template(words: string): string {
 
 export default {
   async up(db, type) {
-    throw new Error('${unwritten(words)}')
+    throw new Error('${notImplemented(words)}')
   },
   async down(db) {
-    throw new Error('${unwritten(words)}')
+    throw new Error('${notImplemented(words)}')
   },
 } satisfies Migration
 `

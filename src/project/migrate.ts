@@ -172,7 +172,7 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       nameOf: (one) => fileOfMigration(name, one),
       ...(options.dev && {
         again: 'save it; dev runs it again',
-        onUnwritten: ([first, ...behind]) =>
+        onNotImplemented: ([first, ...behind]) =>
           options.dev?.warned(describeUnwritten(fileOfMigration(name, first!), behind)),
       }),
       onApplied: (one: { name: string; ms: number }) => {

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 
-/** What kind of thing changed; the subject is its id. */
+/** The kind of object that changed. The subject is its id. */
 export type ChangeKind = 'user' | 'client' | 'token' | 'family' | 'key' | 'activation'
 
 export interface Change {
@@ -11,8 +11,8 @@ export interface Change {
 }
 
 /**
- * Writes changes to the feed, as the last thing that a transaction does: the lock on the head's row, held until the
- * commit, puts positions into commit order, so that a reader behind position N never misses one below it.
+ * Writes changes to the feed. Call it as the last step of a transaction: the lock on the head row is held until the
+ * commit and puts positions into commit order, so a reader at position N has missed no lower position.
  */
 export async function recordChanges(
   system: System,
@@ -25,16 +25,16 @@ export async function recordChanges(
   else await recordOnPostgres(system, transaction, { json, count: changes.length })
 }
 
-interface Recorded {
+interface EncodedChanges {
   readonly json: string
   readonly count: number
 }
 
-/** One statement: whoever freezes between two would keep every other change waiting for it. */
+/** One statement, because a process that froze between two would block every other change. */
 async function recordOnPostgres(
   system: System,
   transaction: Transaction<SystemTables>,
-  { json, count }: Recorded,
+  { json, count }: EncodedChanges,
 ): Promise<void> {
   await sql`with head as (
       update waypost_feed_head set position = position + ${count} where id = 1 returning position),
@@ -48,7 +48,7 @@ async function recordOnPostgres(
 async function recordOnSqlite(
   system: System,
   transaction: Transaction<SystemTables>,
-  { json, count }: Recorded,
+  { json, count }: EncodedChanges,
 ): Promise<void> {
   await sql`update waypost_feed_head set position = position + ${count} where id = 1`.execute(transaction)
   await sql`insert into waypost_feed (position, kind, subject, created_at)

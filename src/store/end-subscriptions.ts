@@ -2,37 +2,38 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 
-/** Which subscriptions: those for which everything that is given holds. Give at least one. */
-export interface SubscriptionsOf {
+/** Which subscriptions: those that match all given conditions. Give at least one. */
+export interface SubscriptionSelector {
   readonly id?: string | undefined
   readonly userId?: string | undefined
   readonly clientId?: string | undefined
 }
 
 /**
- * `disabled`: nothing is sent until the user enables it again. `barred`: the same, but only an administrator can enable
- * it. `deleted`: the row is gone.
+ * `disabled`: nothing is sent until the user enables it again. `barred`: only an administrator can enable it again.
+ * `deleted`: the row is removed.
  */
 export type SubscriptionEnd = 'disabled' | 'barred' | 'deleted'
 
-/** Pending deliveries that are cancelled within the transaction; workers cancel the rest when they reach them. */
-const mostCancelled = 5000
+/** Pending deliveries that are cancelled within the transaction. Workers cancel the rest when they reach them. */
+const maxCancelled = 5000
 
 /**
- * Ends subscriptions and cancels what waits for them. Where tokens are revoked as well, revoke them first: whoever
- * writes a subscription holds its token's row until the commit, so that none is made that this does not see.
- * @returns how many ended
+ * Ends subscriptions and cancels their pending deliveries. Revoke the tokens first if they are revoked too: a
+ * transaction that writes a subscription locks the row of its token until the commit, so this function sees every
+ * subscription.
+ * @returns the number of ended subscriptions
  */
 export async function endSubscriptions(
   system: System,
   trx: Transaction<SystemTables>,
-  { of, to }: { of: SubscriptionsOf; to: SubscriptionEnd },
+  { of, to }: { of: SubscriptionSelector; to: SubscriptionEnd },
 ): Promise<number> {
   const { id, userId, clientId } = of
   const conditions = { id, user_id: userId, client_id: clientId }
   const given = Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined))
   if (Object.keys(given).length === 0) throw new TypeError('endSubscriptions requires a filter')
-  // Everyone who locks several of them does so in this order.
+  // A fixed order for all transactions that lock several rows.
   const found = await trx
     .selectFrom('waypost_subscription')
     .select('id')
@@ -49,11 +50,14 @@ export async function endSubscriptions(
       ? sql`delete from waypost_subscription`
       : sql`update waypost_subscription set status = 'disabled' ${barred}`
   await sql`${change} where id ${isOneOf(system, ids)}`.execute(trx)
-  await cancelDeliveries(system, trx, { subscriptions: ids, limit: mostCancelled })
+  await cancelDeliveries(system, trx, { subscriptions: ids, limit: maxCancelled })
   return ids.length
 }
 
-/** Cancels pending deliveries that no worker holds. @returns how many */
+/**
+ * Cancels pending deliveries that no worker has claimed.
+ * @returns the number of cancelled deliveries
+ */
 export async function cancelDeliveries(
   system: System,
   db: Kysely<SystemTables>,

@@ -6,7 +6,7 @@ import { releaseEntities } from './entities/release-entities.ts'
 import { systemEntities } from './entities/system-entities.ts'
 import { AccessToken, tokenEntities } from './entities/token-entities.ts'
 
-/** Every table of Waypost's own. Property names are the column names. */
+/** All tables of Waypost. Property names are the column names. */
 export const entities = [
   ...systemEntities,
   ...accountEntities,

@@ -2,17 +2,17 @@ import type { Transaction } from 'kysely'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 
-/** What System knows of itself. */
+/** Facts about System. */
 export interface SystemFacts {
-  /** `development` when `dev` made it: the folder's own secret counts and loopback callbacks are allowed. */
+  /** `development` if `dev` created it: the folder's own secret is used and loopback callbacks are allowed. */
   readonly origin?: string
   /** The issuer of every token, stored by the first command that signs or serves. */
   readonly issuer?: string
   /** Check value of `WAYPOST_SECRET`. */
   readonly secret_check?: string
-  /** When `event:execute` was last seen at work, by the database's clock: milliseconds since 1970. */
+  /** When `event:execute` last ran, by the database's clock: milliseconds since 1970. */
   readonly last_execute?: string
-  /** When somebody last began to prune, by the same clock. */
+  /** When pruning last started, by the same clock. */
   readonly last_prune?: string
 }
 
@@ -21,7 +21,10 @@ export async function loadFacts(system: System): Promise<SystemFacts> {
   return Object.fromEntries(rows.map((row) => [row.name, row.value]))
 }
 
-/** Stores a fact unless it is known already; of several at once the first wins. @returns what holds afterwards */
+/**
+ * Stores a fact unless it exists. If several processes do so at once, the first one wins.
+ * @returns the stored value
+ */
 export async function storeFact(system: System, name: keyof SystemFacts, value: string): Promise<string> {
   await system.db
     .insertInto('waypost_system')
@@ -44,7 +47,7 @@ export async function replaceFact(system: Pick<System, 'db'>, name: keyof System
     .execute()
 }
 
-/** A fact as it stands, locked until the transaction ends where there are row locks. */
+/** Returns a fact. Databases with row locks lock it until the transaction ends. */
 export async function lockFact(
   { kind }: System,
   trx: Transaction<SystemTables>,
@@ -59,7 +62,10 @@ export async function lockFact(
   return row?.value
 }
 
-/** Replaces a fact that is still what somebody saw. @returns whether it was */
+/**
+ * Replaces a fact if it still has the value `from`.
+ * @returns whether it was replaced
+ */
 export async function exchangeFact(
   { db }: Pick<System, 'db'>,
   name: keyof SystemFacts,
@@ -74,7 +80,7 @@ export async function exchangeFact(
   return (await update.executeTakeFirstOrThrow()).numUpdatedRows === 1n
 }
 
-/** The database's time, in milliseconds since 1970. */
+/** Returns the database's time in milliseconds since 1970. */
 export async function loadDatabaseTime(system: System): Promise<number> {
   const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
   return now

@@ -1,14 +1,14 @@
 import type { Change, ChangeKind } from './changes.ts'
 import type { Feed } from './feed.ts'
 
-/** Values that were read from System, each of which counts until the feed says that something it depends on changed. */
+/** A cache of values from System. The change feed invalidates a value when something that it depends on changes. */
 export interface FeedCache<Value> {
-  /** The value under a key; undefined while it has to be read, and always while the feed is not fresh. */
+  /** Returns the value of a key. Undefined if it must be read, and while the feed is not fresh. */
   get(key: string): Value | undefined
   /**
-   * Reads a value. It is kept unless the feed told of a change of one of its subjects since before the read began; a
-   * missing value is never kept. Callers that want the same key at the same time share reads, and none of them gets what
-   * a read found that began before it asked, unless `get` would return it too.
+   * Reads a value. Caches it unless the feed reports a change of one of its subjects after the read began. Missing
+   * values are never cached. Concurrent callers for the same key share reads. A caller never receives the result of a
+   * read that began before its call, unless `get` would return it too.
    */
   load<Read extends Value | undefined>(key: string, read: () => Promise<Read>): Promise<Read>
   delete(key: string): void
@@ -17,51 +17,51 @@ export interface FeedCache<Value> {
 
 export interface FeedCacheOptions<Value> {
   readonly feed: Pick<Feed, 'isFresh' | 'listen'>
-  /** Values at most; the oldest goes first. */
+  /** The maximum number of values. The oldest is removed first. */
   readonly limit: number
-  /** What a value depends on; the same for as long as it is kept. */
+  /** Returns what a value depends on, which must not change while it is cached. */
   subjectsOf(value: Value): readonly Change[]
-  /** Kinds of changes that nothing outlasts. */
+  /** Kinds of changes that clear the whole cache. */
   readonly clearOn?: readonly ChangeKind[]
 }
 
-/** Changed subjects that are remembered at most while values are read; more of them count as a change of everything. */
+/** The maximum number of changed subjects that are remembered during reads. More count as a change of everything. */
 const changesLimit = 10_000
 
-/** A read under way. */
-interface Reading<Value> {
-  /** Its place among everything that happens to the cache. */
+/** A read in progress. */
+interface PendingRead<Value> {
+  /** Its position in the sequence of cache events. */
   readonly began: number
   readonly value: Promise<Value | undefined>
 }
 
 /**
- * Makes a cache. A read sees everything that was committed before it began, and the feed tells of everything that is
- * committed later only after that: so a value is outdated only if a change of one of its subjects is told while it is
- * read, which `changed` shows, or after it was kept, which deletes it.
+ * Makes a cache. A read sees everything that was committed before it began. The feed reports later commits only
+ * afterwards. So a value is outdated only if a change of one of its subjects is reported during the read, which
+ * `changed` records, or after the value was cached, which deletes it.
  */
 export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCache<Value> {
   const { feed, limit, clearOn = [], subjectsOf } = options
   const values = makeIndex(options)
-  const readings = new Map<string, Reading<Value>>()
-  /** When each subject last changed, as far as a read under way may have missed it. */
+  const pendingReads = new Map<string, PendingRead<Value>>()
+  /** When each subject last changed, as far as a read in progress may have missed it. */
   const changed = new Map<string, number>()
   let allChanged = 0
-  /** Counts what happens, so that one can tell what came before what. */
-  let moment = 0
+  /** Numbers the cache events to determine their order. */
+  let sequence = 0
 
   function clear(): void {
     values.clear()
     changed.clear()
-    allChanged = ++moment
+    allChanged = ++sequence
   }
 
   const stopListening = feed.listen((changes) => {
-    moment += 1
+    sequence += 1
     if (changes === 'reset' || changes.some(({ kind }) => clearOn.includes(kind))) return clear()
     for (const change of changes) {
-      values.deleteAbout(change)
-      if (readings.size > 0) changed.set(nameOf(change), moment)
+      values.deleteBySubject(change)
+      if (pendingReads.size > 0) changed.set(nameOf(change), sequence)
     }
     if (changed.size > changesLimit) clear()
   })
@@ -74,36 +74,36 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
     return feed.isFresh() ? values.get(key) : undefined
   }
 
-  function begin(key: string, read: () => Promise<Value | undefined>): Reading<Value> {
-    const began = ++moment
+  function startRead(key: string, read: () => Promise<Value | undefined>): PendingRead<Value> {
+    const began = ++sequence
     const wasFresh = feed.isFresh()
-    const value = keep(key, read(), (found) => wasFresh && !isOutdated(found, began))
-    readings.set(key, { began, value })
+    const value = storeResult(key, read(), (found) => wasFresh && !isOutdated(found, began))
+    pendingReads.set(key, { began, value })
     return { began, value }
   }
 
-  async function keep(key: string, read: Promise<Value | undefined>, isToKeep: (found: Value) => boolean) {
+  async function storeResult(key: string, read: Promise<Value | undefined>, shouldStore: (found: Value) => boolean) {
     try {
       const found = await read
-      if (found !== undefined && isToKeep(found)) values.set(key, found, limit)
+      if (found !== undefined && shouldStore(found)) values.set(key, found, limit)
       return found
     } finally {
-      readings.delete(key)
-      if (readings.size === 0) changed.clear()
+      pendingReads.delete(key)
+      if (pendingReads.size === 0) changed.clear()
     }
   }
 
   return {
     get,
     async load<Read extends Value | undefined>(key: string, read: () => Promise<Read>): Promise<Read> {
-      const asked = ++moment
-      // At most twice: the next read begins after the caller asked.
+      const asked = ++sequence
+      // At most two iterations: the second read begins after this call.
       for (;;) {
-        const { began, value } = readings.get(key) ?? begin(key, read)
+        const { began, value } = pendingReads.get(key) ?? startRead(key, read)
         if (began > asked) return value as Promise<Read>
         await value.catch(() => undefined)
-        const kept = get(key)
-        if (kept !== undefined) return kept as Read
+        const cached = get(key)
+        if (cached !== undefined) return cached as Read
       }
     },
     delete: (key) => values.delete(key),
@@ -115,12 +115,12 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
 }
 
 /**
- * Values that are found by their key, and by what they depend on: whoever changes something often must not keep every
- * server busy with looking through all that it knows.
+ * Finds values by key and by subject, so that a subject that changes often does not cause a search through the whole
+ * cache.
  */
 function makeIndex<Value>({ subjectsOf }: Pick<FeedCacheOptions<Value>, 'subjectsOf'>) {
   const values = new Map<string, Value>()
-  const keysAbout = new Map<string, Set<string>>()
+  const keysBySubject = new Map<string, Set<string>>()
 
   function remove(key: string): void {
     const value = values.get(key)
@@ -128,9 +128,9 @@ function makeIndex<Value>({ subjectsOf }: Pick<FeedCacheOptions<Value>, 'subject
     values.delete(key)
     for (const subject of subjectsOf(value)) {
       const name = nameOf(subject)
-      const keys = keysAbout.get(name)
+      const keys = keysBySubject.get(name)
       keys?.delete(key)
-      if (keys?.size === 0) keysAbout.delete(name)
+      if (keys?.size === 0) keysBySubject.delete(name)
     }
   }
 
@@ -142,18 +142,18 @@ function makeIndex<Value>({ subjectsOf }: Pick<FeedCacheOptions<Value>, 'subject
       values.set(key, value)
       for (const subject of subjectsOf(value)) {
         const name = nameOf(subject)
-        const keys = keysAbout.get(name)
-        if (keys === undefined) keysAbout.set(name, new Set([key]))
+        const keys = keysBySubject.get(name)
+        if (keys === undefined) keysBySubject.set(name, new Set([key]))
         else keys.add(key)
       }
     },
     delete: remove,
-    deleteAbout(subject: Change): void {
-      for (const key of keysAbout.get(nameOf(subject)) ?? []) remove(key)
+    deleteBySubject(subject: Change): void {
+      for (const key of keysBySubject.get(nameOf(subject)) ?? []) remove(key)
     },
     clear(): void {
       values.clear()
-      keysAbout.clear()
+      keysBySubject.clear()
     },
   }
 }

@@ -4,25 +4,27 @@ import type { System } from './system.ts'
 import type { PostgresDatabase } from './sql/postgres-dialect.ts'
 import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
 
-/** A change where it stands; `mark` tells it from another one that stood at the same position in another history. */
+/**
+ * A change with its position. `mark` distinguishes it from another change at the same position in a different history.
+ */
 export type PositionedChange = Change & { readonly position: number; readonly mark: string }
 
-/** One look at the change feed. */
+/** The result of reading the change feed. */
 export interface FeedRead {
-  /** The last position that was given out. */
+  /** The last assigned position. */
   readonly head: number
-  /** What stands at the position that was asked for; undefined where nothing does, or not any more. */
-  readonly here: PositionedChange | undefined
-  /** What stands behind it, in order, a batch at most. */
+  /** The change at the requested position; undefined if there is none or it was pruned. */
+  readonly atPosition: PositionedChange | undefined
+  /** The changes after it, in order; one batch at most. */
   readonly changes: readonly PositionedChange[]
-  /** The first look through a new connection: who knows which database answers now. */
+  /** Whether this is the first read of a new connection, which may lead to another database. */
   readonly isReconnected: boolean
 }
 
-/** How the feed is read on one kind of database. */
+/** Reads the feed of one kind of database. */
 export interface FeedSource {
   readonly pollMs: number
-  /** Whether anything may have changed since the last read that reached the head; cheap. */
+  /** Whether anything may have changed since the last read that reached the head. Cheap. */
   mayHaveChanged(): boolean
   read(after: number): Promise<FeedRead>
   close(): Promise<void>
@@ -32,7 +34,7 @@ const batch = 1000
 const postgresPollMs = 250
 const sqlitePollMs = 20
 const queryTimeoutMs = 1000
-const endLimitMs = 1000
+const closeTimeoutMs = 1000
 
 interface Row {
   readonly head: number | string
@@ -42,7 +44,7 @@ interface Row {
   readonly created_at: number | string
 }
 
-/** One statement, so that head and changes are of the same moment. */
+/** One statement, so that head and changes are consistent. */
 function readSql(parameter: string): string {
   return `select h.position as head, f.position, f.kind, f.subject, f.created_at from waypost_feed_head h
     left join (select * from waypost_feed where position >= ${parameter} order by position limit ${batch + 1}) f
@@ -54,18 +56,18 @@ function readRows(rows: readonly Row[], after: number): Omit<FeedRead, 'isReconn
   const found = rows.flatMap(({ position, kind, subject, created_at }) =>
     position === null ? [] : [{ position: Number(position), kind, subject, mark: `${kind} ${subject} ${created_at}` }],
   )
-  const here = found[0]?.position === after ? found[0] : undefined
-  return { head: Number(rows[0]!.head), here, changes: here === undefined ? found : found.slice(1) }
+  const atPosition = found[0]?.position === after ? found[0] : undefined
+  return { head: Number(rows[0]!.head), atPosition, changes: atPosition === undefined ? found : found.slice(1) }
 }
 
-/** @param wake called when PostgreSQL says that something changed, before the next poll is due */
+/** @param wake called when PostgreSQL notifies of a change before the next poll */
 export function openFeedSource(system: System, wake: () => void): FeedSource {
   return system.kind === 'sqlite'
     ? openSqliteSource(system.database as SqliteDatabase)
     : openPostgresSource(system.database as PostgresDatabase, wake)
 }
 
-/** `PRAGMA data_version` tells for a microsecond whether another handle committed anything. */
+/** `PRAGMA data_version` takes one microsecond and shows whether another handle has committed. */
 function openSqliteSource(database: SqliteDatabase): FeedSource {
   const handle = database.openHandle(true)
   const version = handle.prepare('pragma data_version')
@@ -78,7 +80,7 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
       const before = version.get()?.['data_version']
       const rows = handle.prepare(query).all(after) as never as readonly Row[]
       const read = { ...readRows(rows, after), isReconnected: false }
-      if ((read.changes.at(-1)?.position ?? after) >= read.head) seen = before // else there is more, whoever else commits
+      if ((read.changes.at(-1)?.position ?? after) >= read.head) seen = before // otherwise there is more to read, even without further commits
       return read
     },
     async close() {
@@ -87,7 +89,7 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
   }
 }
 
-/** A client outside every pool, so that an application that uses up its pool does not make the server blind. */
+/** A client outside every pool, so that an application that exhausts its pool does not stop the feed. */
 function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedSource {
   let current: Promise<Client> | undefined
 
@@ -96,7 +98,7 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
     try {
       if (await hasSession(client)) {
         client.on('notification', wake)
-        await client.query(limited('listen waypost_feed'))
+        await client.query(withTimeout('listen waypost_feed'))
       }
       return client
     } catch (error) {
@@ -113,10 +115,10 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
       const connecting = (current ??= connect())
       try {
         const client = await connecting
-        const { rows } = await client.query<Row>({ ...limited(readSql('$1')), values: [after] })
+        const { rows } = await client.query<Row>({ ...withTimeout(readSql('$1')), values: [after] })
         return { ...readRows(rows, after), isReconnected }
       } catch (error) {
-        // A connection that failed once may be half open: nothing would ever answer on it again.
+        // A connection that failed may be half open and never answer again.
         current = undefined
         await connecting.then(endClient, () => undefined)
         throw error
@@ -129,21 +131,21 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
 }
 
 /**
- * Whether the session is the client's own. A pooler gives out numbers of its own; in transaction mode it would leave what
- * is listened for to whoever gets the session next, and drops connections on which something comes that nobody asked for.
+ * Whether the client has its own session. A pooler returns its own process ids. In transaction mode it would pass
+ * LISTEN on to the next client of the session, and it drops connections that receive unexpected messages.
  */
 async function hasSession(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ pid: number }>(limited('select pg_backend_pid() as pid'))
+  const { rows } = await client.query<{ pid: number }>(withTimeout('select pg_backend_pid() as pid'))
   return rows[0]?.pid === (client as { processID?: number }).processID
 }
 
-function limited(text: string): QueryConfig {
-  return { text, query_timeout: queryTimeoutMs } as QueryConfig // which pg knows and its types do not
+function withTimeout(text: string): QueryConfig {
+  return { text, query_timeout: queryTimeoutMs } as QueryConfig // supported by pg but missing from its types
 }
 
-/** Ends a client; one whose other side does not answer is cut off. */
+/** Closes a client, and destroys its socket if the other side does not answer. */
 async function endClient(client: Client): Promise<void> {
-  const cut = setTimeout(() => client.connection.stream.destroy(), endLimitMs)
+  const cut = setTimeout(() => client.connection.stream.destroy(), closeTimeoutMs)
   await client.end().catch(() => undefined)
   clearTimeout(cut)
 }

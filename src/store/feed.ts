@@ -3,34 +3,34 @@ import type { Change } from './changes.ts'
 import { openFeedSource, type FeedRead, type FeedSource } from './feed-sources.ts'
 import type { System } from './system.ts'
 
-/** Called with what changed, in order; `reset` when changes may have been missed and nothing cached counts. */
+/** Called with changes in order, or with `reset` if changes may have been missed and cached values are invalid. */
 export type FeedListener = (changes: readonly Change[] | 'reset') => void
 
-/** One process's view of the change feed. */
+/** A process's view of the change feed. */
 export interface Feed {
-  /** The last position seen. */
+  /** The last position that was read. */
   position(): number
-  /** Whether the last successful poll began less than a second ago, by the monotonic clock. */
+  /** Whether the last successful poll began less than one second ago, by the monotonic clock. */
   isFresh(): boolean
   /**
-   * Reads the feed now; afterwards everything that was committed before the call has reached the listeners. When it
-   * cannot be read it throws, and the feed is not fresh before it could be read.
+   * Reads the feed now. Afterwards listeners have received everything that was committed before the call. Throws if the
+   * feed cannot be read; the feed is then not fresh until a read succeeds.
    */
   catchUp(): Promise<void>
-  /** @returns the way to stop listening */
+  /** @returns a function that removes the listener */
   listen(listener: FeedListener): () => void
   close(): Promise<void>
 }
 
 export interface StartFeedOptions {
   readonly clock?: Clock
-  /** Called when the feed cannot be read, once until it can be read again, and with what a listener throws. */
+  /** Called once when the feed becomes unreadable, and with errors that listeners throw. */
   readonly onError?: (error: unknown) => void
 }
 
-const trustedMs = 1000
+const maxAgeMs = 1000
 
-/** Starts to follow the change feed; resolves when the first poll has succeeded. */
+/** Starts to follow the change feed. Resolves after the first successful poll. */
 export async function startFeed(system: System, options: StartFeedOptions = {}): Promise<Feed> {
   const feed = new PolledFeed(system, options)
   try {
@@ -49,11 +49,11 @@ class PolledFeed implements Feed {
   readonly #listeners = new Set<FeedListener>()
   #timer: NodeJS.Timeout | undefined
   #position = 0
-  /** Of the change at the position; unknown at first, and kept when that one is pruned. */
+  /** The mark of the change at `#position`. Unknown at first; kept if that change is pruned. */
   #mark: string | undefined
   #lastBegan = -Infinity
-  #running: Promise<void> | undefined
-  #again: Promise<void> | undefined
+  #currentPoll: Promise<void> | undefined
+  #nextPoll: Promise<void> | undefined
   #isFailing = false
   #isClosed = false
 
@@ -74,14 +74,14 @@ class PolledFeed implements Feed {
   }
 
   isFresh(): boolean {
-    return this.#clock.monotonic() - this.#lastBegan < trustedMs
+    return this.#clock.monotonic() - this.#lastBegan < maxAgeMs
   }
 
   async catchUp(): Promise<void> {
     try {
       await this.#pollSoon()
     } catch (error) {
-      this.#lastBegan = -Infinity // the caller knows of a change that what is cached does not
+      this.#lastBegan = -Infinity // the caller knows of a change that cached values may not reflect
       throw error
     }
   }
@@ -93,11 +93,11 @@ class PolledFeed implements Feed {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#lastBegan = -Infinity // nobody hears of changes any more
+    this.#lastBegan = -Infinity // listeners receive no more changes
     clearInterval(this.#timer)
     this.#listeners.clear()
     await this.#source.close()
-    await Promise.allSettled([this.#running, this.#again])
+    await Promise.allSettled([this.#currentPoll, this.#nextPoll])
   }
 
   async #poll(): Promise<void> {
@@ -106,52 +106,51 @@ class PolledFeed implements Feed {
     do {
       const read = await this.#source.read(this.#position)
       if (this.#isClosed) return
-      const isReset = read.isReconnected || !this.#follows(read)
+      const isReset = read.isReconnected || !this.#isContinuous(read)
       const last = read.changes.at(-1)
       this.#position = isReset ? read.head : (last?.position ?? this.#position)
-      this.#mark = isReset ? undefined : ((last ?? read.here)?.mark ?? this.#mark)
-      if (isReset || last !== undefined) this.#tell(isReset ? 'reset' : read.changes)
-      isBehind = isReset || this.#position < read.head // after a reset what stands at the head has to be read
+      this.#mark = isReset ? undefined : ((last ?? read.atPosition)?.mark ?? this.#mark)
+      if (isReset || last !== undefined) this.#notify(isReset ? 'reset' : read.changes)
+      isBehind = isReset || this.#position < read.head // after a reset, the change at the head must be read
     } while (isBehind)
     this.#lastBegan = began
     this.#isFailing = false
   }
 
   /**
-   * Whether what was read goes on where the last read ended. A lower head or a gap means that changes were missed; so
-   * does another change at the same place: a backup was restored, and positions have grown past ours since.
+   * Whether a read continues where the last one ended. A lower head or a gap means that changes were missed. A
+   * different change at the same position means that a backup was restored and its positions have grown past ours.
    */
-  #follows({ head, here, changes }: FeedRead): boolean {
-    if (here !== undefined && this.#mark !== undefined && here.mark !== this.#mark) return false
+  #isContinuous({ head, atPosition, changes }: FeedRead): boolean {
+    if (atPosition !== undefined && this.#mark !== undefined && atPosition.mark !== this.#mark) return false
     if (changes.length === 0) return head === this.#position
     return changes.every((change, index) => change.position === this.#position + 1 + index)
   }
 
-  #tell(news: Parameters<FeedListener>[0]): void {
+  #notify(changes: Parameters<FeedListener>[0]): void {
     for (const listener of this.#listeners) {
       try {
-        listener(news)
+        listener(changes)
       } catch (error) {
-        this.#onError(error) // the others have to hear of it all the same
+        this.#onError(error) // the other listeners must still be called
       }
     }
   }
 
-  // A poll under way may have read before the caller's commit: what is asked for meanwhile is a second one, which all
-  // who ask share.
+  // A poll in progress may have read before the caller's commit. Calls during a poll share a second one.
   #pollSoon(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
-    if (this.#running === undefined) {
-      this.#running = this.#poll().finally(() => (this.#running = undefined))
-      return this.#running
+    if (this.#currentPoll === undefined) {
+      this.#currentPoll = this.#poll().finally(() => (this.#currentPoll = undefined))
+      return this.#currentPoll
     }
-    this.#again ??= this.#running
+    this.#nextPoll ??= this.#currentPoll
       .catch(() => undefined)
       .then(() => {
-        this.#again = undefined
+        this.#nextPoll = undefined
         return this.#pollSoon()
       })
-    return this.#again
+    return this.#nextPoll
   }
 
   #wake(): void {

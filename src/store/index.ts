@@ -1,7 +1,13 @@
 // store: the System database: entities, Waypost's own migrations, SQLite and PostgreSQL, the migration runner, the
-// change feed, secrets at rest. May import kit and contract. MikroORM owns the tables; hot paths use Kysely on the same pool.
+// change feed, encryption at rest.
+// May import kit and contract. MikroORM defines the tables; hot paths use Kysely on the same pool.
 export { recordChanges, type Change, type ChangeKind } from './changes.ts'
-export { cancelDeliveries, endSubscriptions, type SubscriptionEnd, type SubscriptionsOf } from './end-subscriptions.ts'
+export {
+  cancelDeliveries,
+  endSubscriptions,
+  type SubscriptionEnd,
+  type SubscriptionSelector,
+} from './end-subscriptions.ts'
 export { errors as storeErrors } from './errors.ts'
 export { exchangeFact, loadFacts, lockFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
 export { startFeed, type Feed, type FeedListener } from './feed.ts'
@@ -9,8 +15,8 @@ export { makeFeedCache, type FeedCache } from './feed-cache.ts'
 export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './migrate-system.ts'
 export { systemMigrations } from './migrations/names.ts'
 export { sealedColumns } from './secrets.ts'
-export { makeSecrets, type SealedPlace, type Secrets } from './secrets.ts'
-export { resealAll, type Resealed } from './reseal.ts'
+export { makeSecrets, type SealedLocation, type Secrets } from './secrets.ts'
+export { resealAll, type ResealCounts } from './reseal.ts'
 export {
   idleLimitMs,
   openSystem,
@@ -20,7 +26,7 @@ export {
   type TraceStatement,
 } from './system.ts'
 export type { SystemTables } from './tables.ts'
-export { applyMigrations, chooseMigrations, unwritten } from './migrate/apply-migrations.ts'
+export { applyMigrations, chooseMigrations, notImplemented } from './migrate/apply-migrations.ts'
 export { revertMigrations } from './migrate/revert-migrations.ts'
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'
 export { writeTables } from './migrate/write-tables.ts'
@@ -28,6 +34,6 @@ export { columnTypes } from './sql/column-types.ts'
 export { listRows } from './list-rows.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
 export { openPostgres, redactUrl, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
-export { isAway } from './sql/postgres-errors.ts'
+export { isUnreachable } from './sql/postgres-errors.ts'
 export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 export { loadDatabaseTime } from './facts.ts'

@@ -5,7 +5,7 @@ import type { System } from './system.ts'
 
 type ListedTables = { [Name in keyof typeof listedEntities]: InferEntity<(typeof listedEntities)[Name]> }
 
-/** Keeps the rows whose `key` is in a column of another table's rows. */
+/** Selects the rows whose `key` is in a column of another table's rows. */
 type Membership<Row> = {
   [Name in keyof ListedTables]: {
     readonly key: keyof Row & string
@@ -26,8 +26,8 @@ export interface RowQuery<Row> {
 }
 
 /**
- * Lists rows of one of Waypost's own tables for administration: filtered, sorted and in pages. It goes through the
- * repositories of MikroORM, which is loaded at the first call. Hot paths, and queries that join or count, use Kysely.
+ * Lists rows of Waypost's own tables for administration: filtered, sorted and paged. Uses the repositories of MikroORM,
+ * which is loaded on the first call. Hot paths, joins and counts use Kysely.
  */
 export async function listRows<Name extends keyof ListedTables>(
   system: System,
@@ -35,11 +35,11 @@ export async function listRows<Name extends keyof ListedTables>(
   { where, members = [], ...page }: RowQuery<ListedTables[Name]>,
 ): Promise<readonly ListedTables[Name][]> {
   const { entities, manager } = await openLists(system)
-  const within = members.map(({ key, in: other, column, where: condition }) => {
+  const membership = members.map(({ key, in: other, column, where: condition }) => {
     const query = manager.createQueryBuilder<object>(entities[other]).select(column as never)
     return { [key]: { $in: query.where(condition as never).getNativeQuery() } }
   })
-  const conditions = [...(where === undefined ? [] : [where]), ...within]
+  const conditions = [...(where === undefined ? [] : [where]), ...membership]
   const rows = await manager.getRepository<object>(entities[table]).find({ $and: conditions }, page)
   return rows as unknown as readonly ListedTables[Name][]
 }
@@ -48,11 +48,11 @@ type Tables = Readonly<Record<keyof ListedTables, EntityName<object>>>
 
 const managers = new WeakMap<System, Promise<EntityManager>>()
 
-/** One for each System; it shares the connections of System, which closes them. */
+/** One manager for each System. It shares the connections of System, which closes them. */
 async function openLists(system: System) {
   const [{ openOrm }, { listedEntities: entities }] = await Promise.all([import('./orm.ts'), import('./entities.ts')])
   const opening = managers.get(system) ?? openOrm(system).then(({ em }) => em as EntityManager)
   managers.set(system, opening)
-  // Generic over all of them, which its own types are not.
+  // A type for any of the entities, which MikroORM's types do not provide.
   return { entities: entities as unknown as Tables, manager: (await opening).fork() }
 }

@@ -5,7 +5,10 @@ import type { System } from './system.ts'
 
 const table = 'waypost_schema'
 
-/** Names of Waypost's own migrations that System lacks. @throws WP_STORE_NEWER */
+/**
+ * Returns the names of Waypost's own migrations that System lacks.
+ * @throws WP_STORE_NEWER
+ */
 export async function pendingSystemMigrations(system: System): Promise<readonly string[]> {
   const applied = await appliedSystemMigrations(system)
   const unknown = applied.find((name) => !systemMigrations.includes(name))
@@ -13,23 +16,26 @@ export async function pendingSystemMigrations(system: System): Promise<readonly 
   return systemMigrations.filter((name) => !applied.includes(name))
 }
 
-/** Stops on a System that is older or newer than this Waypost knows. @throws WP_STORE_NOT_MIGRATED, WP_STORE_NEWER */
+/**
+ * Checks that the tables of System match this version.
+ * @throws WP_STORE_NOT_MIGRATED, WP_STORE_NEWER
+ */
 export async function assertSystemMigrated(system: System): Promise<void> {
   const pending = await pendingSystemMigrations(system)
   if (pending.length > 0) throw errors.WP_STORE_NOT_MIGRATED({ target: system.target })
 }
 
 /**
- * Brings up Waypost's own tables. The caller holds the migration lock.
+ * Runs Waypost's own pending migrations. The caller holds the migration lock.
  * @param onApplied called after each migration
- * @returns the names of what ran, oldest first
+ * @returns the names of the applied migrations, oldest first
  */
 export async function migrateSystem(
   system: System,
   onApplied: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   if ((await pendingSystemMigrations(system)).length === 0) return []
-  const { openOrm } = await import('./orm.ts') // loaded only when there is something to do: it is the heaviest part
+  const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
   const orm = await openOrm(system, table)
   try {
     orm.migrator.on('migrated', ({ name }) => onApplied(name))

@@ -27,21 +27,21 @@ const classes = [
 ]
 
 /**
- * MikroORM over a Kysely instance of its own on the handles or pool that System has open; closing it leaves those open.
- * What it throws of ours it wraps: the code stays, the name does not.
+ * Opens MikroORM on its own Kysely instance, which shares System's handles or pool. Closing it leaves those open.
+ * MikroORM wraps Waypost's errors: the code is preserved, the class name is not.
  * @param migrationTable only for migrations
  */
 export async function openOrm(system: System, migrationTable?: string): Promise<SqlOrm | PostgresOrm> {
   const { database } = system
   const options = {
     entities,
-    // It looks for a database of this name, and makes it where there is none.
+    // MikroORM would look for a database of this name and create it.
     dbName: database.kind === 'sqlite' ? database.file : database.target.database,
     driverOptions: database.dialect(),
     ensureDatabase: false,
     implicitTransactions: false,
     extensions: [Migrator],
-    // The tables of the application are none of its business. PostgreSQL's names carry their schema.
+    // Ignore the tables of the application. PostgreSQL's names include the schema.
     schemaGenerator: { skipTables: [/^(?!([^.]+\.)?waypost_)/] },
     migrations: {
       ...(migrationTable === undefined ? {} : { tableName: migrationTable }),

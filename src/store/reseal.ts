@@ -3,29 +3,33 @@ import { sealedColumns, type SealedColumn, type Secrets } from './secrets.ts'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 
-/** How many values of each table were sealed again. */
-export type Resealed = Readonly<Record<SealedColumn['table'], number>>
+/** The number of re-encrypted values by table. */
+export type ResealCounts = Readonly<Record<SealedColumn['table'], number>>
 
-/** The transaction of whoever changes the secret: all values are sealed again in it, or none. */
-export interface Resealing {
+/** The transaction that changes the secret. All values are re-encrypted in it, or none. */
+export interface ResealContext {
   readonly trx: Transaction<SystemTables>
   readonly secrets: Secrets
 }
 
 const chunk = 500
 
-/** Seals again what is not sealed under the newest secret. @throws WP_STORE_SEALED where none of the secrets fits */
-export async function resealAll(system: System, resealing: Resealing): Promise<Resealed> {
+/**
+ * Re-encrypts all values that are not encrypted under the newest secret.
+ * @throws WP_STORE_SEALED if no secret can decrypt a value
+ */
+export async function resealAll(system: System, context: ResealContext): Promise<ResealCounts> {
   const counts: Record<string, number> = {}
-  for (const place of sealedColumns) {
-    counts[place.table] = (counts[place.table] ?? 0) + (await resealColumn(system, resealing, place))
+  for (const location of sealedColumns) {
+    counts[location.table] = (counts[location.table] ?? 0) + (await resealColumn(system, context, location))
   }
-  return counts as unknown as Resealed
+  return counts as unknown as ResealCounts
 }
 
-async function resealColumn(system: System, { trx, secrets }: Resealing, place: SealedColumn): Promise<number> {
-  // All of them have an id and the sealed text, which is all that is touched: one of them stands for each.
-  const { table, column } = place as Extract<SealedColumn, { table: 'waypost_key' }>
+async function resealColumn(system: System, { trx, secrets }: ResealContext, location: SealedColumn): Promise<number> {
+  // All of these tables have an id and the encrypted column, and nothing else is used, so the type of one stands for
+  // each.
+  const { table, column } = location as Extract<SealedColumn, { table: 'waypost_key' }>
   let count = 0
   let after = ''
   for (;;) {
@@ -39,9 +43,9 @@ async function resealColumn(system: System, { trx, secrets }: Resealing, place: 
       .$if(system.kind === 'postgresql', (query) => query.forUpdate())
       .execute()
     for (const { id, sealed } of rows) {
-      const here = { ...place, row: id }
+      const rowLocation = { ...location, row: id }
       if (secrets.isNewest(sealed)) continue
-      const again = secrets.seal(secrets.unseal(sealed, here), here)
+      const again = secrets.seal(secrets.unseal(sealed, rowLocation), rowLocation)
       await trx
         .updateTable(table)
         .set({ [column]: again })

@@ -7,24 +7,24 @@ import type { SystemTables } from './tables.ts'
 
 export type SystemKind = 'sqlite' | 'postgresql'
 
-/** The System database, opened: Waypost's own tables and, by default, the application's. */
+/** The open System database: Waypost's own tables and, by default, the application's. */
 export interface System {
   readonly kind: SystemKind
-  /** The address without its password, for messages. */
+  /** The address without password, for messages. */
   readonly target: string
   /** The pool that actions and endpoints share. */
   readonly db: Kysely<SystemTables>
-  /** Connections of their own for the guard, which never wait behind an action's transaction. */
+  /** Separate connections for the guard, which never wait for an action's transaction. */
   readonly guardDb: Kysely<SystemTables>
   readonly database: SqliteDatabase | PostgresDatabase
-  /** Whether nobody needs its data after the process that opened it, as in tests; never so where a server serves. */
+  /** Whether the data is not needed after the process ends, as in tests. Always false on a server. */
   readonly isDisposable: boolean
-  /** The database's time in milliseconds since 1970, as an expression. */
+  /** Returns the database's time in milliseconds since 1970, as an SQL expression. */
   now(): RawBuilder<number>
   /**
-   * Runs Waypost's own work in one transaction; a writing one from its first statement on SQLite. PostgreSQL ends one
-   * that waits for this process for 5 s, so that a frozen process keeps no lock that others need. Transactions of
-   * actions, which may wait for anything, are those of `db`.
+   * Runs Waypost's own work in one transaction; on SQLite a write transaction from its first statement. PostgreSQL ends
+   * a transaction that waits 5 s for this process, so that a frozen process holds no lock that others need.
+   * Transactions of actions use `db`, because they may wait for anything.
    */
   transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
   close(): Promise<void>
@@ -33,21 +33,21 @@ export interface System {
 export interface OpenSystemOptions {
   /** `sqlite:FILE` or `postgresql://…`. */
   readonly url: string
-  /** PostgreSQL without the pooler that `url` leads to: for LISTEN and for the lock of migrations. */
+  /** PostgreSQL without the pooler of `url`: for LISTEN and the migration lock. */
   readonly directUrl?: string | undefined
-  /** Make the SQLite file where there is none. */
+  /** Create the SQLite file if it does not exist. */
   readonly create?: boolean
-  /** Connections at most to PostgreSQL for actions and endpoints. */
+  /** The maximum number of PostgreSQL connections for actions and endpoints. */
   readonly poolSize?: number
-  /** Told of each statement that has ended. */
+  /** Called after each statement. */
   readonly onStatement?: TraceStatement | undefined
-  /** Stands for the database's clock in tests. */
+  /** Replaces the database's clock in tests. */
   readonly clock?: Clock
-  /** Give up durability and the strength of password hashes for speed: a test's database that nobody needs later. */
+  /** For tests: trade durability and the strength of password hashes for speed. */
   readonly disposable?: boolean
 }
 
-/** Hears of a statement: its text, which holds no values, and how long it took. */
+/** Receives a statement: its text, which contains no values, and its duration. */
 export type TraceStatement = (statement: {
   readonly system: SystemKind
   readonly text: string
@@ -57,14 +57,17 @@ export type TraceStatement = (statement: {
 
 const guardTimeoutMs = 3000
 /**
- * The part of the pool for transactions of Waypost's own. They may wait for a lock that a process holds which is frozen,
- * and what needs no such lock has to be answered meanwhile.
+ * The share of the pool for Waypost's own transactions. They may wait for a lock of a frozen process, while other
+ * requests must still be served.
  */
-const ownShare = 0.6
-/** How long PostgreSQL lets a transaction of Waypost's own wait for its process. */
+const internalShare = 0.6
+/** How long PostgreSQL lets one of Waypost's own transactions wait for its process. */
 export const idleLimitMs = 5000
 
-/** Opens System. @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE */
+/**
+ * Opens System.
+ * @throws WP_STORE_URL, WP_STORE_MISSING, WP_STORE_UNREACHABLE
+ */
 export async function openSystem(options: OpenSystemOptions): Promise<System> {
   if (options.url.startsWith('sqlite:')) return openSqliteSystem(options)
   if (/^postgres(ql)?:\/\//.test(options.url)) return openPostgresSystem(options)
@@ -83,11 +86,13 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
     kind: 'sqlite',
     target: file,
     db,
-    guardDb: db, // its readers are handles of their own already
+    guardDb: db, // its readers already have separate handles
     database,
     isDisposable: options.disposable ?? false,
     now: () =>
-      options.clock === undefined ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)` : fixed(options.clock),
+      options.clock === undefined
+        ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)`
+        : constantTime(options.clock),
     transaction: (work) => db.transaction().execute(work),
     close: async () => {
       await db.destroy()
@@ -103,17 +108,17 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     url,
     max: 2,
     applicationName: 'waypost guard',
-    queryTimeoutMs: guardTimeoutMs, // over a line that is half open it would wait for as long as TCP tries
+    queryTimeoutMs: guardTimeoutMs, // on a half-open connection it would wait until TCP gives up
   })
   const log = logTo(options, 'postgresql')
   const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...log })
-  const ownDb = new Kysely<SystemTables>({
-    dialect: database.dialect({ idleLimitMs, share: Math.ceil(poolSize * ownShare) }),
+  const internalDb = new Kysely<SystemTables>({
+    dialect: database.dialect({ idleLimitMs, maxConnections: Math.ceil(poolSize * internalShare) }),
     ...log,
   })
   const guardDb = new Kysely<SystemTables>({ dialect: guard.dialect(), ...log })
   const close = async () => {
-    await Promise.all([db.destroy(), ownDb.destroy(), guardDb.destroy()])
+    await Promise.all([db.destroy(), internalDb.destroy(), guardDb.destroy()])
     await Promise.all([database.close(), guard.close()])
   }
   try {
@@ -132,8 +137,8 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     now: () =>
       options.clock === undefined
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-        : fixed(options.clock),
-    transaction: (work) => ownDb.transaction().execute(work),
+        : constantTime(options.clock),
+    transaction: (work) => internalDb.transaction().execute(work),
     close,
   }
 }
@@ -147,6 +152,6 @@ function logTo({ onStatement }: OpenSystemOptions, system: SystemKind): Pick<Kys
   }
 }
 
-function fixed(clock: Clock): RawBuilder<number> {
+function constantTime(clock: Clock): RawBuilder<number> {
   return sql<number>`cast(${Math.floor(clock.now())} as bigint)`
 }

@@ -1,5 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/sql'
 import type { entities } from './entities.ts'
 
-/** Waypost's own tables as Kysely sees them, inferred from the entities. */
+/** The types of Waypost's own tables for Kysely, inferred from the entities. */
 export type SystemTables = InferKyselyDB<(typeof entities)[number]>

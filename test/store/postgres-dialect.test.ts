@@ -205,7 +205,7 @@ test('PostgreSQL is told to notice soon that this machine is gone', async () => 
 
 test('limited transactions take their share of the pool and leave the rest; one that waits too long says so', async (t) => {
   const { database, db } = open({ max: 3 })
-  const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 60_000, share: 2 }) })
+  const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 60_000, maxConnections: 2 }) })
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = held.map(({ promise }) => limited.transaction().execute(() => promise))
   t.mock.timers.enable({ apis: ['setTimeout'] })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { fc } from '../support/property.ts'
-import { makeSecrets, type SealedPlace } from '../../src/store/index.ts'
+import { makeSecrets, type SealedLocation } from '../../src/store/index.ts'
 
 const old = 'the old secret that nobody ought to guess'
 const fresh = 'the new secret that nobody ought to guess'
-const place: SealedPlace = { table: 'waypost_key', row: 'key_1', column: 'private_jwk' }
+const place: SealedLocation = { table: 'waypost_key', row: 'key_1', column: 'private_jwk' }
 
 test('what was sealed comes out again, and never looks the same twice', () => {
   const secrets = makeSecrets(old)
@@ -30,7 +30,7 @@ test('a sealed value does not open in another table, row or column', () => {
     { table: 'waypost_key","key_1', row: '' },
   ]
   for (const change of elsewhere) {
-    const there = { ...place, ...change } as SealedPlace
+    const there = { ...place, ...change } as SealedLocation
     assert.throws(() => secrets.unseal(sealed, there), { code: 'WP_STORE_SEALED' })
   }
 })

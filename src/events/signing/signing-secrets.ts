@@ -20,11 +20,11 @@ export interface PreviousSecret {
 export const maxPrevious = 4
 
 /** The location of a subscription's encrypted secret. */
-export function secretPlace(id: string) {
+export function secretLocation(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'secret' } as const
 }
 
-function previousPlace(id: string) {
+function previousLocation(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'previous_secrets' } as const
 }
 
@@ -37,7 +37,7 @@ export function openSigningSecrets(
   stored: StoredSecrets,
   now: number,
 ): readonly string[] {
-  const newest = secrets.unseal(stored.secret, secretPlace(stored.subscriptionId))
+  const newest = secrets.unseal(stored.secret, secretLocation(stored.subscriptionId))
   return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
 }
 
@@ -51,17 +51,17 @@ export function sealPrevious(
   { now, until }: { now: number; until: number },
 ): string | null | undefined {
   if (until <= now) return null
-  const replaced = { secret: secrets.unseal(stored.secret, secretPlace(stored.subscriptionId)), until }
+  const replaced = { secret: secrets.unseal(stored.secret, secretLocation(stored.subscriptionId)), until }
   const before = openPrevious(secrets, stored, now).map((one) => ({ ...one, until: Math.min(one.until, until) }))
   const previous = [replaced, ...before]
   if (previous.length > maxPrevious) return undefined
-  return secrets.seal(JSON.stringify(previous), previousPlace(stored.subscriptionId))
+  return secrets.seal(JSON.stringify(previous), previousLocation(stored.subscriptionId))
 }
 
 function openPrevious(secrets: Pick<Secrets, 'unseal'>, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
   const { previousSecrets, subscriptionId } = stored
   if (previousSecrets === null) return []
-  const previous = JSON.parse(secrets.unseal(previousSecrets, previousPlace(subscriptionId))) as PreviousSecret[]
+  const previous = JSON.parse(secrets.unseal(previousSecrets, previousLocation(subscriptionId))) as PreviousSecret[]
   return previous.filter(({ until }) => until > now)
 }
 
@@ -77,12 +77,12 @@ const maxCached = 10_000
 export function cacheSecrets(secrets: SecretOpener): SecretOpener {
   const opened = new Map<string, { readonly row: string; readonly column: string; readonly text: string }>()
   return {
-    unseal(sealed, place) {
+    unseal(sealed, location) {
       const cached = opened.get(sealed)
-      if (cached !== undefined && cached.row === place.row && cached.column === place.column) return cached.text
-      const text = secrets.unseal(sealed, place)
+      if (cached !== undefined && cached.row === location.row && cached.column === location.column) return cached.text
+      const text = secrets.unseal(sealed, location)
       if (opened.size >= maxCached) opened.delete(opened.keys().next().value!)
-      opened.set(sealed, { row: place.row, column: place.column, text })
+      opened.set(sealed, { row: location.row, column: location.column, text })
       return text
     },
   }

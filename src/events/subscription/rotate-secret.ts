@@ -1,7 +1,7 @@
 import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../signing/signature.ts'
-import { maxPrevious, sealPrevious, secretPlace } from '../signing/signing-secrets.ts'
+import { maxPrevious, sealPrevious, secretLocation } from '../signing/signing-secrets.ts'
 import {
   assertMayManage,
   lockOwn,
@@ -46,7 +46,7 @@ export async function rotateSecret(
     const changed = await trx
       .updateTable('waypost_subscription')
       .set({
-        secret: secrets.seal(secret, secretPlace(id)),
+        secret: secrets.seal(secret, secretLocation(id)),
         previous_secrets: previous,
       })
       .where('id', '=', id)

@@ -4,7 +4,7 @@ import type { SystemTables } from '../../store/index.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../signing/signature.ts'
-import { secretPlace } from '../signing/signing-secrets.ts'
+import { secretLocation } from '../signing/signing-secrets.ts'
 import {
   assertMayReceive,
   findDuplicate,
@@ -62,7 +62,7 @@ export async function subscribe(
         endpoint: request.endpoint,
         status: 'active',
         revision: 1,
-        secret: secrets.seal(secret, secretPlace(id)),
+        secret: secrets.seal(secret, secretLocation(id)),
         created_at: system.now(),
       })
       .execute()

@@ -50,7 +50,7 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
         clock: host.clock,
         nameOf: (name) => fileOfMigration(connection, name),
         again: 'deploy again; the previous release is still being served',
-        ranBefore: () => applied.map(nameOfMigration),
+        appliedBefore: () => applied.map(nameOfMigration),
         onApplied(one) {
           applied.push({ connection, ...one })
           options.onApplied?.({ connection, ...one })

@@ -1,6 +1,6 @@
 import { chooseClient, chooseUser } from '../../auth/index.ts'
 import { eventErrors } from '../../events/index.ts'
-import { endSubscriptions, type SubscriptionsOf } from '../../store/index.ts'
+import { endSubscriptions, type SubscriptionSelector } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 
 export interface ListedSubscription {
@@ -100,7 +100,7 @@ export async function enableHostSubscriptions(host: Host, choice: SubscriptionCh
   return 0
 }
 
-async function resolve({ system }: Host, { id, user, client }: SubscriptionChoice): Promise<SubscriptionsOf> {
+async function resolve({ system }: Host, { id, user, client }: SubscriptionChoice): Promise<SubscriptionSelector> {
   return {
     ...(id === undefined ? {} : { id }),
     ...(user === undefined ? {} : { userId: (await chooseUser(system, user)).id }),

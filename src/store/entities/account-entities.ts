@@ -26,16 +26,16 @@ export const Client = defineEntity({
   properties: {
     id: p.text().primary(),
     name: p.text(),
-    /** Owner, as whom client_credentials acts; null for the built-in login client. */
+    /** The owner, whose account client_credentials uses; null for the built-in login client. */
     user_id: p.text().nullable(),
     /** SHA-256 of the secret; null for a public client. */
     secret_hash: p.text().nullable(),
     /** Grant types, separated by spaces. */
     grants: p.text(),
-    /** JSON list. */
+    /** JSON array. */
     redirect_uris: p.text(),
     status: p.text().$type<'active' | 'disabled'>(),
-    /** `owner` when its owner disabled it, who may enable it again; null when whoever administers did. */
+    /** `owner` if its owner disabled it and may enable it again; null if an administrator did. */
     disabled_by: p.text().$type<'owner'>().nullable(),
     created_at: time(),
   },
@@ -47,5 +47,5 @@ export const ClientScope = defineEntity({
   properties: { client_id: p.text().primary(), scope: p.text().primary() },
 })
 
-/** Users and clients, and what they may do. */
+/** Users and clients with their scopes. */
 export const accountEntities = [User, UserScope, Client, ClientScope] as const

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { time } from './time.ts'
 
-/** Somebody who is logged in on the pages of the authorization endpoint. */
+/** A login on the pages of the authorization endpoint. */
 const Session = defineEntity({
   name: 'Session',
   tableName: 'waypost_session',
@@ -9,7 +9,7 @@ const Session = defineEntity({
     /** SHA-256 of the cookie's value. */
     hash: p.text().primary(),
     user_id: p.text().index(),
-    /** SHA-256 of the user's password hash: with another password the session is over. */
+    /** SHA-256 of the user's password hash. A password change ends the session. */
     password_check: p.text(),
     created_at: time(),
     /** When the password was last entered. */
@@ -27,27 +27,27 @@ const Code = defineEntity({
     hash: p.text().primary(),
     client_id: p.text(),
     user_id: p.text(),
-    /** As the request sent it; empty if it sent none. */
+    /** As sent in the request; empty if it had none. */
     redirect_uri: p.text(),
     scope: p.text(),
-    /** What separated the scopes of the request. */
+    /** The separator of the scopes in the request. */
     separator: p.text().$type<' ' | ','>(),
-    /** PKCE's S256 challenge (RFC 7636). */
+    /** The S256 challenge of PKCE (RFC 7636). */
     challenge: p.text(),
     created_at: time(),
     expires_at: time().index(),
     used_at: time().nullable(),
-    /** The family of what it was exchanged for. */
+    /** The token family for which it was exchanged. */
     family_id: p.text().nullable(),
   },
 })
 
-/** What a user let a client do on his behalf. */
+/** The scopes that a user has granted to a client. */
 const Consent = defineEntity({
   name: 'Consent',
   tableName: 'waypost_consent',
   properties: { user_id: p.text().primary(), client_id: p.text().primary(), scope: p.text(), granted_at: time() },
 })
 
-/** What the authorization endpoint remembers. */
+/** The state of the authorization endpoint. */
 export const authorizationEntities = [Session, Code, Consent] as const

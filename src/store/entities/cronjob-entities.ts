@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { time } from './time.ts'
 
-/** A cronjob of the active release: its last slot, and who runs or ran it. */
+/** A cronjob of the active release: its last slot and its current or last run. */
 const Cronjob = defineEntity({
   name: 'Cronjob',
   tableName: 'waypost_cronjob',
@@ -9,18 +9,18 @@ const Cronjob = defineEntity({
     name: p.text().primary(),
     schedule: p.text(),
     timezone: p.text(),
-    /** The last slot that was taken; before the first one, since when slots count. */
+    /** The last slot that was claimed. Before the first one, the time from which slots count. */
     slot_at: time(),
     claim_id: p.text().nullable(),
     lease_until: time().nullable(),
-    /** Name of the machine that runs it, or ran it last. */
+    /** Name of the host of the current or last run. */
     server: p.text().nullable(),
     started_at: time().nullable(),
-    /** When the last run that came to an end did so, and how. */
+    /** End of the last finished run. */
     finished_at: time().nullable(),
     outcome: p.text().$type<'done' | 'failed'>().nullable(),
     error: p.text().nullable(),
-    /** Runs in a row that failed or whose server was lost. */
+    /** Consecutive runs that failed or whose server was lost. */
     failures: p.integer(),
   },
 })

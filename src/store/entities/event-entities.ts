@@ -9,28 +9,31 @@ const Subscription = defineEntity({
   properties: {
     id: p.text().primary(),
     user_id: p.text(),
-    /** The client of the token that made it; null where that was before clients were recorded: it is the user's own. */
+    /**
+     * The client of the token that created it. Null for subscriptions from before clients were recorded, which belong
+     * to the user.
+     */
     client_id: p.text().nullable().index(),
-    /** The scopes of that token, separated by spaces; null for a login, which has all that its user has. */
+    /** The scopes of that token, separated by spaces. Null for a login, which has all scopes of its user. */
     scope: p.text().nullable(),
     event: p.text(),
     endpoint: p.text(),
     status: p.text().$type<'active' | 'paused' | 'disabled'>(),
-    /** `operator` when an administrator disabled it: its user cannot enable it again. */
+    /** `operator` if an administrator disabled it. Its user cannot enable it again. */
     disabled_by: p.text().$type<'operator'>().nullable(),
-    /** Counts changes of the endpoint; a 410 disables only the revision that was posted to. */
+    /** The number of endpoint changes. A 410 disables only the revision that was posted to. */
     revision: p.integer(),
-    /** Sealed. */
+    /** Encrypted. */
     secret: p.text(),
-    /** Sealed JSON: secrets that were replaced, and until when each signs beside the newest. */
+    /** Encrypted JSON: the replaced secrets, and until when each also signs. */
     previous_secrets: p.text().nullable(),
-    /** Attempts in a row, of any delivery, that were no success: what the breaker counts. */
+    /** Consecutive failed attempts of any delivery, which the breaker counts. */
     failures: p.integer().default(0),
-    /** Nothing is posted before; null while the breaker is closed. */
+    /** Nothing is posted before this time. Null while the breaker is closed. */
     open_until: time().nullable(),
-    /** When the breaker opened first, of the failures that it counts; null while it is closed. */
+    /** When the breaker first opened in the current series of failures. Null while it is closed. */
     failing_since: time().nullable(),
-    /** What was dispatched before is for it all the same; null unless it is paused. */
+    /** When it was paused; null unless it is. Messages dispatched before this time are still delivered later. */
     paused_at: time().nullable(),
     created_at: time(),
   },
@@ -44,22 +47,22 @@ const Message = defineEntity({
   properties: {
     id: p.text().primary(),
     event: p.text(),
-    /** The exact text of every POST's body. */
+    /** The exact text of the body of every POST. */
     data: p.text(),
-    /** JSON list of the only users that receive it. */
+    /** JSON array of the ids of the users who receive it; null means all. */
     users: p.text().nullable(),
     created_at: time(),
     fanned_out_at: time().nullable(),
-    /** Last subscription that has its delivery; the next chunk goes on behind it. */
+    /** The last subscription whose delivery was created. The next chunk continues after it. */
     fan_cursor: p.text().nullable(),
   },
 })
 
-/** A message on its way to one subscription. */
+/** A message for one subscription. */
 const Delivery = defineEntity({
   name: 'Delivery',
   tableName: 'waypost_delivery',
-  // Partial ones: what is delivered leaves them, and each update costs an entry in the others.
+  // Partial indexes: delivered rows leave them, and each update of other indexes costs an entry.
   indexes: [
     { name: 'waypost_delivery_due_index', properties: ['due_at', 'id'], where: "status = 'pending'" },
     {
@@ -87,17 +90,17 @@ const Delivery = defineEntity({
     subscription_id: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'dead' | 'cancelled'>(),
     due_at: time(),
-    /** When `due_at` was set last: what is later than now was set by a clock that was ahead. */
+    /** When `due_at` was last set. A time in the future was written by a clock that was ahead. */
     scheduled_at: time().defaultRaw('0'),
-    /** Recorded attempts that were no success. */
+    /** Recorded failed attempts. */
     failures: p.integer(),
-    /** Leases that ran out without an outcome. */
+    /** Leases that expired without an outcome. */
     lost: p.integer(),
     claim_id: p.text().nullable(),
     lease_until: time().nullable(),
     created_at: time(),
     finished_at: time().nullable(),
-    /** When somebody last had it sent anew after it was over. */
+    /** When it was last replayed after it had finished. */
     replayed_at: time().nullable(),
   },
 })
@@ -111,30 +114,30 @@ const Attempt = defineEntity({
     id: p.text().primary(),
     started_at: time(),
     latency_ms: p.integer(),
-    /** HTTP status; null when there was no answer. */
+    /** HTTP status; null without an answer. */
     status: p.integer().nullable(),
     outcome: p.text(),
-    /** The first 4 KB of the answer. */
+    /** The first 4 KB of the response body. */
     answer: p.text().nullable(),
-    /** 1 where it came from an address that `delivery_allow` opened: not for the subscriber to see. */
+    /** 1 if it came from an address that `delivery_allow` permits. Subscribers do not see it then. */
     hidden: p.integer().$type<0 | 1>().default(0),
   },
 })
 
-/** How many attempts there ever were, whatever was pruned: what `/metrics` tells. */
+/** All attempts so far, including pruned ones, for `/metrics`. */
 const AttemptTotal = defineEntity({
   name: 'AttemptTotal',
   tableName: 'waypost_attempt_total',
   properties: {
     outcome: p.text().$type<'delivered' | 'retrying' | 'dead'>().primary(),
-    /** Which bucket of latencies. */
+    /** The latency bucket. */
     bucket: p.integer().primary(),
-    /** Of the worker that counted: else all workers would wait for the same rows. */
+    /** The shard of the worker that counted. Otherwise all workers would wait for the same rows. */
     shard: p.integer().primary(),
     count: p.bigint('number'),
     sum_ms: p.bigint('number'),
   },
 })
 
-/** From a subscription to each attempt to deliver. */
+/** From subscriptions to the attempts of their deliveries. */
 export const eventEntities = [Subscription, Message, Delivery, Attempt, AttemptTotal] as const

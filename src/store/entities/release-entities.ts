@@ -6,12 +6,12 @@ const Release = defineEntity({
   tableName: 'waypost_release',
   properties: {
     id: p.text().primary(),
-    /** Its text; the id is its SHA-256. */
+    /** The manifest's text. The id is its SHA-256. */
     manifest: p.text(),
     message: p.text().nullable(),
     created_by: p.text(),
     created_at: time(),
-    /** When a server last brought it up: what a starting one falls back to. */
+    /** When a server last started it successfully. A starting server falls back to such a release. */
     came_up_at: time().nullable(),
   },
 })
@@ -22,20 +22,22 @@ const ReleaseArtifact = defineEntity({
   properties: { hash: p.text().primary(), content: p.text(), created_at: time() },
 })
 
-/** Artifacts that came over HTTP, until a release names them or a day has passed. Nothing is ever served from here. */
+/**
+ * Artifacts uploaded over HTTP, until a release contains them or a day has passed. Nothing is served from this table.
+ */
 const ReleaseUpload = defineEntity({
   name: 'ReleaseUpload',
   tableName: 'waypost_upload',
   properties: {
     hash: p.text().primary(),
     content: p.text(),
-    /** Bytes of the content. */
+    /** Size of the content in bytes. */
     size: p.integer(),
     created_at: time(),
   },
 })
 
-/** Which release is served: one row, locked by whoever activates. */
+/** The release that is served: one row, which an activation locks. */
 const ActiveRelease = defineEntity({
   name: 'ActiveRelease',
   tableName: 'waypost_active',
@@ -47,24 +49,24 @@ const ActiveRelease = defineEntity({
   },
 })
 
-/** Each time that a release was made the active one, counted by whoever holds the lock of the active one. */
+/** Each activation of a release, numbered under the lock of the active release. */
 const Activation = defineEntity({
   name: 'Activation',
   tableName: 'waypost_activation',
   properties: {
     number: time().autoincrement(false).primary(),
     release_id: p.text().index(),
-    /** What a rollback from here goes to. */
+    /** The release that a rollback returns to. */
     previous_id: p.text().nullable(),
     kind: p.text().$type<'deploy' | 'rollback'>(),
     message: p.text().nullable(),
     activated_at: time(),
     activated_by: p.text(),
-    /** Whose token it was, and its client, where it came over HTTP. */
+    /** The user and client of the token, for an activation over HTTP. */
     user_id: p.text().nullable(),
     client_id: p.text().nullable(),
   },
 })
 
-/** Releases, the active one, and which were active before. */
+/** Releases, the active one, and the history of activations. */
 export const releaseEntities = [Release, ReleaseArtifact, ReleaseUpload, ActiveRelease, Activation] as const

@@ -1,21 +1,21 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { time } from './time.ts'
 
-/** What System knows of itself: issuer, check value of the secret, whether `dev` made it. */
+/** Facts about System: issuer, check value of the secret, whether `dev` created it. */
 const SystemFact = defineEntity({
   name: 'SystemFact',
   tableName: 'waypost_system',
   properties: { name: p.text().primary(), value: p.text() },
 })
 
-/** The one row whose lock puts changes into commit order. */
+/** A single row whose lock puts changes into commit order. */
 const FeedHead = defineEntity({
   name: 'FeedHead',
   tableName: 'waypost_feed_head',
   properties: { id: p.integer().autoincrement(false).primary(), position: time() },
 })
 
-/** The change feed: what every running server must notice. */
+/** The change feed: changes that every running server must apply. */
 const FeedChange = defineEntity({
   name: 'FeedChange',
   tableName: 'waypost_feed',
@@ -36,22 +36,22 @@ const Server = defineEntity({
     version: p.text(),
     release_id: p.text().nullable(),
     state: p.text().$type<'starting' | 'swapping' | 'serving' | 'failed' | 'stopping'>(),
-    /** Why the release that it wants to serve did not come up. */
+    /** Why the release in `wanted_id` failed to start. */
     error: p.text().nullable(),
-    /** The release that it is bringing up, or that did not come up; `release_id` is what it serves meanwhile. */
+    /** The release that it is starting or failed to start. Meanwhile it serves `release_id`. */
     wanted_id: p.text().nullable(),
-    /** Since when it is in this state. */
+    /** When it entered this state. */
     state_at: time().nullable(),
-    /** Names of the variables that are set where it runs, separated by spaces; never a value. */
+    /** Names of the variables that are set on its host, separated by spaces. Never contains values. */
     variables: p.text().nullable(),
-    /** Which secrets it can open values with: their key ids, separated by spaces. */
+    /** Key ids of the secrets that it can decrypt with, separated by spaces. */
     secret_ids: p.text().nullable(),
-    /** What it puts into tokens and accepts, since it was started. */
+    /** The issuer that it puts into tokens and accepts since its start. */
     issuer: p.text().nullable(),
     started_at: time(),
     heartbeat_at: time().index(),
   },
 })
 
-/** What System knows of itself, its servers and what changed. */
+/** Facts about System, its servers, and the change feed. */
 export const systemEntities = [SystemFact, FeedHead, FeedChange, Server] as const

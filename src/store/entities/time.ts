@@ -1,4 +1,4 @@
 import { p } from '@mikro-orm/core'
 
-/** A point in time: milliseconds since 1970, by the database's clock. */
+/** A time: milliseconds since 1970, by the database's clock. */
 export const time = () => p.bigint('number')

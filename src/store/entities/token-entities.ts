@@ -7,7 +7,7 @@ const SigningKey = defineEntity({
   properties: {
     id: p.text().primary(),
     public_jwk: p.text(),
-    /** Sealed. */
+    /** Encrypted. */
     private_jwk: p.text(),
     created_at: time(),
     retired_at: time().nullable(),
@@ -27,7 +27,7 @@ export const AccessToken = defineEntity({
     created_at: time(),
     expires_at: time().index(),
     revoked_at: time().nullable(),
-    /** When a server last saw it used; written now and then. */
+    /** When a server last saw it used; updated from time to time. */
     used_at: time().nullable(),
   },
 })
@@ -40,12 +40,12 @@ const TokenFamily = defineEntity({
     id: p.text().primary(),
     user_id: p.text().index(),
     client_id: p.text().index(),
-    /** What was granted; a narrowed refresh keeps it for later. */
+    /** The granted scope. A refresh with fewer scopes does not change it. */
     scope: p.text(),
     created_at: time(),
     expires_at: time().index(),
     revoked_at: time().nullable(),
-    /** When a server last saw a token of it used; written now and then. */
+    /** When a server last saw one of its tokens used; updated from time to time. */
     used_at: time().nullable(),
   },
 })
@@ -60,7 +60,7 @@ const RefreshToken = defineEntity({
     created_at: time(),
     expires_at: time().index(),
     used_at: time().nullable(),
-    /** The scope asked for when it was used: a retry must ask for the same. */
+    /** The scope requested when it was used. A retry must request the same. */
     used_scope: p.text().nullable(),
   },
 })
@@ -71,5 +71,5 @@ const Throttle = defineEntity({
   properties: { bucket: p.text().primary(), count: p.integer(), expires_at: time().index() },
 })
 
-/** Keys and tokens, and who guesses too often. */
+/** Keys, tokens, and throttled attempts. */
 export const tokenEntities = [SigningKey, AccessToken, TokenFamily, RefreshToken, Throttle] as const

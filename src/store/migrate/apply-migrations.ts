@@ -3,28 +3,40 @@ import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
 import { compareNames, ensureMigrationTable, onMigrationTable, type AnyDatabase } from './migration-table.ts'
-import { assertSound, planMigrations, quote, type MigrationPlan, type ProjectMigration } from './plan-migrations.ts'
+import {
+  assertConsistent,
+  planMigrations,
+  quote,
+  type MigrationPlan,
+  type ProjectMigration,
+} from './plan-migrations.ts'
 
 export interface ApplyMigrationsOptions {
   readonly db: AnyDatabase
   readonly kind: DatabaseKind
   readonly migrations: readonly ProjectMigration[]
-  /** Held from the look at what was applied to the end. */
+  /** Held from the check of applied migrations to the end. */
   readonly withLock: WithLock
   readonly clock: Clock
-  /** The last one to apply; without it all. */
+  /** The last migration to apply; by default all are applied. */
   readonly to?: string | undefined
   readonly onApplied?: (applied: AppliedMigration) => void
-  /** How a migration is called where it fails; by its name by default. */
+  /** Names a migration in errors; by default its name. */
   readonly nameOf?: (name: string) => string
-  /** Where things are tried again by themselves, what to do instead of starting it again. */
+  /** What the hint of a failure suggests instead of running the migrations again. */
   readonly again?: string | undefined
-  /** The command that reverts and reapplies migrations; `npx waypost migrate:redo` by default. */
+  /** The command that reverts and reapplies migrations; by default `npx waypost migrate:redo`. */
   readonly redo?: string | undefined
-  /** Names of all that ran before it, for the error of the one that fails; by default those of this database. */
-  readonly ranBefore?: (() => readonly string[]) | undefined
-  /** Called instead of failing when the next one is not written yet, with it and those behind it, which all wait. */
-  readonly onUnwritten?: ((names: readonly string[]) => void) | undefined
+  /**
+   * Returns the names of all migrations applied before the one that failed, for its error; by default those of this
+   * database.
+   */
+  readonly appliedBefore?: (() => readonly string[]) | undefined
+  /**
+   * Called instead of failing when the next migration is still a stub, with the names of it and all later ones, which
+   * stay pending.
+   */
+  readonly onNotImplemented?: ((names: readonly string[]) => void) | undefined
 }
 
 export interface AppliedMigration {
@@ -34,15 +46,15 @@ export interface AppliedMigration {
 
 export interface AppliedMigrations {
   readonly applied: readonly AppliedMigration[]
-  /** Those of them that sort before one that had been applied earlier. */
+  /** Applied migrations that sort before one that was applied earlier. */
   readonly outOfOrder: readonly string[]
 }
 
 /**
- * Runs what was not applied yet, in order of name, each in a transaction of its own together with its row, so that a
- * failed one leaves nothing and those before it stay.
+ * Applies pending migrations in order of name. Each runs in its own transaction together with its row, so a failed one
+ * leaves no changes and earlier ones stay applied.
  *
- * @throws WP_MIGRATE_FAILED, WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET, and what the lock throws
+ * @throws WP_MIGRATE_FAILED, WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET, and the errors of the lock
  */
 export function applyMigrations(options: ApplyMigrationsOptions): Promise<AppliedMigrations> {
   return options.withLock('migrate', async () => {
@@ -55,9 +67,9 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
       try {
         await apply(one, options)
       } catch (error) {
-        if (options.onUnwritten === undefined || !isUnwritten(error))
+        if (options.onNotImplemented === undefined || !isNotImplemented(error))
           throw failure(one.name, { applied, error }, options)
-        options.onUnwritten(chosen.slice(index).map(({ name }) => name))
+        options.onNotImplemented(chosen.slice(index).map(({ name }) => name))
         break
       }
       const done = { name: one.name, ms: options.clock.monotonic() - began }
@@ -69,14 +81,14 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
 }
 
 /**
- * What is to run: all that was not applied yet, or those of it up to the one that is named.
+ * Returns the migrations to run: all pending ones, or those up to `to`.
  * @throws WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET
  */
 export function chooseMigrations(
   plan: MigrationPlan,
   { to, migrations, redo = 'npx waypost migrate:redo' }: Pick<ApplyMigrationsOptions, 'migrations' | 'to' | 'redo'>,
 ): readonly ProjectMigration[] {
-  assertSound(plan, redo)
+  assertConsistent(plan, redo)
   if (to === undefined) return plan.pending
   const names = migrations.map(({ name }) => name)
   if (names.includes(to)) return plan.pending.filter(({ name }) => compareNames(name, to) <= 0)
@@ -92,30 +104,30 @@ async function apply({ name, checksum, migration }: ProjectMigration, options: A
   })
 }
 
-/** What `up` throws before somebody wrote it, as the message of an error. */
-export function unwritten(words: string): string {
-  return `${words}${unwrittenEnd}`
+/** Returns the message of the error that `up` of a migration stub throws. */
+export function notImplemented(words: string): string {
+  return `${words}${notImplementedSuffix}`
 }
 
-const unwrittenEnd = ' is not written yet'
+const notImplementedSuffix = ' is not written yet'
 
-function isUnwritten(error: unknown): boolean {
-  return error instanceof Error && error.message.endsWith(unwrittenEnd)
+function isNotImplemented(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith(notImplementedSuffix)
 }
 
-interface Failed {
+interface FailedRun {
   readonly applied: readonly AppliedMigration[]
   readonly error: unknown
 }
 
-/** A database that is busy or away is not the migration's fault. */
+/** A busy or unavailable database is not the migration's fault. */
 function failure(
   name: string,
-  { applied, error }: Failed,
-  { nameOf = String, again = 'run the migrations again', ranBefore }: ApplyMigrationsOptions,
+  { applied, error }: FailedRun,
+  { nameOf = String, again = 'run the migrations again', appliedBefore }: ApplyMigrationsOptions,
 ): unknown {
   if (isWaypostError(error) && error.kind === 'external') return error
-  const names = quote(ranBefore?.() ?? applied.map((one) => one.name))
+  const names = quote(appliedBefore?.() ?? applied.map((one) => one.name))
   const before = names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
   return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: messageOf(error), again, before }, { cause: error })
 }

@@ -4,10 +4,10 @@ import { compareNames, type AnyDatabase } from './migration-table.ts'
 
 export interface Column {
   readonly name: string
-  /** The type's name in lower case, without length; empty where the database knows none. */
+  /** The type's name in lower case, without length; empty if the database does not know it. */
   readonly type: string
   readonly isNullable: boolean
-  /** An insert may leave it out, though it is not nullable. */
+  /** Whether an insert may omit it although it is not nullable. */
   readonly isGenerated: boolean
 }
 
@@ -20,7 +20,7 @@ interface Row extends Column {
   readonly table: string
 }
 
-/** The application's tables and views in order of name, columns in their own order; Waypost's own are left out. */
+/** Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables. */
 export async function loadTables(db: AnyDatabase, kind: DatabaseKind): Promise<readonly Table[]> {
   const rows = await (kind === 'sqlite' ? loadSqlite(db) : loadPostgres(db))
   const own = rows.filter(({ table }) => !table.startsWith('waypost_'))
@@ -49,7 +49,7 @@ async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
     table: row.table,
     name: row.name,
     type: row.type.replace(/\s*\(.*/s, '').toLowerCase(),
-    isNullable: row.notnull === 0 && row.pk === 0, // SQLite alone allows null in a primary key
+    isNullable: row.notnull === 0 && row.pk === 0, // only SQLite allows null in a primary key
     isGenerated:
       row.hidden !== 0 ||
       (row.dflt_value ?? 'null').toLowerCase() !== 'null' ||
@@ -58,8 +58,8 @@ async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
 }
 
 /**
- * Whether the schema builder wrote the column as `integer`, not as `type.id`. As a primary key that counts up too, but
- * on SQLite only, so nobody may rely on it. Only the text of the table still tells the two apart.
+ * Whether the schema builder declared the column as `integer`, not as `type.id`. As a primary key it auto-increments
+ * too, but only on SQLite, so projects must not rely on it. Only the text of the table distinguishes the two.
  */
 function isPlainInteger(tableText: string, name: string): boolean {
   return tableText.includes(`"${name.replaceAll('"', '""')}" integer`)

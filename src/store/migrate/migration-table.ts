@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 
-/** What the database remembers of a migration that ran. */
+/** The row of an applied migration. */
 export interface MigrationRow {
   readonly name: string
   readonly checksum: string
   readonly applied_at: string
 }
 
-/** The one table that migrations add to a connection's database. */
+/** The table that migrations add to the database of a connection. */
 export interface MigrationTable {
   waypost_migration: MigrationRow
 }
@@ -22,7 +22,7 @@ export function onMigrationTable(db: AnyDatabase): Kysely<MigrationTable> {
   return db as Kysely<MigrationTable>
 }
 
-/** The rows of what was applied, in order of name; none where the table is not there yet. */
+/** Returns the rows of applied migrations by name; empty if the table does not exist. */
 export async function loadApplied(db: AnyDatabase): Promise<readonly MigrationRow[]> {
   const tables = await db.introspection.getTables()
   if (!tables.some(({ name }) => name === table)) return []
@@ -40,7 +40,7 @@ export async function ensureMigrationTable(db: AnyDatabase, kind: DatabaseKind):
     .execute()
 }
 
-/** The order in which migrations run, whatever the locale of the machine and of the database. */
+/** The order in which migrations run, independent of the locale of host and database. */
 export function compareNames(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }

@@ -2,31 +2,31 @@ import type { Migration } from '../../contract/index.ts'
 import { errors } from './errors.ts'
 import { compareNames, loadApplied, type AnyDatabase, type MigrationRow } from './migration-table.ts'
 
-/** A migration of a project, loaded. */
+/** A loaded migration of a project. */
 export interface ProjectMigration {
-  /** The file's name without its ending; migrations run in the order of their names. */
+  /** The file's name without extension. Migrations run in the order of their names. */
   readonly name: string
-  /** Of the source, at most 128 characters. */
+  /** Checksum of the source, at most 128 characters. */
   readonly checksum: string
   readonly migration: Migration
 }
 
-/** As much of a migration as says whether it ran. */
+/** The parts of a migration that identify it. */
 export type NamedMigration = Pick<ProjectMigration, 'name' | 'checksum'>
 
-/** A project's migrations beside what its database has. Names are in order. */
+/** A project's migrations compared with those applied to its database. Names are sorted. */
 export interface MigrationPlan<One extends NamedMigration = ProjectMigration> {
   readonly applied: readonly MigrationRow[]
   readonly pending: readonly One[]
-  /** Pending ones that sort before an applied one: allowed, but worth a word. */
+  /** Pending migrations that sort before an applied one: allowed, but worth a warning. */
   readonly outOfOrder: readonly string[]
-  /** Applied ones whose text is another one now. */
+  /** Applied migrations whose text has changed. */
   readonly edited: readonly string[]
-  /** Applied ones that the project does not have. */
+  /** Applied migrations that the project does not contain. */
   readonly unknown: readonly string[]
 }
 
-/** Compares migrations with what was applied, which without a database is nothing; changes nothing. */
+/** Compares migrations with those that were applied; without a database, none were. Changes nothing. */
 export async function planMigrations<One extends NamedMigration>(
   db: AnyDatabase | undefined,
   migrations: readonly One[],
@@ -52,7 +52,7 @@ export async function planMigrations<One extends NamedMigration>(
  * @param redo the command that reverts and reapplies them
  * @throws WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN
  */
-export function assertSound(plan: MigrationPlan, redo: string): void {
+export function assertConsistent(plan: MigrationPlan, redo: string): void {
   if (plan.edited.length > 0) throw errors.WP_MIGRATE_EDITED({ names: quote(plan.edited), redo })
   if (plan.unknown.length > 0) throw errors.WP_MIGRATE_UNKNOWN({ names: quote(plan.unknown), redo })
 }

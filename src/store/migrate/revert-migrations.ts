@@ -9,15 +9,15 @@ export interface RevertMigrationsOptions {
   readonly db: AnyDatabase
   readonly kind: DatabaseKind
   readonly clock: Clock
-  /** What is taken back, newest first. */
+  /** The migrations to revert, newest first. */
   readonly revert: readonly { readonly name: string; readonly migration: Migration }[]
-  /** What is applied afterwards, oldest first. */
+  /** The migrations to apply afterwards, oldest first. */
   readonly apply: readonly ProjectMigration[]
 }
 
 /**
- * Takes migrations back, and perhaps applies some again, all in one transaction: what fails leaves everything as it was.
- * The caller holds the lock.
+ * Reverts migrations and optionally reapplies some, in one transaction: a failure changes nothing. The caller holds the
+ * lock.
  * @throws WP_MIGRATE_NO_DOWN before anything is changed, WP_MIGRATE_REVERT
  */
 export async function revertMigrations({ db, kind, clock, revert, apply }: RevertMigrationsOptions): Promise<void> {
@@ -29,19 +29,19 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
   await db.transaction().execute(async (transaction) => {
     const table = onMigrationTable(transaction)
     for (const { name, down } of downs) {
-      await tell({ name, what: 'reverted' }, () => down(transaction, types))
+      await runStep({ name, what: 'reverted' }, () => down(transaction, types))
       await table.deleteFrom('waypost_migration').where('name', '=', name).execute()
     }
     for (const { name, checksum, migration } of apply) {
-      await tell({ name, what: 'reapplied' }, () => migration.up(transaction, types))
+      await runStep({ name, what: 'reapplied' }, () => migration.up(transaction, types))
       const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
       await table.insertInto('waypost_migration').values(row).execute()
     }
   })
 }
 
-/** A database that is busy or away is not the migration's fault. */
-async function tell(about: { name: string; what: string }, work: () => Promise<void>): Promise<void> {
+/** A busy or unavailable database is not the migration's fault. */
+async function runStep(about: { name: string; what: string }, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {

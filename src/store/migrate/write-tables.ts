@@ -3,7 +3,7 @@ import { loadTables, type Column, type Table } from './introspect.ts'
 import type { AnyDatabase } from './migration-table.ts'
 
 const head = '// Written by `waypost migrate` from the database. Commit it; do not edit it.'
-const widest = 120
+const maxWidth = 120
 
 const typesByName: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -16,8 +16,8 @@ const typesByName: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The text of a connection's `tables.ts`: the type of each table and view of its database. The same migrations give the
- * same text on every database.
+ * Returns the text of a connection's `tables.ts`: the type of each table and view of its database. The same migrations
+ * produce the same text on every database.
  */
 export async function writeTables(db: AnyDatabase, kind: DatabaseKind): Promise<string> {
   const tables = await loadTables(db, kind)
@@ -30,7 +30,7 @@ export async function writeTables(db: AnyDatabase, kind: DatabaseKind): Promise<
 function writeTable({ name, columns }: Table): string {
   const members = columns.map((column) => `${writeKey(column.name)}: ${writeType(column)}`)
   const line = `  ${writeKey(name)}: { ${members.join('; ')} }`
-  if (line.length <= widest) return `${line}\n`
+  if (line.length <= maxWidth) return `${line}\n`
   return `  ${writeKey(name)}: {\n${members.map((member) => `    ${member}\n`).join('')}  }\n`
 }
 
@@ -44,8 +44,8 @@ function writeType({ type, isNullable, isGenerated }: Column): string {
   return isGenerated ? `Generated<${value}>` : value
 }
 
-/** Every other type, and every type that a project made, is read as text. */
+/** All other types, including those that a project created, are read as text. */
 function typeOf(name: string): string {
-  if (name === '' || name.startsWith('_')) return 'unknown' // an expression of a SQLite view; a list of PostgreSQL
+  if (name === '' || name.startsWith('_')) return 'unknown' // an expression in a SQLite view, or an array of PostgreSQL
   return typesByName.get(name) ?? 'string'
 }

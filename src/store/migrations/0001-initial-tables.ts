@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Every table of Waypost 1.0. The same text runs on SQLite and PostgreSQL. */
+/** All tables of Waypost 1.0. The same SQL runs on SQLite and PostgreSQL. */
 export class InitialTables extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement)
@@ -218,7 +218,7 @@ const statements = [
     "scope" text not null,
     primary key ("user_id", "scope")
   )`,
-  // the public client that login tokens belong to
+  // the public client of login tokens
   `insert into "waypost_client" ("id", "name", "grants", "redirect_uris", "status", "created_at")
     values ('00000000-0000-4000-8000-000000000001', 'login', 'refresh_token', '[]', 'active', 0)`,
   'insert into "waypost_feed_head" ("id", "position") values (1, 0)',

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Sessions, codes and consents of the authorization code flow; when a token was last used. Both databases take it. */
+/**
+ * Sessions, codes and consents of the authorization code flow, and when tokens were last used. The same SQL runs on
+ * both databases.
+ */
 export class AuthorizationCode extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement)
@@ -49,7 +52,7 @@ const statements = [
     "granted_at" bigint not null,
     primary key ("user_id", "client_id")
   )`,
-  // the public client that the reference at /docs authorizes as; its redirect URI follows from the issuer
+  // the public client of the reference at /docs; its redirect URI is derived from the issuer
   `insert into "waypost_client" ("id", "name", "grants", "redirect_uris", "status", "created_at")
     values ('00000000-0000-4000-8000-000000000002', 'API reference', 'authorization_code', '[]', 'active', 0)`,
 ]

@@ -1,16 +1,16 @@
 import { Migration } from '@mikro-orm/migrations'
 import { PostgreSqlPlatform } from '@mikro-orm/postgresql'
 
-/** Secrets that rotate, breakers, replays, totals, and indexes of deliveries that are small where they change often. */
+/** Secret rotation, breakers, replays, totals, and smaller indexes on frequently updated deliveries. */
 export class Events extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement)
-    if (this.driver.getPlatform() instanceof PostgreSqlPlatform) this.addSql(roomForClaims)
+    if (this.driver.getPlatform() instanceof PostgreSqlPlatform) this.addSql(fillFactor)
   }
 }
 
-/** A claim changes no column of an index: where its page has room for it, no index is written either. */
-const roomForClaims = 'alter table "waypost_delivery" set (fillfactor = 70)'
+/** A claim changes no indexed column. With free space in its page, it updates no index. */
+const fillFactor = 'alter table "waypost_delivery" set (fillfactor = 70)'
 
 const statements = [
   'alter table "waypost_subscription" add column "previous_secrets" text null',

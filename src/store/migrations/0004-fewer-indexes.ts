@@ -2,8 +2,8 @@ import { Migration } from '@mikro-orm/migrations'
 import { PostgreSqlPlatform } from '@mikro-orm/postgresql'
 
 /**
- * What is delivered is written to two indexes of deliveries and one of attempts, where it was seven: they were most of
- * what a delivery cost. Their ids begin with a time, by which what is old is found.
+ * Reduces the indexes that a delivered delivery is written to from seven to three, because they were most of its cost.
+ * Ids begin with a time, by which old rows are found.
  */
 export class FewerIndexes extends Migration {
   override up(): void {
@@ -21,7 +21,7 @@ const attemptsOfPostgres = [
   'alter table "waypost_attempt" add primary key ("delivery_id", "id")',
 ]
 
-/** SQLite changes no primary key. */
+/** SQLite cannot change a primary key. */
 const attemptsOfSqlite = [
   'alter table "waypost_attempt" rename to "waypost_attempt_before"',
   'drop index "waypost_attempt_delivery_id_index"',

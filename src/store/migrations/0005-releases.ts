@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * Which release was active when, which came up anywhere, what a server is bringing up, and what was uploaded for a
- * release to come. Both databases take it.
+ * The history of activations, which releases have started successfully, what servers are starting, and uploads for
+ * future releases. The same SQL runs on both databases.
  */
 export class Releases extends Migration {
   override up(): void {
@@ -28,7 +28,7 @@ const statements = [
     primary key ("number")
   )`,
   `create index "waypost_activation_release_id_index" on "waypost_activation" ("release_id")`,
-  // what is active in a System that was there before; which release was active before it is not known
+  // the active release of an existing System; its predecessor is unknown
   `insert into "waypost_activation" ("number", "release_id", "kind", "message", "activated_at", "activated_by")
     select 1, active."release_id", 'deploy', release."message", active."activated_at", active."activated_by"
     from "waypost_active" as active inner join "waypost_release" as release on release."id" = active."release_id"`,

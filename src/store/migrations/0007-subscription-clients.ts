@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * Which client made a subscription, and with which scopes. What was made before belongs to the user: nobody can tell
- * which client it was.
+ * The client that created a subscription, and with which scopes. Existing subscriptions belong to the user, because
+ * their client is unknown.
  */
 export class SubscriptionClients extends Migration {
   override up(): void {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * A release has one source: its id is the hash of its manifest, which is kept in its row. The manifest was a part of its own before, and
- * `project_hash` was its hash. Both databases take it.
+ * A release has one source: its id is the hash of its manifest, which is stored in its row. Before, the manifest was a
+ * separate part, and `project_hash` was its hash. The same SQL runs on both databases.
  */
 export class OneSource extends Migration {
   override up(): void {

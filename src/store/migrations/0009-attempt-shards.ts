@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Counts of attempts are written where attempts are recorded: each worker adds to rows of its own. */
+/** Attempts are counted by the statement that records them. Each worker adds to its own rows. */
 export class AttemptShards extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement)

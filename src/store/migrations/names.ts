@@ -1,4 +1,4 @@
-/** Names of Waypost's own migrations, oldest first. A System that has exactly these is one that this version knows. */
+/** Names of Waypost's own migrations, oldest first. This version requires exactly these in System. */
 export const systemMigrations: readonly string[] = [
   '0001-initial-tables',
   '0002-authorization-code',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ColumnTypes } from '../../contract/index.ts'
 
-/** The databases that System and project migrations know. */
+/** The databases that System and project migrations support. */
 export type DatabaseKind = 'sqlite' | 'postgresql'
 
 const columnTypesByKind: Readonly<Record<DatabaseKind, ColumnTypes>> = {
@@ -11,12 +11,13 @@ const columnTypesByKind: Readonly<Record<DatabaseKind, ColumnTypes>> = {
     json: sql`jsonb`,
     boolean: sql`boolean`,
   },
-  // SQLite keeps the declared name, and values are read by it; one that contains TEXT makes it store text as it is.
-  // Upper case tells an id from `integer`, which as a primary key counts up too, but not on PostgreSQL: see introspect.ts.
+  // SQLite stores the declared type name, and values are read by it. A name that contains TEXT makes SQLite store text
+  // unchanged. Upper case distinguishes an id from `integer`, which as a primary key auto-increments too, but not on
+  // PostgreSQL: see introspect.ts.
   sqlite: { id: sql`INTEGER`, timestamp: sql`timestamp_text`, json: sql`json_text`, boolean: sql`boolean` },
 }
 
-/** The column types that a migration gets as `type`. */
+/** Returns the column types that a migration receives as `type`. */
 export function columnTypes(kind: DatabaseKind): ColumnTypes {
   return columnTypesByKind[kind]
 }

@@ -5,24 +5,24 @@ import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import type { PostgresDatabase } from './postgres-dialect.ts'
 import type { SqliteDatabase } from './sqlite-dialect.ts'
-import { untilDone } from './wait.ts'
+import { retry } from './retry.ts'
 
 export interface LockOptions {
-  /** How long it is waited for; 5 minutes by default. */
+  /** How long to wait for the lock; 5 minutes by default. */
   readonly limitMs?: number
-  /** Called once when somebody else holds the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: () => void
 }
 
 /**
  * Runs work while no other process, on any host, runs work under the same name on the same database. The lock ends with
- * the process that holds it, whatever way that ends; it cannot be taken a second time from within.
+ * the process that holds it, even after a crash. It is not reentrant.
  *
- * @throws WP_STORE_LOCKED when it did not come free in time
+ * @throws WP_STORE_LOCKED if it was not available in time
  */
 export type WithLock = <Value>(name: string, work: () => Promise<Value>, options?: LockOptions) => Promise<Value>
 
-/** Tries to take the lock: the way to give it back, or undefined when another holds it. */
+/** Tries to acquire the lock. Returns a function that releases it, or undefined if another process holds it. */
 type TryLock = () => Promise<(() => Promise<void>) | undefined>
 
 /** Makes the lock of a database. */
@@ -40,7 +40,7 @@ export function makeLock(database: SqliteDatabase | PostgresDatabase): WithLock 
   }
 }
 
-/** A file beside the database, held by an exclusive transaction in it: the database itself stays free. */
+/** Locks a file beside the database with an exclusive transaction, so that the database itself stays usable. */
 async function lockFile(file: string, name: string, options: LockOptions): Promise<() => Promise<void>> {
   const lockedFile = `${file}.${name.replaceAll(/[^\w-]/g, '_')}.lock`
   const handle = openLockFile(lockedFile)
@@ -69,13 +69,13 @@ function openLockFile(file: string): DatabaseSync {
   }
 }
 
-/** By name, since older PostgreSQLs do not know each of them. */
+/** By name, because older versions of PostgreSQL lack some of these settings. */
 const withoutLimits = `select set_config(name, '0', true) from pg_settings
   where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`
 
 /**
- * Held by a transaction, not by the session: a pooler in transaction mode would give the session to somebody else, and
- * with it the lock. Asked for again and again, since a statement that waits would hold back every concurrent index build.
+ * Held by a transaction, not by the session: a pooler in transaction mode would pass the session, and with it the lock,
+ * to another client. Polled, because a waiting statement would block every concurrent index build.
  */
 async function lockAdvisory(
   database: PostgresDatabase,
@@ -85,13 +85,14 @@ async function lockAdvisory(
   const client = await database.openClient()
   const key = createHash('sha256').update(`waypost ${name}`).digest().readBigInt64BE().toString()
   const release = async () => {
-    await client.query('rollback').catch(() => undefined) // without its connection there is no lock either
+    await client.query('rollback').catch(() => undefined) // without its connection the lock is released anyway
     await client.end()
   }
   const tryLock = async () => {
     await client.query('begin')
     await client.query(withoutLimits)
-    // Without parameters: a statement that has some keeps its snapshot until the next one, which would hold back builds too.
+    // No parameters: a statement with parameters keeps its snapshot until the next one, which would also block index
+    // builds.
     const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_xact_lock('${key}') as locked`)
     if (rows[0]?.locked === true) return release
     await client.query('rollback')
@@ -109,11 +110,11 @@ async function waitFor(
 ): Promise<() => Promise<void>> {
   const held = new Error('The lock is held')
   let hasWaited = false
-  return untilDone({
+  return retry({
     deadline: performance.now() + limitMs,
-    isNotYet: (error) => error === held,
-    tooLate: () => errors.WP_STORE_LOCKED({ name, database, seconds: limitMs / 1000 }, { retryAfterSeconds: 5 }),
-    longestPauseMs: 100,
+    isRetryable: (error) => error === held,
+    onTimeout: () => errors.WP_STORE_LOCKED({ name, database, seconds: limitMs / 1000 }, { retryAfterSeconds: 5 }),
+    maxPauseMs: 100,
     attempt: async () => {
       const release = await tryLock()
       if (release !== undefined) return release

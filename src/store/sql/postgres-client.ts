@@ -2,32 +2,35 @@ import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'ky
 import type { PoolClient } from 'pg'
 import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
-import type { LineWatch } from './line-watch.ts'
+import type { ConnectionMonitor } from './connection-monitor.ts'
 import { queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
 import { addStatement } from './statement-errors.ts'
 
-/** A cursor whose values are bound as those of other statements. */
+/** A cursor that binds values like other statements. */
 export class BoundCursor<Row> extends Cursor<Row> {
   constructor(sql: string, parameters: readonly unknown[]) {
     super(sql, parameters.map(bindPostgresValue))
   }
 }
 
-const saidWithinMs = 250
+const readyTimeoutMs = 250
 
-/** A client of the pool as Kysely sees it: binds values as SQLite does, and says which server was lost. */
+/** A pooled client for Kysely: binds values as SQLite does, and names the server when a connection is lost. */
 export class BoundClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #explain: (error: unknown) => unknown
-  readonly #lines: LineWatch
-  /** Whoever came next would wait behind what nobody answers. */
+  readonly #monitor: ConnectionMonitor
+  /** Whether the connection has an unanswered statement and must not be reused. */
   #isStuck = false
 
-  constructor(client: PoolClient, { explain, lines }: { explain: (error: unknown) => unknown; lines: LineWatch }) {
+  constructor(
+    client: PoolClient,
+    { explain, monitor }: { explain: (error: unknown) => unknown; monitor: ConnectionMonitor },
+  ) {
     this.#client = client
     this.#explain = explain
-    this.#lines = lines
+    this.#monitor = monitor
   }
 
   get processID(): number {
@@ -46,24 +49,24 @@ export class BoundClient implements PostgresPoolClient {
 
   release(): void {
     const client = this.#client as PoolClient & { readonly readyForQuery?: boolean }
-    if (this.#isStuck || client.readyForQuery !== false) return this.#giveBack()
-    // Behind an error PostgreSQL still has to say how the transaction stands, if the connection is still there.
-    const end = (isHeard: boolean) => {
+    if (this.#isStuck || client.readyForQuery !== false) return this.#returnToPool()
+    // After an error PostgreSQL still sends the state of the transaction, if the connection is alive.
+    const end = (isReady: boolean) => {
       clearTimeout(timer)
-      client.off('drain', heard)
-      this.#isStuck = !isHeard
-      this.#giveBack()
+      client.off('drain', onReady)
+      this.#isStuck = !isReady
+      this.#returnToPool()
     }
-    const heard = () => end(true)
-    const timer = setTimeout(() => end(false), saidWithinMs)
-    client.on('drain', heard)
+    const onReady = () => end(true)
+    const timer = setTimeout(() => end(false), readyTimeoutMs)
+    client.on('drain', onReady)
   }
 
-  #giveBack(): void {
-    this.#client.release(this.#isStuck || this.#isInTransaction()) // true throws it away
+  #returnToPool(): void {
+    this.#client.release(this.#isStuck || this.#isInTransaction()) // true removes it from the pool
   }
 
-  /** What came next would be a part of it, or be refused: it could not be ended. */
+  /** The next statement would run inside this transaction or be rejected. */
   #isInTransaction(): boolean {
     return !['I', null].includes(this.#client.getTransactionStatus())
   }
@@ -71,16 +74,16 @@ export class BoundClient implements PostgresPoolClient {
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const bound = parameters.map(bindPostgresValue)
     let result: PostgresQueryResult<Row>
-    this.#lines.begin(this.#client)
+    this.#monitor.begin(this.#client)
     try {
       result = (await this.#client.query(sql, bound)) as never
     } catch (error) {
       this.#isStuck ||= (error as Error).message === queryTimedOut
       throw addStatement(this.#explain(error), sql)
     } finally {
-      this.#lines.end(this.#client)
+      this.#monitor.end(this.#client)
     }
-    // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and with no error.
+    // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
   }

@@ -10,7 +10,7 @@ import {
 import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
 import { withDeadline } from '../../kit/index.ts'
 import { errors } from './errors.ts'
-import { LineWatch } from './line-watch.ts'
+import { ConnectionMonitor } from './connection-monitor.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
@@ -20,49 +20,59 @@ export { redactUrl }
 
 export interface OpenPostgresOptions {
   readonly url: string
-  /** The same database without a pooler between, for clients outside the pool: what is listened for, locks. */
+  /** The same database without a pooler, for clients outside the pool: LISTEN and locks. */
   readonly directUrl?: string | undefined
-  /** Connections at most; 10 by default. */
+  /** The maximum number of connections; 10 by default. */
   readonly max?: number
-  /** What `pg_stat_activity` shows. */
+  /** The name in `pg_stat_activity`. */
   readonly applicationName?: string
-  /** How long a statement may go unanswered until its connection is given up; without it, as long as it takes. */
+  /** How long a statement may take before its connection is closed; unlimited by default. */
   readonly queryTimeoutMs?: number
-  /** How long a statement goes unanswered until it is found out whether its line is dead; 10 s by default. */
+  /** How long a statement may take before its connection is checked; 10 s by default. */
   readonly lateMs?: number
 }
 
 export interface TransactionLimits {
   /** How long a transaction may wait for this process before PostgreSQL ends it (WP_STORE_IDLE). */
   readonly idleLimitMs: number
-  /** Connections of the pool at most, so that transactions that wait for a lock leave some for everything else. */
-  readonly share: number
+  /**
+   * The maximum number of connections that these transactions use, so that those waiting for a lock leave some for
+   * other work.
+   */
+  readonly maxConnections: number
 }
 
 /** A pool of connections to one PostgreSQL database. */
 export interface PostgresDatabase {
   readonly kind: 'postgresql'
-  /** For messages. */
+  /** Host and database, for messages. */
   readonly target: PostgresTarget
   readonly pool: Pool
   /**
-   * A Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number may share it.
-   * Queries throw WP_STORE_UNREACHABLE and, when no connection of the pool came free in time, WP_STORE_BUSY.
-   * @param limits of transactions that others may have to wait for; none by default
+   * Makes a Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number of
+   * instances may share it. Queries throw WP_STORE_UNREACHABLE, and WP_STORE_BUSY if no connection of the pool became
+   * free in time.
+   * @param limits for transactions that others may have to wait for; none by default
    */
   dialect(limits?: TransactionLimits): Dialect
-  /** A connected client outside the pool, to be ended by the caller. @throws WP_STORE_UNREACHABLE */
+  /**
+   * Opens a client outside the pool, which the caller closes.
+   * @throws WP_STORE_UNREACHABLE
+   */
   openClient(): Promise<Client>
-  /** Waits for 5 s at most: over a line that is half open nobody answers a goodbye. */
+  /** Waits at most 5 s, because a half-open connection never confirms that it is closed. */
   close(): Promise<void>
 }
 
 const connectLimitMs = 5000
-/** Linux waits for two hours before it asks whether the other side of a line is there, if it is not told otherwise. */
+/** By default Linux waits two hours before it checks an idle connection. */
 const keepAliveMs = 10_000
 const closeLimitMs = 5000
 
-/** Opens a pool; the first connection is made by the first query. @throws WP_STORE_URL_INVALID */
+/**
+ * Opens a pool. The first query opens the first connection.
+ * @throws WP_STORE_URL_INVALID
+ */
 export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const { url, max = 10, applicationName = 'waypost', queryTimeoutMs } = options
   const target = parseTarget(url)
@@ -76,17 +86,22 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     keepAliveInitialDelayMillis: keepAliveMs,
   }
   const directConfig = { ...config, connectionString: options.directUrl ?? url }
-  /** What ended connections between two statements: all that the next statement says is that it cannot be sent. */
+  /**
+   * Errors that closed connections between two statements. The error of the next statement does not contain the reason.
+   */
   const lost = new WeakMap<ClientBase, Error>()
-  const lines = new LineWatch({ lateMs: options.lateMs ?? 10_000, openClient: () => openClient(config, target) })
-  const meet = async (client: ClientBase) => {
+  const monitor = new ConnectionMonitor({
+    lateMs: options.lateMs ?? 10_000,
+    openClient: () => openClient(config, target),
+  })
+  const register = async (client: ClientBase) => {
     await setUp(client)
-    if (queryTimeoutMs === undefined) await lines.meet(client) // or it is given up sooner anyway
+    if (queryTimeoutMs === undefined) await monitor.register(client) // otherwise the query timeout is shorter anyway
   }
-  // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
-  const pool = new Pool({ ...config, max, onConnect: meet, query_timeout: queryTimeoutMs })
-  // A connection that is dropped while it is idle or checked out emits an error, which without a listener ends the
-  // process. The pool throws such a connection away, and the query in flight fails, without help.
+  // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types omit
+  const pool = new Pool({ ...config, max, onConnect: register, query_timeout: queryTimeoutMs })
+  // A lost connection emits an error, which would end the process without a listener. The pool discards the connection,
+  // and its query fails, without further handling.
   pool.on('error', ignore)
   pool.on('connect', (client) => client.on('error', (error) => lost.set(client, error)))
   return {
@@ -94,7 +109,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     target,
     pool,
     dialect: (limits) => {
-      const config = { pool: borrow({ pool, target, lines, lost }), cursor: BoundCursor }
+      const config = { pool: wrapPool({ pool, target, monitor, lost }), cursor: BoundCursor }
       return limits === undefined ? new PostgresDialect(config) : new LimitedDialect(config, { ...limits, target })
     },
     openClient: () => openClient(directConfig, direct),
@@ -127,7 +142,7 @@ async function openClient(config: ClientConfig, target: PostgresTarget): Promise
 type DialectConfig = ConstructorParameters<typeof PostgresDialect>[0]
 type Limits = TransactionLimits & { readonly target: PostgresTarget }
 
-/** Begins transactions that others may have to wait for. */
+/** Limits transactions that others may have to wait for. */
 class LimitedDialect extends PostgresDialect {
   readonly #config: DialectConfig
   readonly #limits: Limits
@@ -148,17 +163,17 @@ type Connection = Parameters<PostgresDriver['releaseConnection']>[0]
 class LimitedDriver extends PostgresDriver {
   readonly #begin: CompiledQuery
   readonly #target: PostgresTarget
-  /** PostgreSQL ends what all of them may be waiting for after the first part. */
+  /** After the first part of this time, PostgreSQL has ended every transaction that they may be waiting for. */
   readonly #waitLimitMs: number
   readonly #waiting = new Set<() => void>()
   #free: number
 
-  constructor(config: DialectConfig, { idleLimitMs, share, target }: Limits) {
+  constructor(config: DialectConfig, { idleLimitMs, maxConnections, target }: Limits) {
     super(config)
     this.#target = target
     this.#waitLimitMs = idleLimitMs + connectLimitMs
-    this.#free = share
-    // One message to the server. Local to the transaction: others use the connection after it, also through a pooler.
+    this.#free = maxConnections
+    // One message to the server. `set local` applies to this transaction only, because connections are pooled.
     this.#begin = CompiledQuery.raw(`begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`)
   }
 
@@ -204,22 +219,22 @@ class LimitedDriver extends PostgresDriver {
   }
 }
 
-interface Lender {
+interface PoolContext {
   readonly pool: Pool
   readonly target: PostgresTarget
-  readonly lines: LineWatch
+  readonly monitor: ConnectionMonitor
   readonly lost: WeakMap<ClientBase, Error>
 }
 
-/** The pool as Kysely uses it: it may not end it, and learns which server a connection was lost to. */
-function borrow({ pool, target, lines, lost }: Lender): PostgresPool {
+/** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
+function wrapPool({ pool, target, monitor, lost }: PoolContext): PostgresPool {
   return {
     options: pool.options,
     async connect() {
       try {
         const client = await pool.connect()
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
-        return new BoundClient(client, { explain, lines })
+        return new BoundClient(client, { explain, monitor })
       } catch (error) {
         throw explainConnectError(error, target, connectLimitMs)
       }
@@ -229,18 +244,18 @@ function borrow({ pool, target, lines, lost }: Lender): PostgresPool {
 }
 
 const settings = {
-  timezone: `'UTC'`, // texts without a zone, as on SQLite
+  timezone: `'UTC'`, // text without a zone is UTC, as on SQLite
   datestyle: `'ISO, YMD'`,
-  // PostgreSQL notices after 25 s that this machine is gone, and releases its locks; by default after two hours.
+  // PostgreSQL detects a failed client after 25 s and releases its locks; by default after two hours.
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
 }
 
-/** By a statement, since poolers refuse start-up options. */
+/** Sent as a statement, because poolers reject startup options. */
 async function setUp(client: ClientBase): Promise<void> {
   const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`)
-  await client.query({ text: text.join('; '), query_timeout: connectLimitMs } as QueryConfig) // which pg knows and its types do not
+  await client.query({ text: text.join('; '), query_timeout: connectLimitMs } as QueryConfig) // supported by pg but missing from its types
 }
 
 function ignore(): void {}

@@ -6,17 +6,17 @@ export interface PostgresTarget {
   readonly database: string
 }
 
-// connection exceptions; the server stops, or starts; too many connections
+// connection exceptions; server stopping or starting; too many connections
 const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
 const lostMessages = /^Connection terminated|is not queryable$/
 const idleInTransaction = '25P03'
 const diskFull = '53100'
-/** What pg says when a statement was not answered in time: the line may be half open. */
+/** The message of pg when a statement times out, for example on a half-open connection. */
 export const queryTimedOut = 'Query read timeout'
 const poolExhausted = 'timeout exceeded when trying to connect'
 const poolEnded = 'Cannot use a pool after calling end on the pool'
 
-/** The error of a query as callers see it: one that says which server was lost, or what PostgreSQL answered. */
+/** Converts the error of a query: names the server if the connection was lost, otherwise returns PostgreSQL's error. */
 export function explainQueryError(error: unknown, target: PostgresTarget): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (code === idleInTransaction) {
@@ -27,7 +27,7 @@ export function explainQueryError(error: unknown, target: PostgresTarget): unkno
   return isLost ? unreachable(error, target) : error
 }
 
-/** The error of connecting, through the pool or without it, as callers see it. */
+/** Converts the error of a connection attempt, with or without the pool. */
 export function explainConnectError(error: unknown, target: PostgresTarget, limitMs: number): Error {
   const { message } = error as { message?: string }
   if (message === poolEnded) return errors.WP_STORE_CLOSED({ database: target.database })
@@ -35,25 +35,27 @@ export function explainConnectError(error: unknown, target: PostgresTarget, limi
   return explainBusy(target, limitMs, error)
 }
 
-/** No connection came free in time. */
+/** Returns the error if no connection became free in time. */
 export function explainBusy({ database }: PostgresTarget, limitMs: number, cause?: unknown): Error {
   return errors.WP_STORE_BUSY({ database, seconds: limitMs / 1000 }, { cause, retryAfterSeconds: 1 })
 }
 
-/** Whether PostgreSQL did not answer at all, or not yet: a wrong password or certificate stays wrong. */
-export function isAway(error: unknown): boolean {
+/**
+ * Whether PostgreSQL did not answer, or not yet. False for permanent errors such as a wrong password or certificate.
+ */
+export function isUnreachable(error: unknown): boolean {
   if (!isWaypostError(error) || error.code !== 'WP_STORE_UNREACHABLE') return false
-  const { code } = firstOf(error.cause) as { code?: string }
+  const { code } = firstError(error.cause) as { code?: string }
   return code === undefined || (lostCodes.test(code) && !code.startsWith('ERR_'))
 }
 
-/** Node tries every address of a name and puts what it got into one error without a message. */
-function firstOf(error: unknown): unknown {
+/** Node tries every address of a host name and returns an AggregateError without a message. */
+function firstError(error: unknown): unknown {
   return error instanceof AggregateError ? error.errors[0] : error
 }
 
 function unreachable(error: unknown, target: PostgresTarget): Error {
-  const { message, code } = firstOf(error) as { message?: string; code?: string }
+  const { message, code } = firstError(error) as { message?: string; code?: string }
   const reason = message || code || 'unknown'
   return errors.WP_STORE_UNREACHABLE({ ...target, reason }, { cause: error, retryAfterSeconds: 1 })
 }

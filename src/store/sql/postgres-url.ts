@@ -1,10 +1,10 @@
-/** An address as it may be shown: without its password. */
+/** Removes the password from a URL. */
 export function redactUrl(url: string): string {
   if (URL.canParse(url)) {
     const parsed = new URL(url)
     if (!`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@')) return withoutPassword(parsed)
   }
-  return url.replace(/(:\/\/[^:/?#@]*):.*@/s, '$1@') // the password may hold what should have been written as %2F or %23
+  return url.replace(/(:\/\/[^:/?#@]*):.*@/s, '$1@') // an invalid password may contain characters that should be written as %2F or %23
 }
 
 function withoutPassword(url: URL): string {
@@ -13,7 +13,7 @@ function withoutPassword(url: URL): string {
   return url.href
 }
 
-/** Host and database of an address, for messages; undefined if it is none. */
+/** Returns host and database of a URL for messages, or undefined if it is invalid. */
 export function parsePostgresUrl(url: string): { readonly host: string; readonly database: string } | undefined {
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return undefined
   const parsed = new URL(url)
@@ -26,6 +26,6 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    return undefined // a percent sign that begins no escape
+    return undefined // an invalid percent escape
   }
 }

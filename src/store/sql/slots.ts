@@ -1,9 +1,9 @@
 interface Waiter<Item> {
-  take(item: Item): void
+  acquire(item: Item): void
   fail(error: Error): void
 }
 
-/** A few things that one user at a time may have, handed out in the order of asking. */
+/** A fixed set of items that are handed out exclusively, in order of request. */
 export class Slots<Item> {
   readonly #idle: Item[]
   readonly #waiting = new Set<Waiter<Item>>()
@@ -12,32 +12,32 @@ export class Slots<Item> {
     this.#idle = [...items]
   }
 
-  /** Rejects with `tooLate()` when none came free in time. */
-  take(limitMs: number, tooLate: () => Error): Promise<Item> {
+  /** Rejects with `onTimeout()` if no item became free in time. */
+  acquire(limitMs: number, onTimeout: () => Error): Promise<Item> {
     const item = this.#idle.pop()
     if (item !== undefined) return Promise.resolve(item)
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const settle = () => {
         clearTimeout(timer)
         this.#waiting.delete(waiter)
       }
       const waiter: Waiter<Item> = {
-        take: (freed) => (leave(), resolve(freed)),
-        fail: (error) => (leave(), reject(error)),
+        acquire: (freed) => (settle(), resolve(freed)),
+        fail: (error) => (settle(), reject(error)),
       }
-      const timer = setTimeout(() => waiter.fail(tooLate()), limitMs)
+      const timer = setTimeout(() => waiter.fail(onTimeout()), limitMs)
       this.#waiting.add(waiter)
     })
   }
 
-  give(item: Item): void {
+  release(item: Item): void {
     const [next] = this.#waiting
     if (next === undefined) this.#idle.push(item)
-    else next.take(item)
+    else next.acquire(item)
   }
 
-  /** Sends away everyone who waits. */
-  refuse(error: Error): void {
+  /** Rejects all waiting requests. */
+  rejectWaiting(error: Error): void {
     for (const waiter of this.#waiting) waiter.fail(error)
   }
 }

@@ -9,32 +9,38 @@ import { SqliteHandles } from './sqlite-handles.ts'
 
 export interface OpenSqliteOptions {
   readonly file: string
-  /** Make the file, and the folders above it, where there is none; only its owner may read it. */
+  /** Create the file and its parent folders if they do not exist. Only the owner may read it. */
   readonly create?: boolean
-  /** Handles at most for read-only transactions and streams beside the one that single queries share; 4 by default. */
+  /**
+   * The maximum number of handles for read-only transactions and streams, in addition to the one that single queries
+   * share; 4 by default.
+   */
   readonly readers?: number
-  /** `FULL` by default: a commit that was answered survives a power cut. */
+  /** `FULL` by default: a confirmed commit survives a power failure. */
   readonly synchronous?: 'FULL' | 'NORMAL' | 'OFF'
-  /** How long anything waits for its turn to write; 5,000 ms by default. */
+  /** How long to wait for the write lock; 5,000 ms by default. */
   readonly busyLimitMs?: number
 }
 
-/** A SQLite file with several handles, in write-ahead mode: readers never wait for writers. */
+/** A SQLite file with several handles in write-ahead mode. Readers never wait for writers. */
 export interface SqliteDatabase {
   readonly kind: 'sqlite'
   readonly file: string
   /**
-   * A Kysely dialect over the handles. Destroying the Kysely instance closes nothing, so any number may share them.
-   * Queries throw WP_STORE_BUSY when the turn to write does not come in time.
+   * Makes a Kysely dialect over the handles. Destroying the Kysely instance closes nothing, so any number of instances
+   * may share them. Queries throw WP_STORE_BUSY if the write lock is not available in time.
    */
   dialect(): Dialect
-  /** A synchronous handle of one's own, to be closed by the caller; on a busy file it throws at once. */
+  /** Opens a separate synchronous handle, which the caller closes. Throws immediately if the file is busy. */
   openHandle(readOnly: boolean): DatabaseSync
-  /** Lets running transactions end, at most for the busy limit, then closes every handle. */
+  /** Lets running transactions finish, at most for the busy limit, then closes every handle. */
   close(): Promise<void>
 }
 
-/** Opens a SQLite file; the handles open at the first query. @throws WP_STORE_MISSING, WP_STORE_FILE */
+/**
+ * Opens a SQLite file. The first query opens the handles.
+ * @throws WP_STORE_MISSING, WP_STORE_FILE
+ */
 export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
   const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000 } = options
   if (options.create === true) makeFile(file)
@@ -49,7 +55,7 @@ export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
   }
 }
 
-/** Kysely's SQLite dialect, but over several handles. */
+/** Kysely's SQLite dialect with several handles. */
 class SqliteFileDialect implements Dialect {
   readonly #handles: SqliteHandles
 
@@ -77,7 +83,7 @@ class SqliteFileDialect implements Dialect {
 
 class ConcurrentSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
-    return true // otherwise Kysely lets one query at a time through
+    return true // otherwise Kysely runs only one query at a time
   }
 }
 

@@ -6,7 +6,7 @@ import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handle
 
 const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
 
-/** A connection costs nothing until it is used: it takes a handle for one statement, or for one transaction. */
+/** A connection has no cost until it is used. It acquires a handle for one statement or one transaction. */
 class SqliteConnection implements DatabaseConnection {
   readonly #handles: SqliteHandles
   #transaction: Lease | undefined
@@ -19,7 +19,7 @@ class SqliteConnection implements DatabaseConnection {
     const isReading = settings.accessMode === 'read only'
     const lease = await (isReading ? this.#handles.leaseReader() : this.#handles.leaseWriter())
     try {
-      await this.#handles.whileBusy(() => lease.handle.command(isReading ? 'begin' : 'begin immediate'))
+      await this.#handles.retryWhileBusy(() => lease.handle.command(isReading ? 'begin' : 'begin immediate'))
     } catch (error) {
       lease.release()
       throw this.#handles.explain(error)
@@ -27,7 +27,7 @@ class SqliteConnection implements DatabaseConnection {
     this.#transaction = lease
   }
 
-  /** Commits; a transaction that cannot be committed is rolled back. */
+  /** Commits. Rolls back a transaction that cannot be committed. */
   commit(): void {
     try {
       inTransaction(this.#transaction).command('commit')
@@ -38,7 +38,7 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Ends what is open, if anything is. */
+  /** Ends an open transaction. */
   rollback(): void {
     const lease = this.#transaction
     this.#transaction = undefined
@@ -54,7 +54,7 @@ class SqliteConnection implements DatabaseConnection {
     try {
       return (await this.#execute(query)) as QueryResult<R>
     } catch (error) {
-      await linked()
+      await waitForLinkedPromises()
       if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
       throw this.#handles.explain(addStatement(error, query.sql))
     }
@@ -78,10 +78,10 @@ class SqliteConnection implements DatabaseConnection {
   async *#stream<R>(handle: SqliteHandle, query: CompiledQuery, size: number): AsyncIterableIterator<QueryResult<R>> {
     let rows: Generator<Row> | undefined
     try {
-      let chunk = await this.#handles.whileBusy(() => take((rows = handle.iterate(query)), size))
+      let chunk = await this.#handles.retryWhileBusy(() => takeRows((rows = handle.iterate(query)), size))
       while (chunk.length > 0) {
         yield { rows: chunk as R[] }
-        chunk = take(rows!, size)
+        chunk = takeRows(rows!, size)
       }
     } finally {
       rows?.return(undefined)
@@ -100,7 +100,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** Kysely's driver over the handles of one SQLite file; who opened the file closes it. */
+/** Kysely's driver over the handles of one SQLite file. The caller that opened the file closes it. */
 export class SqliteDriver implements Driver {
   readonly #handles: SqliteHandles
 
@@ -148,10 +148,11 @@ export class SqliteDriver implements Driver {
 }
 
 /**
- * A statement fails before the promises of Kysely's calls are linked to those who await them. From then on a stack names
- * the code that runs the query. More than enough turns: each call of Kysely's takes three at most.
+ * Waits until the promises of Kysely's calls are linked to those that await them, so that the stack of a failed
+ * statement names the code that runs the query. The number of turns is generous: each of Kysely's calls takes at most
+ * three.
  */
-async function linked(): Promise<void> {
+async function waitForLinkedPromises(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await Promise.resolve()
 }
 
@@ -163,13 +164,13 @@ function isReading({ query, sql }: CompiledQuery): boolean {
   return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && readingVerbs.has(verbOf(sql)))
 }
 
-/** The handle of a transaction that is still open; SQLite ends one by itself on a full disk, for example. */
+/** Returns the handle of a transaction that is still open. SQLite may end one, for example when the disk is full. */
 function inTransaction(lease: Lease | undefined): SqliteHandle {
   if (!lease?.handle.isInTransaction) throw errors.WP_STORE_TRANSACTION_LOST()
   return lease.handle
 }
 
-/** Runs a statement on a handle that others use next, so it must not leave a transaction open. */
+/** Runs a statement on a shared handle. The statement must not leave a transaction open. */
 function executeAlone(handle: SqliteHandle, query: CompiledQuery): QueryResult<Row> {
   const result = handle.execute(query)
   if (!handle.isInTransaction) return result
@@ -177,14 +178,14 @@ function executeAlone(handle: SqliteHandle, query: CompiledQuery): QueryResult<R
   throw errors.WP_STORE_BEGIN({ statement: query.sql })
 }
 
-function take(rows: Generator<Row>, count: number): Row[] {
-  const taken: Row[] = []
-  while (taken.length < count) {
+function takeRows(rows: Generator<Row>, count: number): Row[] {
+  const result: Row[] = []
+  while (result.length < count) {
     const next = rows.next()
     if (next.done) break
-    taken.push(next.value)
+    result.push(next.value)
   }
-  return taken
+  return result
 }
 
 function quote(name: string): string {

@@ -26,19 +26,19 @@ interface Prepared {
   readonly statement: StatementSync
   readonly columns: readonly Column[]
   readonly verb: string
-  /** The text goes on behind the first statement. */
+  /** Whether the text contains more than one statement. */
   readonly isScript: boolean
 }
 
 const beforeVerb = /^(?:[\s;(]|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*/
 
-/** The first word of a statement, in lower case; empty for a text without a statement. */
+/** Returns the first word of a statement in lower case; empty for a text without a statement. */
 export function verbOf(sql: string): string {
   const start = beforeVerb.exec(sql)?.[0].length ?? 0
   return /^[a-z]*/i.exec(sql.slice(start, start + 16))?.[0].toLowerCase() ?? ''
 }
 
-/** Opens a handle of `node:sqlite` as Waypost wants it: never waiting inside SQLite, which would stop the event loop. */
+/** Opens a handle of `node:sqlite` that never waits inside SQLite, which would block the event loop. */
 export function openDatabase(file: string, options: HandleOptions): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 0, enableForeignKeyConstraints: true })
   try {
@@ -51,7 +51,7 @@ export function openDatabase(file: string, options: HandleOptions): DatabaseSync
   }
 }
 
-/** One handle of a SQLite file with its prepared statements; rows come out in the values that PostgreSQL gives too. */
+/** One handle of a SQLite file with its prepared statements. Returns the same values as PostgreSQL. */
 export class SqliteHandle {
   readonly #database: DatabaseSync
   readonly #schemaVersion: StatementSync
@@ -75,22 +75,24 @@ export class SqliteHandle {
     const { statement, columns, verb } = prepared
     if (columns.length > 0) {
       const rows = (statement.all(...bound) as unknown as SQLOutputValue[][]).map((row) => readRow(columns, row))
-      return changes(verb) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
+      return isWriting(verb) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
     }
     const done = statement.run(...bound)
     const result = { rows: [], numAffectedRows: BigInt(done.changes) }
     return verb === 'insert' || verb === 'replace' ? { ...result, insertId: BigInt(done.lastInsertRowid) } : result
   }
 
-  /** Rows one by one; until the last one or `return()` the handle sees the database as it was at the first. */
+  /**
+   * Yields rows one by one. Until the last row or `return()`, the handle sees the database as it was at the first row.
+   */
   *iterate({ sql, parameters }: Statement): Generator<Row> {
-    const { statement, columns } = prepare(this.#database, sql) // not a cached one: running it again would end this run
+    const { statement, columns } = prepare(this.#database, sql) // not a cached statement: running it again would end this iteration
     for (const row of statement.iterate(...parameters.map(bindSqliteValue))) {
       yield readRow(columns, row as unknown as SQLOutputValue[])
     }
   }
 
-  /** Runs a command that has neither values nor rows, such as `begin`. */
+  /** Runs a command without values and rows, such as `begin`. */
   command(sql: string): void {
     this.#database.exec(sql)
   }
@@ -101,25 +103,25 @@ export class SqliteHandle {
   }
 
   #prepare(sql: string): Prepared | undefined {
-    this.#noticeSchema()
+    this.#refreshSchema()
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
-      if (verbOf(sql) === '') return undefined // Node 24 crashes at its exit after preparing an empty text
+      if (verbOf(sql) === '') return undefined // Node 24 crashes on exit after preparing an empty text
       prepared = prepare(this.#database, sql)
       if (this.#prepared.size >= cachedStatements) this.#prepared.delete(this.#prepared.keys().next().value!)
     } else {
-      this.#prepared.delete(sql) // and set again, so that the first key is the one that was not used for longest
+      this.#prepared.delete(sql) // and set again, so that the first key is the least recently used
     }
     this.#prepared.set(sql, prepared)
     return prepared
   }
 
-  // The columns of a prepared statement, their types and on Node 24 even their number are those of its preparing.
-  #noticeSchema(): void {
+  // A prepared statement keeps the columns, their types, and on Node 24 even their number from when it was prepared.
+  #refreshSchema(): void {
     const version = this.#schemaVersion.get()?.['schema_version']
     if (version === this.#schema) return
     this.#prepared.clear()
-    this.command('select 1 from sqlite_schema limit 1') // preparing alone would go by what the handle knew of the schema
+    this.command('select 1 from sqlite_schema limit 1') // preparing alone would use the schema that the handle has cached
     this.#schema = version
   }
 
@@ -159,6 +161,6 @@ function readRow(columns: readonly Column[], values: readonly SQLOutputValue[]):
   return row
 }
 
-function changes(verb: string): boolean {
+function isWriting(verb: string): boolean {
   return verb === 'insert' || verb === 'update' || verb === 'delete' || verb === 'replace'
 }

@@ -1,17 +1,17 @@
 import { errors } from './errors.ts'
 import { Slots } from './slots.ts'
 import { SqliteHandle } from './sqlite-handle.ts'
-import { untilDone } from './wait.ts'
+import { retry } from './retry.ts'
 
 export interface SqliteHandlesOptions {
   readonly file: string
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
-  /** Handles at most for read-only transactions and streams. */
+  /** The maximum number of handles for read-only transactions and streams. */
   readonly readers: number
   readonly busyLimitMs: number
 }
 
-/** A handle that one transaction or stream has for itself until it releases it. */
+/** A handle that one transaction or stream uses exclusively until it is released. */
 export interface Lease {
   readonly handle: SqliteHandle
   readonly release: () => void
@@ -21,23 +21,23 @@ interface Slot {
   handle: SqliteHandle | undefined
 }
 
-/** How long a process may write without a break, and what counts as one. */
-const writingMs = 50
-const freeMs = 3
+/** How long a process may write without a pause, and how long a pause must be. */
+const maxWritingMs = 50
+const pauseMs = 3
 
 const busy = 5
 const readOnly = 8
 const full = 13
 const resultCode = (error: unknown) => ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff
 
-/** Whether SQLite refused because the handle may not write. */
+/** Whether SQLite rejected a write on a read-only handle. */
 export function isReadOnlyError(error: unknown): boolean {
   return resultCode(error) === readOnly
 }
 
 /**
- * The handles of one SQLite file: one that writes, one that every single query reads by, and a few for whoever reads
- * longer. Writers stand in line here, asynchronously; for other processes' writers it is tried again until the limit.
+ * The handles of one SQLite file: one for writing, one shared by single queries, and a few for longer reads. Writers of
+ * this process queue asynchronously. Access is retried until the limit while writers of other processes hold the lock.
  */
 export class SqliteHandles {
   readonly #options: SqliteHandlesOptions
@@ -55,32 +55,38 @@ export class SqliteHandles {
     this.#options = options
     const writer: Slot = { handle: undefined }
     const readers = Array.from({ length: options.readers }, (): Slot => ({ handle: undefined }))
-    this.#slots = [this.#shared, ...readers, writer] // the writer closes last: its close empties the write-ahead log
+    this.#slots = [this.#shared, ...readers, writer] // the writer closes last, because that empties the write-ahead log
     this.#writers = new Slots([writer])
     this.#readers = new Slots(readers)
   }
 
-  /** Opens the first handles. @throws WP_STORE_FILE, WP_STORE_BUSY */
+  /**
+   * Opens the first handles.
+   * @throws WP_STORE_FILE, WP_STORE_BUSY
+   */
   async open(): Promise<void> {
     if (this.#shared.handle !== undefined) return
-    const writer = await this.leaseWriter() // first, since it makes the file a write-ahead one
+    const writer = await this.leaseWriter() // first, because it switches the file to write-ahead mode
     writer.release()
     await this.#handleOf(this.#shared, true, this.#deadline())
   }
 
-  /** Runs a single query; it sees all that was committed before and waits for no writer. */
+  /** Runs a single query. It sees everything committed before and waits for no writer. */
   async read<Value>(work: (handle: SqliteHandle) => Value): Promise<Awaited<Value>> {
     const deadline = this.#deadline()
     const handle = this.#shared.handle ?? (await this.#handleOf(this.#shared, true, deadline))
-    return this.whileBusy(() => work(handle), deadline)
+    return this.retryWhileBusy(() => work(handle), deadline)
   }
 
-  /** Runs a single statement that writes, alone. @throws WP_STORE_BUSY */
+  /**
+   * Runs a single write statement.
+   * @throws WP_STORE_BUSY
+   */
   async write<Value>(work: (handle: SqliteHandle) => Value): Promise<Awaited<Value>> {
     const deadline = this.#deadline()
     const { handle, release } = await this.leaseWriter(deadline)
     try {
-      return await this.whileBusy(() => work(handle), deadline)
+      return await this.retryWhileBusy(() => work(handle), deadline)
     } finally {
       release()
     }
@@ -94,23 +100,26 @@ export class SqliteHandles {
     return this.#lease(this.#readers, { readOnly: true, deadline })
   }
 
-  /** Tries again while another process is in the way. @throws WP_STORE_BUSY */
-  whileBusy<Value>(attempt: () => Value, deadline = this.#deadline()): Promise<Awaited<Value>> {
-    const isNotYet = (error: unknown) => resultCode(error) === busy
-    return untilDone({ attempt, isNotYet, deadline, tooLate: (cause) => this.#busyError(cause) })
+  /**
+   * Retries while another process holds the lock.
+   * @throws WP_STORE_BUSY
+   */
+  retryWhileBusy<Value>(attempt: () => Value, deadline = this.#deadline()): Promise<Awaited<Value>> {
+    const isRetryable = (error: unknown) => resultCode(error) === busy
+    return retry({ attempt, isRetryable, deadline, onTimeout: (cause) => this.#busyError(cause) })
   }
 
-  /** The error of a statement as callers see it. */
+  /** Converts the error of a statement. */
   explain(error: unknown): unknown {
     if (resultCode(error) !== full) return error
     return errors.WP_STORE_FULL({ database: this.#options.file }, { cause: error })
   }
 
-  /** Refuses new work, lets what runs come to its end within the limit, and closes every handle. */
+  /** Rejects new work, lets current work finish within the limit, and closes every handle. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const slots of [this.#writers, this.#readers]) slots.refuse(this.#closedError())
+    for (const slots of [this.#writers, this.#readers]) slots.rejectWaiting(this.#closedError())
     if (this.#leases > 0) {
       const timer = setTimeout(() => this.#allReturned?.(), this.#options.busyLimitMs)
       await new Promise<void>((resolve) => (this.#allReturned = resolve))
@@ -121,14 +130,15 @@ export class SqliteHandles {
 
   async #lease(slots: Slots<Slot>, options: { readOnly: boolean; deadline: number }): Promise<Lease> {
     if (this.#isClosed) throw this.#closedError()
-    const slot = await slots.take(options.deadline - performance.now(), () => this.#busyError())
+    const slot = await slots.acquire(options.deadline - performance.now(), () => this.#busyError())
     this.#leases++
-    if (slots === this.#writers && performance.now() - this.#freeSince >= freeMs) this.#writingSince = performance.now()
+    if (slots === this.#writers && performance.now() - this.#freeSince >= pauseMs)
+      this.#writingSince = performance.now()
     const release = () => {
-      // What still has a transaction here could not be rolled back: only a new handle is sure to hold no lock.
+      // A transaction that is still open could not be rolled back. Only a new handle is certain to hold no lock.
       if (slot.handle?.isInTransaction) closeSlot(slot)
       this.#leases--
-      this.#giveOn(slots, slot)
+      this.#returnSlot(slots, slot)
       if (this.#leases === 0) this.#allReturned?.()
     }
     try {
@@ -139,23 +149,23 @@ export class SqliteHandles {
     }
   }
 
-  // A process that writes without a break leaves the lock free for moments only, which another one that tries again and
-  // again finds by luck. So now and then it is left free for as long as that one needs to find it.
-  #giveOn(slots: Slots<Slot>, slot: Slot): void {
-    const isLong = slots === this.#writers && performance.now() - this.#writingSince > writingMs
+  // A process that writes continuously frees the lock only for moments, which another process that retries finds only
+  // by chance. So the lock is left free from time to time, long enough for a retry.
+  #returnSlot(slots: Slots<Slot>, slot: Slot): void {
+    const isLong = slots === this.#writers && performance.now() - this.#writingSince > maxWritingMs
     this.#freeSince = performance.now()
-    if (!isLong) return slots.give(slot)
+    if (!isLong) return slots.release(slot)
     setTimeout(() => {
       this.#writingSince = performance.now()
-      slots.give(slot)
-    }, freeMs)
+      slots.release(slot)
+    }, pauseMs)
   }
 
   async #handleOf(slot: Slot, isReader: boolean, deadline: number): Promise<SqliteHandle> {
     if (this.#isClosed) throw this.#closedError()
     const { file, synchronous } = this.#options
     try {
-      return await this.whileBusy(
+      return await this.retryWhileBusy(
         () => (slot.handle ??= new SqliteHandle(file, { readOnly: isReader, synchronous })),
         deadline,
       )

@@ -4,8 +4,8 @@ import { bindValue, readInteger, readTimestamp } from './values.ts'
 type Read = (value: SQLOutputValue) => unknown
 
 /**
- * The form in which SQLite takes a value. Integers go in as such: a JavaScript number would become a floating point
- * value, `5.0` in a text column.
+ * Converts a value for SQLite. Integers are bound as bigint: a JavaScript number would become a floating point value,
+ * `5.0` in a text column.
  *
  * @throws WP_STORE_VALUE
  */
@@ -23,13 +23,13 @@ const readsByType: Readonly<Record<string, Read>> = {
   jsonb: readJson,
   json_text: readJson,
   date: (value) => (typeof value === 'string' ? value.slice(0, 10) : readPlain(value)),
-  datetime: readPoint,
-  timestamp: readPoint,
-  timestamptz: readPoint,
-  timestamp_text: readPoint,
+  datetime: readTime,
+  timestamp: readTime,
+  timestamptz: readTime,
+  timestamp_text: readTime,
 }
 
-/** How the values of a column are read, by the type that its table declares; null where an expression has none. */
+/** Returns the reader of a column's values by its declared type; null for an expression without one. */
 export function readerOf(declared: string | null): Read {
   const name = declared?.replace(/\s*\(.*/s, '').toLowerCase()
   return (name !== undefined && Object.hasOwn(readsByType, name) && readsByType[name]) || readPlain
@@ -51,14 +51,14 @@ function readJson(value: SQLOutputValue): unknown {
   try {
     return JSON.parse(value)
   } catch {
-    return value // SQLite lets any text into the column; a row must stay readable
+    return value // SQLite accepts any text in the column; the row must stay readable
   }
 }
 
-function readPoint(value: SQLOutputValue): unknown {
+function readTime(value: SQLOutputValue): unknown {
   if (typeof value === 'string') return readTimestamp(value)
   const milliseconds = typeof value === 'bigint' ? Number(value) : value
   if (typeof milliseconds !== 'number') return readPlain(value)
-  const point = new Date(milliseconds)
-  return Number.isNaN(point.getTime()) ? milliseconds : point.toISOString()
+  const time = new Date(milliseconds)
+  return Number.isNaN(time.getTime()) ? milliseconds : time.toISOString()
 }

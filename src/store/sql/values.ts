@@ -1,14 +1,14 @@
 import { errors } from './errors.ts'
 
-/** What both databases take as it is. */
+/** Values that both databases accept unchanged. */
 export type Bindable = null | string | number | bigint | boolean | Uint8Array
 
 /**
- * The form in which a JavaScript value goes into a statement, on either database: a Date as ISO text in UTC, an object or
- * list as JSON text.
+ * Converts a JavaScript value for a statement on either database: a Date to ISO text in UTC, an object or array to JSON
+ * text.
  *
- * @param position of the value in the statement, from 1, for the message
- * @throws WP_STORE_VALUE for undefined, NaN and what has no JSON
+ * @param position position of the value in the statement, from 1, for the message
+ * @throws WP_STORE_VALUE for undefined, NaN and values without JSON
  */
 export function bindValue(value: unknown, position: number): Bindable {
   switch (typeof value) {
@@ -33,20 +33,24 @@ function bindObject(value: object | null, position: number): Bindable {
   return value.toISOString()
 }
 
-/** An integer as a number where that is exact, else as its digits. */
+/** Returns an integer as a number if that is exact, otherwise as a string. */
 export function readInteger(value: bigint | string): number | string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
 const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-// What a database or SQLite's own functions write: a date, a time after a blank or T, a zone or none, which means UTC.
-const written = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/
+// The formats of databases and of SQLite's functions: a date, an optional time after a blank or T, an optional zone;
+// UTC by default.
+const timestampPattern = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/
 
-/** A point in time as ISO text in UTC with milliseconds; a text that is none (`infinity`, a year before 1) as it is. */
+/**
+ * Returns a time as ISO text in UTC with milliseconds. Returns text that is not a time unchanged (`infinity`, a year
+ * before 1).
+ */
 export function readTimestamp(text: string): string {
   if (canonical.test(text)) return text
-  const match = written.exec(text)
+  const match = timestampPattern.exec(text)
   if (match === null) return text
   const [, date, time = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = match
   const iso = `${date}T${time}${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`
