@@ -13,11 +13,11 @@ const subscriptions = 1203 // more than two chunks
 
 const placeOf = (row: string) => ({ table: 'waypost_subscription', row, column: 'secret' }) as const
 
-test('the sealed columns are those that the entities call sealed, each in a table whose key is its id', () => {
+test('the sealed columns are the encrypted columns of the entities, each in a table whose key is its id', () => {
   const folder = path.join(import.meta.dirname, '../../src/store/entities')
   const named = globSync('*.ts', { cwd: folder }).flatMap((file) => {
     const text = readFileSync(path.join(folder, file), 'utf8')
-    return [...text.matchAll(/\/\*\* Sealed\b[^\n]*\*\/\s+(\w+):/g)].map((match) => {
+    return [...text.matchAll(/\/\*\* Encrypted\b[^\n]*\*\/\s+(\w+):/g)].map((match) => {
       const table = [...text.slice(0, match.index).matchAll(/tableName: '(\w+)'/g)].at(-1)?.[1]
       return `${table}.${match[1]}`
     })
