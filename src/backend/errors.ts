@@ -90,6 +90,12 @@ export const errors = defineErrors({
     message: 'More than {limit} deployment requests in {window} s',
     hint: 'Try again in {seconds} s.',
   },
+  WP_BACKEND_CLIENT_BUSY: {
+    kind: 'user',
+    status: 429,
+    message: 'This server is already processing {limit} deployment requests of this client',
+    hint: 'Wait for their responses, or try again in a few seconds.',
+  },
   WP_BACKEND_BUSY: {
     kind: 'user',
     status: 503,

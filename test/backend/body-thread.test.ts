@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { BodyThread, type ThreadLimits } from '../../src/backend/release/body-thread.ts'
 import type { ReadResult, ReadTask } from '../../src/backend/release/body-worker.ts'
 import { sha256 } from '../../src/kit/index.ts'
-import { makeGreeting } from './deployers.ts'
+import { until } from '../support/until.ts'
+import { makeExpensive, makeGreeting } from './deployers.ts'
 
 const classes = { connections: {}, actions: {} }
 const { manifest } = makeGreeting('hello')
@@ -16,17 +17,10 @@ function taskOf(body: unknown, task: Partial<ReadTask> = {}): ReadTask {
 
 /** Reads one body in a thread of its own. */
 function read(body: unknown, task: Partial<ReadTask> = {}, limits?: ThreadLimits): Promise<ReadResult> {
-  return new BodyThread(classes, { idleMs: 0, ...limits }).use((ask) => ask(taskOf(body, task)))
+  return new BodyThread(classes, { idleMs: 0, ...limits }).use((ask) => ask(taskOf(body, task)), bo)
 }
 
-/** So many schemas, each with a pattern that takes a moment to compile. */
-function makeSlow(count: number) {
-  const schemas = Array.from({ length: count }, (_, index) => [
-    `S${index}`,
-    { type: 'string', pattern: `^(a|b)*c{1,500}${index}$` },
-  ])
-  return { manifest: { ...manifest, schemas: Object.fromEntries(schemas) as object } }
-}
+const bo = { client: 'bo', signal: new AbortController().signal }
 
 test('a manifest is checked, and what is needed of it is told', async () => {
   const schemas = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`S${index}`, { type: 'string' }]))
@@ -64,13 +58,13 @@ test('artifacts are handed over some at a time, once all of them are sound', asy
     assert.deepEqual(first.artifacts.length, 3)
     assert.deepEqual([...first.artifacts, ...second.artifacts], artifacts)
     assert.deepEqual(third.artifacts, [])
-  })
+  }, bo)
   const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
   await thread.use(async (ask) => {
     const { refused } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { holds: 'artifacts' }))
     assert.equal(refused?.code, 'WP_BACKEND_ARTIFACT_HASH')
     assert.deepEqual((await ask('next')).artifacts, [])
-  })
+  }, bo)
 })
 
 const refusals: readonly (readonly [
@@ -106,8 +100,8 @@ test('what takes too long to check is refused, keeps nobody waiting, and the nex
   const thread = new BodyThread(classes, { timeoutMs: 10_000, idleMs: 0 })
   let turns = 0
   const timer = setInterval(() => turns++, 10)
-  const slow = thread.use((ask) => ask(taskOf(makeSlow(20_000))))
-  const next = thread.use((ask) => ask(taskOf('[]')))
+  const slow = thread.use((ask) => ask(taskOf(makeExpensive(20_000))), bo)
+  const next = thread.use((ask) => ask(taskOf('[]')), bo)
   await assert.rejects(slow, { code: 'WP_BACKEND_BODY', message: /takes longer than 10 s/ })
   clearInterval(timer)
   assert.ok(turns > 3, 'this thread went on')
@@ -116,7 +110,71 @@ test('what takes too long to check is refused, keeps nobody waiting, and the nex
 
 test('what takes too much memory to check is refused, and the next body is read', async () => {
   const thread = new BodyThread(classes, { timeoutMs: 60_000, memoryMb: 48, idleMs: 0 })
-  const large = thread.use((ask) => ask(taskOf(makeSlow(20_000))))
+  const large = thread.use((ask) => ask(taskOf(makeExpensive(20_000))), bo)
   await assert.rejects(large, { code: 'WP_BACKEND_BODY', message: /too much memory/ })
-  assert.deepEqual(await thread.use((ask) => ask(taskOf('[]'))), { body: [] })
+  assert.deepEqual(await thread.use((ask) => ask(taskOf('[]')), bo), { body: [] })
+})
+
+test('clients take turns', async () => {
+  const thread = new BodyThread(classes, { idleMs: 0 })
+  const turns: string[] = []
+  const use = async (client: string, name: string) =>
+    thread.use(
+      async (ask) => {
+        turns.push(name)
+        return ask(taskOf('[]'))
+      },
+      { ...bo, client },
+    )
+  const first = ['a1', 'a2', 'a3', 'a4'].map((name) => use('a', name))
+  const later = [...['b1', 'b2'].map((name) => use('b', name)), use('c', 'c1')]
+  await Promise.all([...first, ...later])
+  assert.deepEqual(turns, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+})
+
+test('what an abandoned request sent is not checked further, and the next body is read', async () => {
+  const thread = new BodyThread(classes, { timeoutMs: 600_000, idleMs: 0 })
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const begun: string[] = []
+  const use = (name: string, body: unknown, signal: AbortSignal) =>
+    thread.use(
+      async (ask) => {
+        begun.push(name)
+        return ask(taskOf(body))
+      },
+      { client: 'a', signal },
+    )
+  const results = [
+    use('running', makeExpensive(50_000), running.signal),
+    use('waiting', '[]', waiting.signal),
+    use('last', '[]', bo.signal),
+    use('gone', '[]', AbortSignal.abort()),
+  ]
+  const settled = Promise.allSettled(results)
+  await until('it runs', () => begun.length > 0)
+  waiting.abort()
+  running.abort()
+  const [first, second, third, fourth] = await settled
+  assert.deepEqual(begun, ['running', 'last'])
+  assert.deepEqual(
+    [first, second, fourth].map((one) => one?.status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  assert.deepEqual(third, { status: 'fulfilled', value: { body: [] } })
+})
+
+test('once its request is abandoned no more artifacts are handed over', async () => {
+  const thread = new BodyThread(classes, { idleMs: 0 })
+  const leaving = new AbortController()
+  const artifacts = [{ hash: sha256('a'), content: 'a' }]
+  const used = thread.use(
+    async (ask) => {
+      await ask(taskOf({ protocol: 1, artifacts }, { holds: 'artifacts' }))
+      leaving.abort()
+      return ask('next')
+    },
+    { client: 'a', signal: leaving.signal },
+  )
+  await assert.rejects(used, { name: 'AbortError' })
+  assert.deepEqual(await thread.use((ask) => ask(taskOf('[]')), bo), { body: [] })
 })

@@ -17,6 +17,9 @@ export interface Deployers extends World {
   readonly planClient: Credentials
   /** Has backend.read and backend.deploy. */
   readonly deploy: Call
+  /** Has them too, by another client. */
+  readonly deployOther: Call
+  addDeployClient(name: string): Promise<Credentials>
   /** Has backend.read. */
   readonly plan: Call
   /** Has the scope todo. */
@@ -34,7 +37,8 @@ export async function openDeployers(
   const bo = await addUser(world.system, { name: 'bo', password, scopes })
   const add = (name: string, own: readonly string[]) =>
     world.addClient({ name, user: 'bo', scopes: own, grants: ['client_credentials'] })
-  const deployClient = await add('pipeline', ['backend.read', 'backend.deploy'])
+  const addDeployClient = (name: string) => add(name, ['backend.read', 'backend.deploy'])
+  const deployClient = await addDeployClient('pipeline')
   const planClient = await add('planner', ['backend.read'])
   const todoClient = await add('stranger', ['todo'])
   const callAs = async (client: Credentials): Promise<Call> => {
@@ -47,6 +51,8 @@ export async function openDeployers(
     deployClient,
     planClient,
     deploy: await callAs(deployClient),
+    deployOther: await callAs(await addDeployClient('other pipeline')),
+    addDeployClient,
     plan: await callAs(planClient),
     stranger: await callAs(todoClient),
     nobody: (line, json) => call(world, line, { json }),
@@ -93,4 +99,13 @@ export function makeGreeting(greeting: string, more: Partial<Manifest> = {}): Bu
     ...more,
   }
   return { manifest, artifacts: [{ hash, content }] }
+}
+
+/** A manifest with so many schemas, each with a pattern that takes a moment to compile. */
+export function makeExpensive(count: number): BuiltRelease {
+  const schemas = Array.from({ length: count }, (_, index) => [
+    `S${index}`,
+    { type: 'string', pattern: `^(a|b)*c{1,500}${index}$` },
+  ])
+  return makeGreeting('expensive', { schemas: Object.fromEntries(schemas) as Manifest['schemas'] })
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { request } from 'node:http'
+import type { Worker } from 'node:worker_threads'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
@@ -8,7 +9,7 @@ import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src
 import type { Credentials } from '../auth/world.ts'
 import { bearer, systemKinds } from '../support/server.ts'
 import { until } from '../support/until.ts'
-import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
+import { makeExpensive, makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
 const survey = 'POST /backend/release/survey'
 const upload = 'POST /backend/release/artifact'
@@ -213,7 +214,7 @@ for (const kind of systemKinds) {
       ])
     })
 
-    test('reads four bodies at once and asks others to wait; whoever has gone is not waited for', async () => {
+    test('takes four requests of one client at once; those that were abandoned do not count', async () => {
       const begin = await beginner(world.deployClient)
       const built = body(makeGreeting('busy'))
       for (let round = 0; round < 3; round += 1) {
@@ -223,10 +224,11 @@ for (const kind of systemKinds) {
           unfinished.push(begin()) // those beyond the fourth are sent away
           await pause(50)
           answer = await world.deploy(survey, built)
-          return answer.status === 503
+          return answer.status === 429
         })
-        assert.equal(codeOf(answer), 'WP_BACKEND_BUSY')
+        assert.equal(codeOf(answer), 'WP_BACKEND_CLIENT_BUSY')
         assert.equal(answer.headers.get('retry-after'), '1')
+        assert.equal((await world.deployOther(survey, built)).status, 200)
         for (const one of unfinished) one.destroy()
         await until('there is a place again', async () => {
           await pause(50)
@@ -236,6 +238,65 @@ for (const kind of systemKinds) {
       }
     })
 
+    test('takes twelve requests at once and asks others to wait', async () => {
+      const built = body(makeGreeting('busy'))
+      const begins = await Promise.all([1, 2, 3].map(async (n) => beginner(await world.addDeployClient(`busy ${n}`))))
+      const unfinished: ReturnType<(typeof begins)[number]>[] = []
+      let answer = await world.deploy(survey, built)
+      await until('one is sent away', async () => {
+        unfinished.push(...begins.map((begin) => begin())) // those beyond the twelfth are sent away
+        await pause(50)
+        answer = await world.deploy(survey, built)
+        return answer.status === 503
+      })
+      assert.equal(codeOf(answer), 'WP_BACKEND_BUSY')
+      for (const one of unfinished) one.destroy()
+      await until('there is a place again', async () => {
+        await pause(50)
+        return (await world.deploy(survey, built)).status === 200
+      })
+      world.clock.forward(60_000)
+    })
+
+    test('lets clients take turns', async () => {
+      const ended: string[] = []
+      const expensive = [1, 2, 3, 4, 5].map(async (n) => {
+        const { status } = await world.deploy(survey, body(makeExpensive(300 + n)))
+        ended.push(`expensive ${status}`)
+      })
+      await until('the fifth is sent away', () => ended.length > 0)
+      assert.equal((await world.deployOther(survey, body(makeGreeting('other')))).status, 200)
+      ended.push('other')
+      await Promise.all(expensive)
+      assert.equal(ended[0], 'expensive 429')
+      assert.ok(ended.indexOf('other') < 5, ended.join())
+      world.clock.forward(60_000)
+    })
+
+    test('stops checking what abandoned requests sent', async () => {
+      const threads: Worker[] = []
+      const count = (thread: Worker) => void threads.push(thread)
+      process.on('worker', count)
+      const leaving = new AbortController()
+      const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
+      const headers = { ...bearer(token), 'content-type': 'application/json' }
+      const abandoned = [1, 2, 3, 4, 5].map((n) =>
+        fetch(`${world.url}/backend/release/survey`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body(makeExpensive(50_000 + n))), // a minute each
+          signal: leaving.signal,
+        }),
+      )
+      assert.equal((await Promise.race(abandoned)).status, 429)
+      leaving.abort()
+      await Promise.allSettled(abandoned)
+      assert.equal((await world.deployOther(survey, body(makeGreeting('other')))).status, 200)
+      assert.ok(threads.length <= 2, `${threads.length} threads were started`) // one of them for the other client
+      process.off('worker', count)
+      world.clock.forward(60_000)
+    })
+
     test('whoever may only look keeps nobody from deploying', async () => {
       const begin = await beginner(world.planClient)
       const built = body(makeGreeting('looking'))
@@ -243,10 +304,15 @@ for (const kind of systemKinds) {
       await until('one is sent away', async () => {
         unfinished.push(begin())
         await pause(50)
-        return (await world.plan(survey, built)).status === 503
+        return (await world.plan(survey, built)).status === 429
       })
-      assert.equal((await world.deploy(survey, built)).status, 200)
+      const deployed = await world.deploy(survey, built)
+      assert.equal(deployed.status, 200, deployed.text)
       for (const one of unfinished) one.destroy()
+      await until('there is a place again', async () => {
+        await pause(50)
+        return (await world.plan(survey, built)).status === 200
+      })
       world.clock.forward(60_000)
     })
 

@@ -18,15 +18,26 @@ export interface Ask {
   (task: 'next'): Promise<NextResult>
 }
 
+/** Who waits for a body to be read. */
+export interface Waiting {
+  /** Clients take turns. */
+  readonly client: string
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal
+}
+
 /**
- * A thread that reads bodies, one after another: whoever may look at a server may send what takes long to read, and no
- * request must wait for that. It begins with the first body, and ends with one that it cannot cope with.
+ * A thread that reads bodies, one after another: a body may take long to read, and no other request must wait for that. It
+ * starts with the first body and ends when a body takes too much time or memory.
  */
 export class BodyThread {
   readonly #classes: ClassCatalog
   readonly #limits: Required<ThreadLimits>
+  /** What begins the work that waits, by client; the client whose turn is next comes first. */
+  readonly #queue = new Map<string, (() => void)[]>()
   #worker: Worker | undefined
-  #queue: Promise<unknown> = Promise.resolve()
+  /** The client whose body is being read. */
+  #client: string | undefined
   #idle: NodeJS.Timeout | undefined
 
   constructor(classes: ClassCatalog, { timeoutMs = 15_000, memoryMb = 512, idleMs = 10_000 }: ThreadLimits = {}) {
@@ -34,21 +45,64 @@ export class BodyThread {
     this.#limits = { timeoutMs, memoryMb, idleMs }
   }
 
-  /** Has the thread to itself while it works. */
-  use<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
-    const done = this.#queue.then(() => {
-      clearTimeout(this.#idle)
-      return work(this.#ask as Ask)
-    })
-    this.#queue = done
-      .catch(() => undefined)
-      .finally(() => {
-        this.#idle = setTimeout(() => this.#end(), this.#limits.idleMs).unref()
-      })
-    return done
+  /** Has the thread to itself while it works. Rejects when the caller leaves; the thread then stops what it does for it. */
+  async use<Result>(work: (ask: Ask) => Promise<Result>, { client, signal }: Waiting): Promise<Result> {
+    const stop = () => this.#end()
+    await this.#takeTurn(client, signal)
+    try {
+      signal.throwIfAborted()
+      signal.addEventListener('abort', stop)
+      const ask = async (task: ReadTask | 'next') => {
+        signal.throwIfAborted()
+        return this.#ask(task)
+      }
+      return await work(ask as Ask)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#passTurn()
+    }
   }
 
-  readonly #ask = async (task: ReadTask | 'next'): Promise<unknown> => {
+  async #takeTurn(client: string, signal: AbortSignal): Promise<void> {
+    clearTimeout(this.#idle)
+    if (this.#client === undefined) {
+      this.#client = client
+      return
+    }
+    const { promise, resolve: begin, reject } = Promise.withResolvers<void>()
+    const waiting = this.#queue.get(client) ?? []
+    this.#queue.set(client, [...waiting, begin])
+    const leave = () => {
+      this.#remove(client, begin)
+      reject(signal.reason)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave)
+    await promise.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  #passTurn(): void {
+    const more = this.#queue.get(this.#client!)
+    this.#queue.delete(this.#client!)
+    if (more !== undefined) this.#queue.set(this.#client!, more) // behind the other clients
+    const [next] = this.#queue
+    this.#client = next?.[0]
+    if (next === undefined) {
+      this.#idle = setTimeout(() => this.#end(), this.#limits.idleMs).unref()
+      return
+    }
+    const [client, [begin]] = next
+    this.#remove(client, begin!)
+    begin!()
+  }
+
+  #remove(client: string, begin: () => void): void {
+    const others = this.#queue.get(client)?.filter((one) => one !== begin) ?? []
+    if (others.length > 0) this.#queue.set(client, others)
+    else this.#queue.delete(client)
+  }
+
+  async #ask(task: ReadTask | 'next'): Promise<unknown> {
     const worker = (this.#worker ??= this.#begin())
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const { timeoutMs } = this.#limits

@@ -20,18 +20,28 @@ export function rateOf(group: string, limit: number): FastifyContextConfig {
   }
 }
 
+export interface BodyLimits {
+  /** Requests of one client at most. A deployment sends three at once. */
+  readonly ofClient: number
+  /** Requests of all clients at most. */
+  readonly most: number
+}
+
 /**
- * Lets so many requests with a body in at once: a body may be large, and is in memory as a whole. Whoever may only look
- * is counted apart, so that he keeps nobody from deploying.
+ * Limits how many requests with a body are processed at once: a body may be large, and is in memory as a whole. Clients
+ * that may only read are counted separately, so that they do not block deployments.
  */
-export function limitBodies(app: FastifyInstance, most: number): void {
-  const counts = { looking: 0, deploying: 0 }
+export function limitBodies(app: FastifyInstance, { ofClient, most }: BodyLimits): void {
+  const clients = { looking: [] as string[], deploying: [] as string[] }
   app.addHook('preParsing', async (request, reply) => {
-    // Whoever has gone already is not told of again.
+    // For a caller that has left there is no other close event.
     if (request.method !== 'POST' || reply.raw.closed || request.raw.socket.destroyed) return
-    const group = request.principal?.scopes.includes('backend.deploy') ? 'deploying' : 'looking'
-    if (counts[group] >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
-    counts[group] += 1
-    reply.raw.once('close', () => (counts[group] -= 1))
+    const { client, scopes } = request.principal!
+    const group = clients[scopes.includes('backend.deploy') ? 'deploying' : 'looking']
+    if (group.filter((id) => id === client.id).length >= ofClient)
+      throw errors.WP_BACKEND_CLIENT_BUSY({ limit: ofClient }, { retryAfterSeconds: 1 })
+    if (group.length >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
+    group.push(client.id)
+    reply.raw.once('close', () => group.splice(group.indexOf(client.id), 1))
   })
 }

@@ -34,7 +34,7 @@ export interface ReleaseSources extends DeskSources {
 
 const toRead = ['backend.read', 'backend.deploy']
 const toDeploy = ['backend.deploy']
-const bodiesAtOnce = 4
+const bodiesAtOnce = { ofClient: 4, most: 12 }
 
 /**
  * `/backend/release`: the receiving side of `deploy --url`. The token stands in the header, so that no page of another

@@ -39,22 +39,34 @@ export interface SentArtifacts {
 
 /** Opens the reader of a server with these classes. */
 export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
-  // Whoever may only look keeps nobody from deploying.
+  // A client that may only read does not delay deployments.
   const threads = { looking: new BodyThread(classes), deploying: new BodyThread(classes) }
-  const threadOf = ({ principal }: FastifyRequest) =>
-    threads[principal?.scopes.includes('backend.deploy') === true ? 'deploying' : 'looking']
+  const use = async <Result>(request: FastifyRequest, work: (ask: Ask) => Promise<Result>): Promise<Result> => {
+    const { client, scopes } = request.principal!
+    const { socket } = request.raw
+    const leaving = new AbortController()
+    const leave = () => leaving.abort()
+    if (socket.destroyed) leave()
+    socket.once('close', leave)
+    try {
+      const thread = threads[scopes.includes('backend.deploy') ? 'deploying' : 'looking']
+      return await thread.use(work, { client: client.id, signal: leaving.signal })
+    } finally {
+      socket.off('close', leave)
+    }
+  }
 
   return {
     plain: (request, schema) =>
-      threadOf(request).use(async (ask) => (await read(request, schema, { ask, holds: 'neither' })).body),
+      use(request, async (ask) => (await read(request, schema, { ask, holds: 'neither' })).body),
     manifest: (request, schema, active) =>
-      threadOf(request).use(async (ask) => {
+      use(request, async (ask) => {
         const { body, manifest } = await read(request, schema, { ask, holds: 'manifest', active })
         assertNotNewer(manifest!)
         return { body, manifest: manifest! }
       }),
     artifacts: (request, keep) =>
-      threadOf(request).use(async (ask) => {
+      use(request, async (ask) => {
         const { body, bytes = 0 } = await read(request, ArtifactsBody, { ask, holds: 'artifacts' })
         return keep({ count: body.artifacts.length, bytes, each: nextArtifacts(ask) })
       }),

@@ -39,12 +39,14 @@ export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient 
 const mostTries = 10
 const longestPauseSeconds = 10
 
-/** A server that reads other uploads has looked at nothing yet: it is asked again for a while. */
+const busyCodes: ReadonlySet<string | undefined> = new Set(['WP_BACKEND_BUSY', 'WP_BACKEND_CLIENT_BUSY'])
+
+/** A server that is busy with other uploads has not read this one: tries again for a while. */
 async function sendPatiently(request: ServerRequest): Promise<ServerAnswer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendToServer(request)
     const seconds = Number(answer.headers.get('retry-after')) || 1
-    const isBusy = answer.status === 503 && readProblem(answer).code === 'WP_BACKEND_BUSY'
+    const isBusy = busyCodes.has(readProblem(answer).code)
     if (!isBusy || tries === mostTries || seconds > longestPauseSeconds) return answer
     await pause(seconds * 1000)
   }
