@@ -61,9 +61,9 @@ export class DevConsole implements Console {
   answered(answered: News<'answered'>): void {
     const failure = this.#takeFailure(answered.id)
     const width = process.stdout.isTTY ? widthOf(process.stdout) : undefined
-    const { method, path, status, user, reason, dropped, cut } = answered
+    const { method, path, status, user, reason, dropped, aborted } = answered
     const isPoll = ['GET', 'HEAD', 'OPTIONS'].includes(method) && failure === undefined && dropped === undefined
-    const key = isPoll ? JSON.stringify([method, path, status, user, reason, cut]) : undefined
+    const key = isPoll ? JSON.stringify([method, path, status, user, reason, aborted]) : undefined
     this.#live.write(key, (times) => withTime(formatAnswered(answered, { width, times })))
     if (failure !== undefined) say(indent(describeFailure(failure.error)))
     if (dropped === undefined) return

@@ -32,14 +32,14 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }
 
-const cutWords = { failed: 'response aborted', left: 'client disconnected' }
+const abortWords = { failed: 'response aborted', left: 'client disconnected' }
 
-function tailOf({ user, status, id, reason, cut }: Answered, times: number): string {
+function tailOf({ user, status, id, reason, aborted }: Answered, times: number): string {
   const parts = [
-    cut && cutWords[cut],
+    aborted && abortWords[aborted],
     user === undefined ? undefined : toPrintable(user),
     reason === undefined ? undefined : hideTokens(toPrintable(reason)),
-    status >= 500 || cut === 'failed' ? `request ${id}` : undefined,
+    status >= 500 || aborted === 'failed' ? `request ${id}` : undefined,
     times > 1 ? `×${times}` : undefined,
   ]
   return parts.filter((part) => part !== undefined).join('   ')

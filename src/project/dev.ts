@@ -102,7 +102,7 @@ function startDevServer(
     isDevelopment: true,
     // Nobody who starts to work wants what was due in the night.
     cron: { fromNow: true, onRan: (report) => console.ranCronjob(report) },
-    onAnswered: (answered) => console.answered(answered),
+    onResponse: (answered) => console.answered(answered),
     onServerError: (error, request) => console.failed(error, request),
   })
 }

@@ -6,7 +6,7 @@ import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
 import { ActionProblem } from './problem.ts'
 
-/** What the contexts of one generation share. */
+/** Dependencies that all contexts of one generation share. */
 export interface ContextSources {
   readonly connections: ConnectionSet
   readonly dispatcher: Dispatcher
@@ -20,7 +20,7 @@ export interface RequestSources {
   readonly signal: AbortSignal
 }
 
-/** What `context.respond` makes: told from a plain result by its class. */
+/** The result of `context.respond`. A class, so that it can be told apart from a plain result. */
 export class ActionResponse implements Response {
   readonly status: number
   readonly body: unknown
@@ -35,22 +35,28 @@ export class ActionResponse implements Response {
 
 interface OpenTransaction {
   readonly client: unknown
-  /** Dispatches of a transaction that is not System's: they wait for its commit and the action's success. */
-  readonly waiting: PreparedMessage[]
-  /** Dispatches that are being stored in it: it commits when all are, awaited by the action or not. */
+  /**
+   * Messages dispatched in a transaction on another connection than System. They are stored after the transaction has
+   * committed and the action has succeeded.
+   */
+  readonly queued: PreparedMessage[]
+  /**
+   * Dispatches that are being stored in this transaction. It commits only after all of them, even if the action does
+   * not await them.
+   */
   readonly storing: Promise<void>[]
-  /** Of a part that failed: the whole cannot commit, whatever is made of the error. */
+  /** Set when a nested part failed. The transaction then cannot commit, even if the action catches the error. */
   failure: { readonly error: unknown } | undefined
 }
 type OpenTransactions = ReadonlyMap<string, OpenTransaction>
 
-/** Which transactions the running code is inside of; found again after every await. */
-const open = new AsyncLocalStorage<OpenTransactions>()
+/** The transactions around the running code, across awaits. */
+const openTransactions = new AsyncLocalStorage<OpenTransactions>()
 
 /**
- * The context of one request, and what its action dispatched outside of a System transaction. Its functions may be taken
- * out of it. They are made when they are asked for, since most actions ask for one or two of them, and all it has comes
- * from its class: in an object literal each object would have a shape of its own, which V8 keeps until the next full
+ * The context of one request. It also collects what the action dispatches outside a System transaction. Functions can
+ * be destructured from it. They are created on access, because most actions use only one or two of them. It is a class
+ * because V8 would create a new hidden class for each object literal and keep it until the next full garbage
  * collection.
  */
 export class ActionContext implements Context {
@@ -82,7 +88,7 @@ export class ActionContext implements Context {
 
   get connection() {
     return (name: string): never =>
-      (open.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
+      (openTransactions.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
   }
 
   get transaction(): Context['transaction'] {
@@ -91,7 +97,7 @@ export class ActionContext implements Context {
 
   get dispatch(): Context['dispatch'] {
     return (event: string, data: unknown, options: DispatchOptions = {}) =>
-      this.#keep({ event, data, users: options.users })
+      this.#trackDispatch({ event, data, users: options.users })
   }
 
   get problem() {
@@ -106,59 +112,62 @@ export class ActionContext implements Context {
     return (): Date => new Date(this.#sources.clock.now())
   }
 
-  /** Whether anything waits to be stored. */
+  /** Whether messages are waiting to be stored. */
   get hasDispatched(): boolean {
     return this.#dispatched !== undefined || this.#storing !== undefined
   }
 
-  /** Stores what waits; called when the action succeeded, before the response goes out. */
+  /** Stores waiting messages. Called after the action has succeeded, before the response is sent. */
   async storeDispatched(): Promise<void> {
     await Promise.all(this.#storing ?? [])
     await this.#sources.dispatcher.store(this.#dispatched?.splice(0) ?? [])
   }
 
-  /** Dispatches the result of a method that names an event. */
+  /** Dispatches the result of a method that has `dispatch`. */
   dispatchResult(event: string, data: unknown): void {
-    this.#hand([this.#sources.dispatcher.prepare({ event, data })], undefined)
+    this.#queueMessages([this.#sources.dispatcher.prepare({ event, data })], undefined)
   }
 
   async #transact(name: string, work: Work): Promise<never> {
-    const outer = open.getStore()
-    const inside = outer?.get(name)
-    if (inside !== undefined) return join(inside, work)
+    const enclosing = openTransactions.getStore()
+    const current = enclosing?.get(name)
+    if (current !== undefined) return runNested(current, work)
     const connection = this.#sources.connections.get(name)
     if (connection.transaction === undefined) throw connectionErrors.WP_CONNECTION_TRANSACTION({ name })
     let waiting: PreparedMessage[] = []
     const value = await connection.transaction((client) => {
-      waiting = [] // a connection may have tried before
-      const opened: OpenTransaction = { client, waiting, storing: [], failure: undefined }
-      return open.run(new Map(outer).set(name, opened), () => complete(opened, work))
+      waiting = [] // the connection may be retrying
+      const opened: OpenTransaction = { client, queued: waiting, storing: [], failure: undefined }
+      return openTransactions.run(new Map(enclosing).set(name, opened), () => runAndCommit(opened, work))
     })
-    this.#hand(waiting, outer)
+    this.#queueMessages(waiting, enclosing)
     return value
   }
 
-  /** One that the action does not await is awaited for it: a dispatch that fails fails its action, and nothing else. */
-  #keep(dispatch: Dispatch): Promise<void> {
-    const around = open.getStore()
-    const stored = this.#dispatch(dispatch, around)
+  /** Tracks a dispatch that the action may not await. If storing it fails, the action fails. */
+  #trackDispatch(dispatch: Dispatch): Promise<void> {
+    const enclosing = openTransactions.getStore()
+    const stored = this.#dispatch(dispatch, enclosing)
     stored.catch(() => undefined)
-    ;(around?.get('System')?.storing ?? (this.#storing ??= [])).push(stored)
+    ;(enclosing?.get('System')?.storing ?? (this.#storing ??= [])).push(stored)
     return stored
   }
 
-  async #dispatch(dispatch: Dispatch, around: OpenTransactions | undefined): Promise<void> {
+  async #dispatch(dispatch: Dispatch, enclosing: OpenTransactions | undefined): Promise<void> {
     const { dispatcher } = this.#sources
     const message = dispatcher.prepare(dispatch)
-    const inSystem = around?.get('System')
-    if (inSystem === undefined) this.#hand([message], around)
+    const inSystem = enclosing?.get('System')
+    if (inSystem === undefined) this.#queueMessages([message], enclosing)
     else await dispatcher.store([message], inSystem.client)
   }
 
-  /** What a committed transaction dispatched goes to the one around it, or waits for the action's success. */
-  #hand(messages: readonly PreparedMessage[], outer: OpenTransactions | undefined): void {
-    const around = outer === undefined ? undefined : [...outer.values()].at(-1)
-    ;(around?.waiting ?? (this.#dispatched ??= [])).push(...messages)
+  /**
+   * Passes messages of a committed transaction to the enclosing transaction, or keeps them until the action has
+   * succeeded.
+   */
+  #queueMessages(messages: readonly PreparedMessage[], enclosing: OpenTransactions | undefined): void {
+    const innermost = enclosing === undefined ? undefined : [...enclosing.values()].at(-1)
+    ;(innermost?.queued ?? (this.#dispatched ??= [])).push(...messages)
   }
 }
 
@@ -168,19 +177,19 @@ export function makeActionContext(sources: ContextSources, request: RequestSourc
 
 type Work = (client: never) => Promise<never>
 
-async function complete(opened: OpenTransaction, work: Work): Promise<never> {
+async function runAndCommit(opened: OpenTransaction, work: Work): Promise<never> {
   const value = await work(opened.client as never)
   await Promise.all(opened.storing)
   if (opened.failure !== undefined) throw opened.failure.error
   return value
 }
 
-/** A transaction inside one of the same connection is a part of it. */
-async function join(inside: OpenTransaction, work: Work): Promise<never> {
+/** Runs a nested transaction on the same connection as part of the outer one. */
+async function runNested(transaction: OpenTransaction, work: Work): Promise<never> {
   try {
-    return await work(inside.client as never)
+    return await work(transaction.client as never)
   } catch (error) {
-    inside.failure ??= { error }
+    transaction.failure ??= { error }
     throw error
   }
 }

@@ -2,25 +2,25 @@ import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route only says that its path does not answer a method. */
-    refusesMethod?: boolean
+    /** Set on routes that only reject a method for their path. */
+    rejectsMethod?: boolean
   }
 }
 
-/** Whether a path answers other methods than the one that found nothing. */
+/** Finds out whether a path supports other methods than the one that was not found. */
 export interface AllowedMethods {
-  /** The methods that a path answers, `HEAD` included; empty when there is nothing at it. */
+  /** The methods that a path supports, including `HEAD`; empty if the path has no route. */
   of(path: string): readonly string[]
 }
 
-/** Remembers every route that is mounted from now on, those of Waypost, of plugins and of the release. */
+/** Records all routes that are mounted from now on: those of Waypost, of plugins and of the release. */
 export function collectAllowedMethods(app: FastifyInstance): AllowedMethods {
   const methodsByUrl = new Map<string, Set<string>>()
   let patterns: readonly { readonly pattern: RegExp; readonly methods: ReadonlySet<string> }[] | undefined
   app.addHook('onRoute', ({ url, method, config }) => {
-    if (config?.refusesMethod === true) return
+    if (config?.rejectsMethod === true) return
     const known = methodsByUrl.get(url) ?? new Set()
-    for (const one of [method].flat()) if (one !== 'OPTIONS') known.add(one) // a pre-flight finds every path
+    for (const one of [method].flat()) if (one !== 'OPTIONS') known.add(one) // a preflight request matches every path
     methodsByUrl.set(url, known)
     patterns = undefined
   })
@@ -32,7 +32,10 @@ export function collectAllowedMethods(app: FastifyInstance): AllowedMethods {
   }
 }
 
-/** A route's path as the router reads it: `:name`, `:name(pattern)`, `:name?` and `*`. */
+/**
+ * Converts a route's path to a regular expression, as the router interprets it: `:name`, `:name(pattern)`, `:name?` and
+ * `*`.
+ */
 function toPattern(url: string): RegExp {
   const source = url.replace(/:\w+(\((?:[^()]|\([^()]*\))*\))?\??|\*|[\\^$.|?+()[\]{}]/g, (part) => {
     if (part.startsWith(':')) return part.endsWith('?') ? '[^/]*' : '[^/]+'

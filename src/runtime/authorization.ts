@@ -2,21 +2,27 @@ import type { onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
 
-/** Who may call a route: everybody, or whoever has a token with one of the scopes; with no scope, any valid token. */
-export interface Access {
+/**
+ * Who may call a route: everyone, or callers whose token has one of the scopes. Without scopes, any valid token is
+ * accepted.
+ */
+export interface RouteAccess {
   readonly public: boolean
   readonly scopes: readonly string[]
 }
 
-/** The guard of a route. A public one answers whoever calls; a valid token only tells who it is. */
-export function makeAuthorization(guard: Guard, access: Access): onRequestHookHandler {
-  if (access.public) return recognize(guard)
+/**
+ * Makes the hook that authorizes requests to a route. A public route accepts all callers and uses a valid token only to
+ * identify them.
+ */
+export function makeAuthorizationHook(guard: Guard, access: RouteAccess): onRequestHookHandler {
+  if (access.public) return identifyCaller(guard)
   return (request, _reply, done) => {
     const settle = (principal: Principal) => {
       request.principal = principal
       done()
     }
-    // Callbacks, because a token that was seen before is judged at once: a promise would cost more than the judgement.
+    // Uses callbacks, because a cached token is checked synchronously; a promise would cost more than the check.
     try {
       const found = guard.authorize(request.headers.authorization, access.scopes)
       if (found instanceof Promise) found.then(settle, done)
@@ -27,7 +33,7 @@ export function makeAuthorization(guard: Guard, access: Access): onRequestHookHa
   }
 }
 
-function recognize(guard: Guard): onRequestHookHandler {
+function identifyCaller(guard: Guard): onRequestHookHandler {
   return (request, _reply, done) => {
     const { authorization } = request.headers
     if (authorization === undefined) return done()

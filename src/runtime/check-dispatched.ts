@@ -4,8 +4,8 @@ import type { Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
 /**
- * Checks what is dispatched against the schema of its event, which is compiled at its first dispatch.
- * @param current what is served now: `dev` takes over another manifest with the same events, whose schemas may differ
+ * Checks dispatched data against the schema of its event. Schemas are compiled at the first dispatch.
+ * @param current the manifest being served; `dev` can replace it by one with the same events but other schemas
  */
 export function makeDataCheck(schemas: SchemaCache, current: () => Pick<Manifest, 'events' | 'schemas'>): DataCheck {
   let manifest = current()

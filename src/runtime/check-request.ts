@@ -6,8 +6,8 @@ import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaProblem, Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
-/** What came in, checked: path and query coerced, query and body with defaults. */
-export interface Input {
+/** The checked input of a request: path and query coerced, query and body with defaults. */
+export interface CheckedInput {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
@@ -15,11 +15,11 @@ export interface Input {
 
 const anyObject: JsonSchema = { type: 'object' }
 
-/** Makes the check of all that comes in to a method; every part is checked before the caller is told. */
+/** Makes the input check of a method. It checks every part and reports all problems together. */
 export function makeRequestCheck(
   { schemas, manifest }: { readonly schemas: SchemaCache; readonly manifest: Manifest },
   method: ManifestMethod,
-): (request: FastifyRequest) => Input {
+): (request: FastifyRequest) => CheckedInput {
   const takesBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
   const checkParams =
     method.params === undefined ? undefined : schemas.validator(method.params, manifest.schemas, 'path')
@@ -27,7 +27,7 @@ export function makeRequestCheck(
   const bodySchema = method.request ?? (takesBody ? anyObject : undefined)
   const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
 
-  const bodyOf = ({ body }: FastifyRequest): unknown => {
+  const readBody = ({ body }: FastifyRequest): unknown => {
     if (method.request !== undefined) return body
     if (!takesBody) return undefined
     return body === undefined ? {} : body
@@ -38,7 +38,7 @@ export function makeRequestCheck(
       throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
     }
     if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The URL contains a NUL character' })
-    const body = bodyOf(request)
+    const body = readBody(request)
     let problems = runCheck(checkParams, params, undefined)
     problems = runCheck(checkQuery, query, problems)
     problems = runCheck(checkBody, body, problems)
@@ -49,12 +49,12 @@ export function makeRequestCheck(
 
 type Problems = readonly SchemaProblem[] | undefined
 
-function runCheck(check: Validator | undefined, value: unknown, before: Problems): Problems {
+function runCheck(check: Validator | undefined, value: unknown, previous: Problems): Problems {
   const found = check?.(value)
-  return found === undefined || before === undefined ? (found ?? before) : [...before, ...found]
+  return found === undefined || previous === undefined ? (found ?? previous) : [...previous, ...found]
 }
 
-/** For the router `/todo/` is `/todo/:id` with nothing as its id. */
+/** Whether a path parameter is empty. The router matches `/todo/` as `/todo/:id` with an empty id. */
 function hasEmpty(params: object): boolean {
   return Object.values(params).includes('')
 }

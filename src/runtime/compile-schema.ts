@@ -4,35 +4,38 @@ import ajvFormats from 'ajv-formats'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
-import { checkNumbers, findOddTexts } from './check-numbers.ts'
-import { keepDeclared } from './keep-declared.ts'
+import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
+import { removeUndeclared } from './remove-undeclared.ts'
 import { unescapeStep, exactPrefix, makeDefaults, toDraft07, toDraft2020 } from '../schema/index.ts'
 
-/** One thing that does not fit: `path` is a JSON pointer below the part's name, for example `body/title`. */
+/** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
 export interface SchemaProblem {
   readonly path: string
   readonly message: string
 }
 
-/** Checks a value, after defaults are filled in and values coerced where the part says so. @returns undefined when it fits */
+/**
+ * Checks a value. Depending on the part, first fills in defaults and coerces values.
+ * @returns undefined if the value is valid
+ */
 export type Validator = (value: unknown) => readonly SchemaProblem[] | undefined
 
 export type Serializer = (value: unknown) => string
 
-/** What a schema is for: path and query are coerced, query and body get defaults, everything else is left alone. */
+/** What a schema describes. Path and query are coerced, query and body get defaults, the others are not changed. */
 export type Part = 'path' | 'query' | 'body' | 'result' | 'data'
 
 export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 
-const mostProblems = 50
-const largestThoroughBytes = 64 * 1024
+const maxProblems = 50
+const maxThoroughCheckBytes = 64 * 1024
 
-/** @param named the schemas that `schema:///NAME` reaches */
+/** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
   const fast = compile(schema, named, { isCoerced, allErrors: false })
   let slow: ValidateFunction | undefined
-  const thorough = (value: unknown) => {
+  const findAllErrors = (value: unknown) => {
     slow ??= compile(schema, named, { isCoerced, allErrors: true })
     return slow(value) ? [] : slow.errors!
   }
@@ -41,58 +44,62 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
     fill?.(value)
     if (fast(value)) return undefined
     if (value === undefined) return [{ path: part, message: 'is required' }]
-    // Every problem is worth a second pass only where a hostile body cannot make millions of them.
-    if (!isCoerced && JSON.stringify(value).length > largestThoroughBytes) return describe(fast.errors, part, value)
-    const found = thorough(value)
+    // Collecting all errors needs a second pass. Skip it for large values, for which a malicious client could cause
+    // millions of errors.
+    if (!isCoerced && JSON.stringify(value).length > maxThoroughCheckBytes) return describe(fast.errors, part, value)
+    const found = findAllErrors(value)
     return describe(found.length === 0 ? fast.errors : found, part, value)
   }
   if (!isCoerced) return check
   const isNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
   const found = isNullable === undefined ? check : withNulls(check, isNullable)
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
-  return hasNumbers ? withStrictNumbers({ check: found, thorough, part }) : found
+  return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
 }
 
-/** Not Ajv's own: it fills in those of an alternative that does not fit, and of `allOf` after it was checked. */
+/**
+ * Fills in defaults instead of Ajv, which applies the defaults of alternatives that do not match, and those of `allOf`
+ * only after checking it.
+ */
 function compileDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
   if (!JSON.stringify([schema, named]).includes('"default":')) return undefined
   const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
   return makeDefaults(toDraft2020(schema), all)
 }
 
-interface Checking {
+interface StrictNumberOptions {
   readonly check: Validator
-  /** Finds every error of Ajv. */
-  thorough(value: unknown): readonly ErrorObject[]
+  /** Finds all errors of Ajv. */
+  findAllErrors(value: unknown): readonly ErrorObject[]
   readonly part: Part
 }
 
-/** A check that takes only numbers that are written as such: Ajv coerces `0x1`, `1e3` and ` 1` to integers. */
-function withStrictNumbers({ check, thorough, part }: Checking): Validator {
+/** Adds a check that numbers are written as JSON numbers. Ajv would coerce `0x1`, `1e3` and ` 1` to integers. */
+function withStrictNumbers({ check, findAllErrors, part }: StrictNumberOptions): Validator {
   return (value) => {
-    const odd = findOddTexts(value)
+    const unusual = findUnusualNumbers(value)
     const found = check(value)
-    if (odd === undefined) return found
-    // Who does not take a fraction takes whole numbers only, however the schema says so.
+    if (unusual === undefined) return found
+    // A parameter that rejects a fraction accepts only integers, whichever keyword its schema uses.
     const isInteger = (name: string) =>
-      thorough({ ...(value as object), [name]: '0.5' }).some(
+      findAllErrors({ ...(value as object), [name]: '0.5' }).some(
         ({ keyword, instancePath, params }) =>
           keyword === 'type' && parameterOf(instancePath) === name && [params['type']].flat().includes('integer'),
       )
-    const misread = checkNumbers({ values: value, odd, part, isInteger })
-    return misread.length === 0 ? found : [...(found ?? []), ...misread]
+    const problems = checkNumbers({ values: value, unusual, part, isInteger })
+    return problems.length === 0 ? found : [...(found ?? []), ...problems]
   }
 }
 
 type NullCheck = (values: Readonly<Record<string, unknown>>, name: string) => boolean
 
-/** A check that takes the text `null` of a query for null where a parameter may be null: clients write it so. */
+/** Treats the text `null` in a query as null for nullable parameters, because clients send it. */
 function withNulls(check: Validator, isNullable: NullCheck): Validator {
   return (value) => {
     const values = value as Record<string, unknown>
     const names = Object.keys(values).filter((name) => values[name] === 'null' && isNullable(values, name))
     if (names.length === 0) return check(value)
-    for (const name of names) delete values[name] // it would be coerced to 0, "" or false where those are allowed too
+    for (const name of names) delete values[name] // would be coerced to 0, "" or false if those types are allowed too
     const isMissing = ({ path, message }: SchemaProblem) =>
       message === 'is required' && names.some((name) => path === `query/${name}`)
     const found = check(value)?.filter((problem) => !isMissing(problem)) ?? []
@@ -101,7 +108,7 @@ function withNulls(check: Validator, isNullable: NullCheck): Validator {
   }
 }
 
-/** Whether a parameter may be null, and not just anything. */
+/** Makes a function that tells whether a parameter accepts null without accepting everything. */
 function makeNullCheck(schema: JsonSchema, named: NamedSchemas): NullCheck {
   let plain: ValidateFunction | undefined
   return (values, name) => {
@@ -119,7 +126,7 @@ function mentions(type: string, schema: JsonSchema, named: NamedSchemas): boolea
   return text.includes(`"${type}"`) || (type === 'null' && /[:,[]null[,\]}]/.test(text))
 }
 
-/** Writes results; a schema that fast-json-stringify cannot make code of is read with each result. */
+/** Compiles a serializer. A schema that fast-json-stringify does not support is interpreted for each result. */
 export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
   let slow: ((value: unknown) => string | undefined) | undefined
   const writeSlowly = (value: unknown): string | undefined => (slow ??= makeSlowWriter(schema, named))(value)
@@ -137,7 +144,7 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
     try {
       return fast(value)
     } catch (error) {
-      const text = writeSlowly(value) // it refuses some results that fit
+      const text = writeSlowly(value) // fast-json-stringify rejects some valid results
       if (text === undefined) throw error
       return text
     }
@@ -147,7 +154,7 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
 function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
   const external = mapNamed(named, toDraft07)
   const own = toDraft07(schema)
-  // It writes what comes behind a tuple as it is, whatever the schema says of it.
+  // fast-json-stringify writes items after a tuple unchanged, whatever their schema.
   if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with additional items')
   return buildSerializer(
     own as unknown as Schema,
@@ -158,18 +165,18 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
   )
 }
 
-/** @returns undefined for a result that does not fit */
+/** Makes the serializer that interprets the schema. It returns undefined for an invalid result. */
 function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
   const fits = compile(schema, named, { isCoerced: false, allErrors: false })
   const root = toDraft2020(schema)
   const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
   return (value) => {
     const plain: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
-    return fits(plain) ? JSON.stringify(keepDeclared(plain, root, all)) : undefined
+    return fits(plain) ? JSON.stringify(removeUndeclared(plain, root, all)) : undefined
   }
 }
 
-/** Patterns run on an engine whose time is linear, whoever wrote the text. */
+/** Patterns run on an engine with linear time, so that no input can block the process. */
 const patternOptions: Options = {
   code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: '' }) },
 }
@@ -182,7 +189,7 @@ interface CompileOptions {
 function compile(schema: JsonSchema, named: NamedSchemas, { isCoerced, allErrors }: CompileOptions): ValidateFunction {
   const ajv = new Ajv2020({
     ...patternOptions,
-    strict: false, // `validate` has been strict already
+    strict: false, // `validate` has already checked in strict mode
     allErrors,
     coerceTypes: isCoerced ? 'array' : false,
     validateSchema: false,
@@ -208,7 +215,7 @@ function describe(
   part: Part,
   value: unknown,
 ): readonly SchemaProblem[] {
-  return (found ?? []).slice(0, mostProblems).map((problem) => {
+  return (found ?? []).slice(0, maxProblems).map((problem) => {
     const at = part + problem.instancePath
     const parameters = problem.params as Record<string, unknown>
     switch (problem.keyword) {
@@ -226,17 +233,17 @@ function describe(
   })
 }
 
-function describeType(type: unknown, isTwice: boolean): string {
-  return isTwice ? 'must not be repeated' : `must be ${[type].flat().join(' or ')}`
+function describeType(type: unknown, wasRepeated: boolean): string {
+  return wasRepeated ? 'must not be repeated' : `must be ${[type].flat().join(' or ')}`
 }
 
-/** Whether a query parameter is there more than once and must not: only that makes it a list. */
+/** Whether a query parameter that must not be a list was sent more than once. */
 function isRepeated({ instancePath }: ErrorObject, part: Part, value: unknown): boolean {
   const isParameter = part === 'query' && /^\/[^/]*$/.test(instancePath)
   return isParameter && Array.isArray((value as Record<string, unknown>)[parameterOf(instancePath)])
 }
 
-/** The first step of a JSON pointer. */
+/** The parameter's name: the first segment of a JSON pointer. */
 function parameterOf(instancePath: string): string {
   return unescapeStep(instancePath.split('/')[1] ?? '')
 }

@@ -5,7 +5,7 @@ import type { SchemaProblem } from './compile-schema.ts'
 import { errors } from './errors.ts'
 import { collectProperties } from './openapi/collect-properties.ts'
 
-/** A constraint of a database refused what an action stored, and the action did not catch that: callers get 409. */
+/** An action violated a database constraint and did not catch the error. Callers get 409. */
 export class UncaughtConflict extends Error {
   readonly known: WaypostError
   readonly problems: readonly SchemaProblem[]
@@ -17,15 +17,18 @@ export class UncaughtConflict extends Error {
   }
 }
 
-/** Parts of a request in which a field of that name may be. */
+/** The parts of a request in which the conflicting field may be. */
 export interface ConflictParts {
   readonly method: string
   readonly schemas: NamedSchemas
-  /** Schema of each part, and what was sent for it. */
+  /** The schema and the value of each part. */
   readonly parts: Readonly<Record<'body' | 'path' | 'query', readonly [schema: JsonSchema | undefined, value: unknown]>>
 }
 
-/** What an action threw, if that is a conflict in the project's own tables; fields are named only as callers know them. */
+/**
+ * Converts an error of an action to a conflict, if a constraint of the project's own tables was violated. Only fields
+ * that callers know are named.
+ */
 export function findConflict(thrown: unknown, request: ConflictParts): UncaughtConflict | undefined {
   const conflict = parseConflict(thrown)
   if (conflict === undefined || conflict.table?.startsWith('waypost_') === true) return undefined
@@ -47,24 +50,27 @@ function describe({ kind, columns }: Conflict, isDeleting: boolean): { reason: s
   }[kind]
 }
 
-/** Where the fields stand in the request, in the order of its parts; a column that callers do not know stays unnamed. */
+/**
+ * Finds the conflicting fields in the request, in the order of its parts. Columns that are not fields of the request
+ * are left out.
+ */
 function findFields({ columns, constraint }: Conflict, { parts, schemas }: ConflictParts): string[] {
   const wanted = new Set(columns.map(toSnake))
-  const within = columns.length === 0 && constraint !== undefined ? `_${toSnake(constraint)}_` : ''
+  const paddedConstraint = columns.length === 0 && constraint !== undefined ? `_${toSnake(constraint)}_` : ''
   const seen = new Set<string>()
   return Object.entries(parts).flatMap(([part, [schema, value]]) => {
     const declared = schema === undefined ? [] : collectProperties({ schema, name: '' }, schemas).keys()
     const sent = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []
     return [...new Set([...declared, ...sent])].flatMap((name) => {
       const key = toSnake(name)
-      if (key === '' || seen.has(key) || !(wanted.has(key) || within.includes(`_${key}_`))) return []
+      if (key === '' || seen.has(key) || !(wanted.has(key) || paddedConstraint.includes(`_${key}_`))) return []
       seen.add(key)
       return [`${part}/${name}`]
     })
   })
 }
 
-/** `authorId`, `author-id` and `author_id` are one name. */
+/** Converts `authorId`, `author-id` and `author_id` to the same name. */
 function toSnake(name: string): string {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')

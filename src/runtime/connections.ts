@@ -2,21 +2,21 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface ConnectionLimits {
-  /** Open connections at most. */
-  readonly most: number
-  /** Called when a connection is closed to stay within the limit, at most once a minute. */
-  onFull?(most: number): void
+  /** Maximum number of open connections. */
+  readonly maxConnections: number
+  /** Called when a connection is closed because of the limit, at most once a minute. */
+  onFull?(maxConnections: number): void
 }
 
-/** Answers a request. It calls back when the response is over. */
+/** Answers a request, and calls `ended` when the response has ended. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, ended: () => void) => void
 
 interface Connection {
   readonly socket: Socket
   isBusy: boolean
-  /** Requests that came before those ahead of them were answered. */
-  readonly waiting: (Exchange & {
-    /** How many bytes of the connection had been read when it came. */
+  /** Requests that arrived before the previous ones were answered. */
+  readonly queue: (Exchange & {
+    /** The number of bytes read from the connection when the request arrived. */
     readonly position: number
   })[]
 }
@@ -26,99 +26,102 @@ interface Exchange {
   readonly response: ServerResponse
 }
 
-/** How many requests may wait on one connection: more than clients send that pipeline. */
-const mostWaiting = 32
-/** How many bytes may be read behind the first of them. */
-const mostWaitingBytes = 128 * 1024
-/** How long a client may take nothing of a response that it asked for. */
-const stalledMs = 60_000
-const tellEveryMs = 60_000
+/** Maximum number of waiting requests per connection; more than pipelining clients send. */
+const maxQueuedRequests = 32
+/** Maximum number of bytes read after the first waiting request. */
+const maxQueuedBytes = 128 * 1024
+/** How long a client may read nothing of a response. */
+const stallTimeoutMs = 60_000
+const warnIntervalMs = 60_000
 
-/** The open connections of a server: how many there are, and how much each of them can make the server keep in memory. */
+/** The open connections of a server. Limits their number and the memory that each can use. */
 export class Connections {
   readonly #limits: ConnectionLimits
   readonly #answer: Answer
   readonly #open = new Map<Socket, Connection>()
-  /** Those without a request, longest idle first. */
+  /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Connection>()
-  #toldAt = -Infinity
+  #warnedAt = -Infinity
 
   constructor(limits: ConnectionLimits, answer: Answer) {
     this.#limits = limits
     this.#answer = answer
   }
 
-  /** Watches the connections of a server. A new one beyond the limit replaces the one that was idle longest. */
+  /**
+   * Starts to track the connections of a server. When the limit is reached, a new connection replaces the longest idle
+   * one.
+   */
   watch(server: Server): void {
-    server.timeout = stalledMs
-    server.on('connection', (socket: Socket) => this.#admit(socket))
+    server.timeout = stallTimeoutMs
+    server.on('connection', (socket: Socket) => this.#add(socket))
     server.on('timeout', (socket: Socket) => {
-      // Only an action that takes its time is waited for.
+      // Wait only for actions that are still running.
       const isComputing = this.#open.get(socket)?.isBusy === true && socket.writableLength === 0
       if (!isComputing) this.#close(socket)
     })
   }
 
   /**
-   * Answers a request as soon as those before it on its connection have been answered. Answered all at once, the responses
-   * to a client that pipelines and does not read would all be in memory.
+   * Answers a request after all earlier requests of its connection. Otherwise all responses to a client that pipelines
+   * but does not read would be in memory at once.
    */
-  readonly take = (request: IncomingMessage, response: ServerResponse): void => {
+  readonly accept = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = this.#open.get(request.socket)
     if (connection === undefined) return
-    if (!connection.isBusy) return this.#begin(connection, { request, response })
-    // Node goes on to parse what follows, and keeps up to 64 KB of each body. A connection that is not read instead would
-    // not be noticed to break.
+    if (!connection.isBusy) return this.#start(connection, { request, response })
+    // Node continues to parse the following requests and buffers up to 64 KB of each body. Pausing the socket instead
+    // would hide a broken connection.
     const position = request.socket.bytesRead
-    const [first] = connection.waiting
-    const isLarge = first !== undefined && position - first.position > mostWaitingBytes
-    if (isLarge || connection.waiting.length >= mostWaiting) this.#close(request.socket)
-    else connection.waiting.push({ request, response, position })
+    const [first] = connection.queue
+    const isLarge = first !== undefined && position - first.position > maxQueuedBytes
+    if (isLarge || connection.queue.length >= maxQueuedRequests) this.#close(request.socket)
+    else connection.queue.push({ request, response, position })
   }
 
-  #admit(socket: Socket): void {
-    if (this.#open.size >= this.#limits.most) this.#makeRoom(socket)
+  #add(socket: Socket): void {
+    if (this.#open.size >= this.#limits.maxConnections) this.#makeRoom(socket)
     if (socket.destroyed) return
-    const connection = { socket, isBusy: false, waiting: [] }
+    const connection = { socket, isBusy: false, queue: [] }
     this.#open.set(socket, connection)
     this.#idle.add(connection)
-    socket.once('close', () => this.#forget(socket))
+    socket.once('close', () => this.#remove(socket))
   }
 
   #makeRoom(newcomer: Socket): void {
-    const { most, onFull } = this.#limits
+    const { maxConnections, onFull } = this.#limits
     const [longestIdle] = this.#idle
     this.#close(longestIdle?.socket ?? newcomer)
     const now = performance.now()
-    if (now - this.#toldAt < tellEveryMs) return
-    this.#toldAt = now
-    onFull?.(most)
+    if (now - this.#warnedAt < warnIntervalMs) return
+    this.#warnedAt = now
+    onFull?.(maxConnections)
   }
 
-  #begin(connection: Connection, { request, response }: Exchange): void {
+  #start(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
     this.#idle.delete(connection)
-    this.#answer(request, response, () => this.#next(connection))
+    this.#answer(request, response, () => this.#startNext(connection))
   }
 
-  #next(connection: Connection): void {
+  #startNext(connection: Connection): void {
     if (!this.#open.has(connection.socket)) return
-    const next = connection.waiting.shift()
-    if (next !== undefined) return this.#begin(connection, next)
+    const next = connection.queue.shift()
+    if (next !== undefined) return this.#start(connection, next)
     connection.isBusy = false
     this.#idle.add(connection)
   }
 
   #close(socket: Socket): void {
-    this.#forget(socket)
+    this.#remove(socket)
     socket.destroy()
   }
 
-  #forget(socket: Socket): void {
+  #remove(socket: Socket): void {
     const connection = this.#open.get(socket)
     if (connection === undefined) return
     this.#open.delete(socket)
     this.#idle.delete(connection)
-    connection.waiting.length = 0
+    connection.queue.length = 0
   }
 }

@@ -2,13 +2,13 @@ import type { Action, ActionClass } from '../contract/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 
-/** Where actions come from. */
+/** The sources of actions. */
 export interface ActionSources {
   /** Default exports of the action artifacts, by hash. */
   readonly modules: ReadonlyMap<string, unknown>
   /** Action classes of plugins, by name. */
   readonly classes: ReadonlyMap<string, ActionClass>
-  /** Resolves the variables of a config, and checks it against the schema of its class. */
+  /** Resolves the variables of a config and checks it against the schema of its class. */
   prepareConfig(
     schema: object,
     config: Readonly<Record<string, unknown>>,
@@ -16,9 +16,9 @@ export interface ActionSources {
 }
 
 /**
- * Finds the action of each method and cronjob among the loaded artifacts and the classes of plugins; one instance a
- * generation.
- * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, or what a constructor throws
+ * Finds the action of each method and cronjob among the loaded artifacts and the classes of plugins. Creates one
+ * instance per generation.
+ * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, or any error of a constructor
  */
 export function makeActionFinder(sources: ActionSources): (user: Pick<ManifestMethod, 'action'>) => Action {
   const instances = new Map<string, Action>()
@@ -35,7 +35,7 @@ export function makeActionFinder(sources: ActionSources): (user: Pick<ManifestMe
 function makeAction({ modules, classes, prepareConfig }: ActionSources, action: ManifestMethod['action']): Action {
   if ('artifact' in action) {
     const Class = modules.get(action.artifact)
-    // `handle = async () => …` is there only once the class was instantiated.
+    // A `handle = async () => …` property exists only on an instance.
     const made = isClass(Class) ? new Class() : undefined
     if (typeof made?.handle === 'function') return made as Action
     throw errors.WP_RUNTIME_ACTION_CLASS({ file: action.file })

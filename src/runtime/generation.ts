@@ -9,13 +9,13 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { useExactKeywords } from '../kit/index.ts'
-import { isAboutHealth } from './health.ts'
+import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
-import { answerUnreadable, maxParamLength, speakProblems } from './problem.ts'
+import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
 import { makeProxies, type Proxies } from './proxies.ts'
 import type { RateCounters } from './rate-counters.ts'
-import { reportAnswers, StreamLog, type Answered } from './report-answers.ts'
+import { reportRequests, StreamLog, type RequestReport } from './report-requests.ts'
 import { makeRequestIds } from './request-ids.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
@@ -23,45 +23,45 @@ import type { SecurityHeaders } from './security-headers.ts'
 
 import type { Tracing } from './tracing.ts'
 
-export type { Answered } from './report-answers.ts'
+export type { RequestReport as Answered } from './report-requests.ts'
 
-/** Endpoints that are mounted into each generation. */
+/** Endpoints that are mounted in each generation. */
 export type Endpoint = FastifyPluginAsync
-/** Where a server writes its structured log. */
+/** The structured log of a server. */
 export type Logger = FastifyBaseLogger
 
-/** One release turned into a running Fastify instance. It never listens itself: the listener hands requests to it. */
+/** A release running as a Fastify instance. It does not listen; the listener passes requests to it. */
 export interface Generation {
-  /** Its routes; undefined before anything was deployed. */
+  /** The routes of the release; undefined before the first deployment. */
   readonly routes: MountedRoutes | undefined
   handle(request: IncomingMessage, response: ServerResponse): void
-  /** Stops it; call when nothing is in flight any more. */
+  /** Stops the generation. Call it when no request is in flight. */
   close(): Promise<void>
 }
 
 export interface GenerationOptions {
   /** The routes of the release; undefined serves the endpoints only. */
   readonly routes: RouteSources | undefined
-  /** Waypost's own endpoints, and those of plugins. */
+  /** Endpoints of Waypost and of plugins. */
   readonly endpoints: readonly Endpoint[]
   readonly logger: Logger
-  /** Bytes of a request's body at most. */
+  /** Maximum size of a request body, in bytes. */
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]
   readonly securityHeaders: SecurityHeaders
   readonly rateCounters: RateCounters
-  /** Proxies whose word on where a request comes from counts: addresses and ranges. */
+  /** Addresses and ranges of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Allows pages from any port of this machine: in `dev`. */
+  /** Allow pages from any port of this machine; used by `dev`. */
   readonly corsLoopback: boolean
-  /** Spans of what it does, where they are collected. */
+  /** Records spans, if tracing is enabled. */
   readonly tracing?: Tracing | undefined
   /** Called after each request. */
-  onAnswered?(answered: Answered): void
+  onResponse?(answered: RequestReport): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }
 
-/** Builds a generation, ready to serve. */
+/** Builds a generation that is ready to serve. */
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const onServerError = (error: unknown, request: FastifyRequest) =>
     options.onServerError?.(error, { id: request.id, method: request.method, path: request.url })
@@ -70,12 +70,12 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     logController: new StreamLog(onServerError),
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(proxies),
-    serverFactory: (handler) => neverListening(handler),
+    serverFactory: (handler) => createUnboundServer(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
     trustProxy: proxies !== undefined && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
-      answerUnreadable(error, request, reply.headers(options.securityHeaders.json)),
+      answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false },
       onCreate: useExactKeywords,
@@ -86,16 +86,16 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.decorateRequest('principal', undefined)
   app.decorateRequest('dropped', undefined)
   app.decorateRequest('reason', undefined)
-  speakProblems(app, { onServerError })
-  if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered)
-  beginRequests(app, options)
+  mountErrorHandler(app, { onServerError })
+  if (options.onResponse !== undefined) reportRequests(app, options.onResponse)
+  addRequestHook(app, options)
   const { tracing } = options
   if (tracing !== undefined) nameSpans(app, tracing)
-  await allowOrigins(app, options)
+  await registerCors(app, options)
   await app.register(rateLimit, { global: false, store: options.rateCounters })
   await app.register(async (endpoints) => {
-    setHeaders(endpoints, options.securityHeaders.page)
-    endBodies(endpoints)
+    addHeadersHook(endpoints, options.securityHeaders.page)
+    replaceEndedBodies(endpoints)
     for (const endpoint of options.endpoints) await endpoints.register(endpoint)
   })
   const running = new RunningActions()
@@ -103,54 +103,55 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     options.routes &&
     mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page, tracing }, running)
   await app.ready()
-  const handle = tracing === undefined ? app.routing.bind(app) : traced(app, tracing)
+  const handle = tracing === undefined ? app.routing.bind(app) : withTracing(app, tracing)
   return {
     routes,
-    handle: proxies === undefined ? handle : behind(proxies, handle),
+    handle: proxies === undefined ? handle : withForwardedHeaders(proxies, handle),
     async close() {
-      await running.idle(longestActionMs)
+      await running.whenIdle(abandonedActionGraceMs)
       await app.close()
     },
   }
 }
 
-function behind(proxies: Proxies, handle: Generation['handle']): Generation['handle'] {
+function withForwardedHeaders(proxies: Proxies, handle: Generation['handle']): Generation['handle'] {
   return (request, response) => {
     proxies.readForwarded(request)
     handle(request, response)
   }
 }
 
-function traced(app: FastifyInstance, tracing: Tracing): Generation['handle'] {
+function withTracing(app: FastifyInstance, tracing: Tracing): Generation['handle'] {
   return (request, response) => {
-    // Probes ask every few seconds: their spans would only hide the others.
-    if (isAboutHealth(request)) app.routing(request, response)
+    // Load balancers probe every few seconds; their spans would hide the others.
+    if (isHealthRequest(request)) app.routing(request, response)
     else tracing.request(request, response, () => app.routing(request, response))
   }
 }
 
-/** Only the router knows the route; a path that has none names nothing, or callers would name spans. */
+/** Names spans by route. Requests without a route get no name, so that callers cannot create span names. */
 function nameSpans(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { url } = request.routeOptions
-    if (url !== undefined && url !== '*') tracing.found(request.method, url)
+    if (url !== undefined && url !== '*') tracing.setRoute(request.method, url)
     done()
   })
 }
 
-/** How long an action whose caller has gone keeps what it uses. */
-const longestActionMs = 5000
+/** How long an action may still use its resources after its caller has disconnected. */
+const abandonedActionGraceMs = 5000
 
-/** Fastify wants a server of its own; this one only carries its handler. */
-function neverListening(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
+/** Creates the server that Fastify requires. It never listens and only provides the handler. */
+function createUnboundServer(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
   return createServer(handler)
 }
 
 /**
- * Gives each request its log and its answer the first headers; one hook, since each costs every request. With a logger
- * of its own Fastify would listen to the end of every response, and a factory of logs it checks at every request.
+ * Sets the logger of each request and the first headers of its response, in one hook, because each hook slows down
+ * every request. Fastify's own logger would listen to the end of every response, and a log factory would be checked on
+ * every request.
  */
-function beginRequests(app: FastifyInstance, { logger, securityHeaders }: GenerationOptions): void {
+function addRequestHook(app: FastifyInstance, { logger, securityHeaders }: GenerationOptions): void {
   const headers = Object.entries(securityHeaders.json)
   app.addHook('onRequest', (request, reply, done) => {
     const log = new RequestLog(logger, request) as FastifyBaseLogger
@@ -161,15 +162,15 @@ function beginRequests(app: FastifyInstance, { logger, securityHeaders }: Genera
   })
 }
 
-function setHeaders(app: FastifyInstance, headers: SecurityHeaders['page']): void {
+function addHeadersHook(app: FastifyInstance, headers: SecurityHeaders['page']): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()
   })
 }
 
-/** A request without a body is over before it is read (see the listener), and parsers of forms wait for its end. */
-function endBodies(app: FastifyInstance): void {
+/** Replaces the ended stream of a request without a body (see the listener), because form parsers wait for its end. */
+function replaceEndedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async (request, _reply, payload) =>
     request.raw.readableEnded ? Readable.from([]) : payload,
   )
@@ -177,34 +178,34 @@ function endBodies(app: FastifyInstance): void {
 
 const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
-async function allowOrigins(app: FastifyInstance, { corsOrigins, corsLoopback }: GenerationOptions): Promise<void> {
+async function registerCors(app: FastifyInstance, { corsOrigins, corsLoopback }: GenerationOptions): Promise<void> {
   const origin = [...corsOrigins, ...(corsLoopback ? [loopback] : [])]
-  if (origin.length === 0) return // or every answer would pay for it
+  if (origin.length === 0) return // avoids the cost of the hook
   app.addHook('onRequest', (request, reply, done) => {
-    // An OPTIONS that no browser sent asks for the methods of a path: @fastify/cors would not look for it.
-    const isAsking = request.method === 'OPTIONS' && request.routeOptions.url === '*' && !isPreflight(request)
-    if (isAsking) reply.callNotFound()
+    // An OPTIONS request that is not a preflight asks for the methods of a path, which @fastify/cors does not look up.
+    const isMethodQuery = request.method === 'OPTIONS' && request.routeOptions.url === '*' && !isPreflight(request)
+    if (isMethodQuery) reply.callNotFound()
     else done()
   })
   const forPages: FastifyCorsOptions = {
     origin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: '*', // no cookie is ever sent, so it means all of them, those of actions too
+    exposedHeaders: '*', // without credentials this means all headers, including those of actions
     maxAge: 600,
     strictPreflight: false,
   }
   await app.register(cors, {
     delegator: (request: FastifyRequest, decide: (error: null, options: FastifyCorsOptions) => void) =>
-      decide(null, isOwnMatter(request) ? { origin: false } : forPages),
+      decide(null, hasOwnCorsPolicy(request) ? { origin: false } : forPages),
   })
 }
 
 /**
- * OAuth2's own endpoints say themselves which pages may call them: a page that may use the API may not therefore read
- * the pages for login and consent. Nor has it anything to do with administration.
+ * The OAuth2 endpoints have their own CORS policy: pages that may call the API must not read the login and consent
+ * pages, nor call the admin API.
  */
-function isOwnMatter({ url, routeOptions }: FastifyRequest): boolean {
-  // A pre-flight finds the route of every path, so that the path itself says whose it is, as the router reads it.
+function hasOwnCorsPolicy({ url, routeOptions }: FastifyRequest): boolean {
+  // A preflight matches the route of every path, so check the path itself, decoded as the router does.
   return [routeOptions.url ?? '', decodePath(url)].some((path) =>
     /^\/(authorization|backend|\.well-known)\//.test(path),
   )

@@ -1,17 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
 
-/** Why a server should get no requests now; undefined when it is ready for them. */
-export type FindUnready = () => Promise<string | undefined>
+/** Returns why the server cannot accept requests; undefined when it is ready. */
+export type CheckReadiness = () => Promise<string | undefined>
 
-/** `/health/live`: the process answers. `/health/ready`: it is ready for requests, or 503 with what keeps it. */
-export function mountHealth(findUnready: FindUnready): FastifyPluginAsync {
+/**
+ * Mounts `/health/live`, which responds while the process runs, and `/health/ready`, which responds 503 with the reason
+ * if the server is not ready.
+ */
+export function mountHealth(checkReadiness: CheckReadiness): FastifyPluginAsync {
   return async (app) => {
     app.get('/health/live', async (_request, reply) =>
       reply.header('cache-control', 'no-store').send({ status: 'live' }),
     )
     app.get('/health/ready', async (_request, reply) => {
-      const reason = await findUnready()
+      const reason = await checkReadiness()
       reply.header('cache-control', 'no-store')
       if (reason === undefined) return { status: 'ready' }
       return reply.code(503).header('retry-after', '1').send({ status: reason })
@@ -19,7 +22,7 @@ export function mountHealth(findUnready: FindUnready): FastifyPluginAsync {
   }
 }
 
-/** Whether a request is that of a probe. */
-export function isAboutHealth({ url }: Pick<IncomingMessage, 'url'>): boolean {
+/** Whether a request is a health probe. */
+export function isHealthRequest({ url }: Pick<IncomingMessage, 'url'>): boolean {
   return url?.startsWith('/health/') === true
 }

@@ -1,5 +1,6 @@
-// runtime: a release becomes a generation; the listener swaps generations without dropping a request; the guard's place,
-// validation, serialisation, error bodies. May import kit, contract, release, connection, and the faces of auth and events.
+// runtime: turns a release into a generation. The listener swaps generations without dropping a request. Authorization,
+// validation, serialisation, error bodies, OpenAPI. May import kit, contract, schema, release, connection, and the
+// doors of auth and events.
 export type { ContextSources } from './action-context.ts'
 export {
   type Answered,
@@ -12,19 +13,25 @@ export {
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActionFinder } from './find-action.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'
-export { mountHealth, type FindUnready } from './health.ts'
+export { mountHealth, type CheckReadiness as FindUnready } from './health.ts'
 export { mountMetrics } from './metrics.ts'
 export type { Address } from './listen.ts'
 export type { ConnectionLimits } from './connections.ts'
 export { openListener, type Listener } from './listener.ts'
 export { openOpsListener, type OpsListener } from './ops-listener.ts'
 export type { Tracing } from './tracing.ts'
-export { watchPressure, watchStalls, type Pressure, type PressureLimits, type Stalls } from './pressure.ts'
+export {
+  watchPressure,
+  watchStalls,
+  type Pressure,
+  type PressureLimits,
+  type StallWatch as Stalls,
+} from './pressure.ts'
 export { mountPluginRoutes } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
 export { hasSameCode, type RouteSources } from './mount-routes.ts'
 export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts'
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
-export { inventValue } from './openapi/invent-value.ts'
+export { generateSample as inventValue } from './openapi/generate-sample.ts'
 export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'

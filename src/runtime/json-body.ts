@@ -3,12 +3,12 @@ import { findJsonExcess, isStorable } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
-// Escapes that may stand for what no database stores as it is: NUL, and halves of surrogate pairs.
-const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
+// Escapes of characters that databases cannot store: NUL and halves of surrogate pairs.
+const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/
 
 /**
- * Reads JSON bodies. One that is not UTF-8, or that holds text which cannot be stored as it was sent, is refused: NUL is
- * an error of PostgreSQL, and a lone surrogate comes back as another character.
+ * Parses JSON bodies. Rejects bodies that are not UTF-8 or that contain text that cannot be stored unchanged:
+ * PostgreSQL rejects NUL, and an unpaired surrogate is read back as another character.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -16,21 +16,21 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase()
     if (encoding !== undefined && encoding !== 'identity') {
-      // RFC 9110 §15.5.16 tells so what would do.
+      // RFC 9110 §15.5.16: the response lists the accepted encodings.
       return done(errors.WP_RUNTIME_BODY_ENCODING({ encoding }, { headers: { 'accept-encoding': 'identity' } }))
     }
     const limit = request.routeOptions.bodyLimit
-    const announced = Number(request.headers['content-length'])
-    if (announced > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
-    return collect(payload, limit, (failure, bytes) => {
+    const declaredLength = Number(request.headers['content-length'])
+    if (declaredLength > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    return readBody(payload, limit, (failure, bytes) => {
       if (bytes === undefined) return done(failure)
       if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined)
         return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
       if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
       const text = bytes.toString('utf8')
       return parse(request, text, (error, value) => {
-        if (error !== null) return done(refusalOf(text) ?? error)
-        if (suspicious.test(text) && !isAllStorable(value)) {
+        if (error !== null) return done(findForbiddenKeyError(text) ?? error)
+        if (unstorableEscape.test(text) && !isAllStorable(value)) {
           return done(
             errors.WP_RUNTIME_BODY_JSON({ reason: 'a string in it contains a NUL character or an unpaired surrogate' }),
           )
@@ -41,21 +41,24 @@ export function readJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** Levels of arrays and objects at most: code that follows a recursive schema needs a stack frame for each. */
+/** Maximum nesting of arrays and objects. Code that follows a recursive schema needs a stack frame per level. */
 const maxDepth = 100
 
-/** Of a text that is JSON, but has a key by which objects of this process could be changed. */
-function refusalOf(text: string) {
+/** Returns the error for valid JSON that contains a forbidden key; undefined if the text is not valid JSON. */
+function findForbiddenKeyError(text: string) {
   try {
-    const key = findRefused(JSON.parse(text.replace(/^\uFEFF/, '')))
+    const key = findForbiddenKey(JSON.parse(text.replace(/^\uFEFF/, '')))
     return key === undefined ? undefined : errors.WP_RUNTIME_BODY_JSON({ reason: `it has the forbidden key ${key}` })
   } catch {
     return undefined
   }
 }
 
-/** The keys that Fastify's parser refuses. Walks without recursion: bodies may be deep. */
-function findRefused(value: unknown): string | undefined {
+/**
+ * Finds a key that Fastify's parser rejects because it could change prototypes. Not recursive, because bodies may be
+ * deeply nested.
+ */
+function findForbiddenKey(value: unknown): string | undefined {
   const waiting = [value]
   while (waiting.length > 0) {
     const next = waiting.pop()
@@ -74,10 +77,10 @@ function findRefused(value: unknown): string | undefined {
   return undefined
 }
 
-type Collected = (failure: Error | null, bytes?: Buffer) => void
+type ReadCallback = (failure: Error | null, bytes?: Buffer) => void
 
-/** Reads a body. Most come in one piece, which is not copied, as Fastify would. */
-function collect(payload: RequestPayload, limit: number, done: Collected): void {
+/** Reads a body. A body that arrives in one chunk, as most do, is not copied. */
+function readBody(payload: RequestPayload, limit: number, done: ReadCallback): void {
   const parts: Buffer[] = []
   let length = 0
   const read = (part: Buffer) => {
@@ -95,7 +98,10 @@ function collect(payload: RequestPayload, limit: number, done: Collected): void 
   payload.on('error', (error: Error) => length <= limit && done(Object.assign(error, { statusCode: 400 })))
 }
 
-/** Whether every text of a value, its keys too, can be stored as it is. Walks without recursion: bodies may be deep. */
+/**
+ * Whether all texts in a value, including keys, can be stored unchanged. Not recursive, because bodies may be deeply
+ * nested.
+ */
 function isAllStorable(value: unknown): boolean {
   const waiting = [value]
   while (waiting.length > 0) {

@@ -4,8 +4,8 @@ import { networkOf, withDeadline } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /**
- * The rate of a method as `@fastify/rate-limit` takes it. A named rate is one budget for all routes that name it,
- * counted in each server by itself.
+ * Returns the rate limit of a method for `@fastify/rate-limit`. A named rate is one budget for all routes that use it;
+ * each server counts separately.
  */
 export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyContextConfig {
   const rate = method.rate === undefined ? undefined : manifest.rates[method.rate]
@@ -15,7 +15,7 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
       max: rate.limit,
       timeWindow: rate.windowMs,
       groupId: method.rate!,
-      hook: 'preParsing', // the guard has told who calls, and no body was read yet
+      hook: 'preParsing', // the caller is known by then, and the body has not been read
       keyGenerator: (request: FastifyRequest) =>
         rate.by === 'principal' && request.principal !== undefined
           ? `user ${request.principal.user.id}`
@@ -31,7 +31,7 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
   }
 }
 
-/** Tells callers since when a route is deprecated (RFC 9745), which needs a date. */
+/** Sets the `Deprecation` header (RFC 9745), which needs a date. */
 export function deprecationHook(deprecated: string | true | undefined): onRequestHookHandler[] {
   if (deprecated === undefined || deprecated === true) return []
   const since = `@${Math.floor(Date.parse(deprecated) / 1000)}`
@@ -46,11 +46,11 @@ export function deprecationHook(deprecated: string | true | undefined): onReques
 export interface Timeout<Value> {
   readonly timeoutMs: number
   readonly aborting: { abort(): void }
-  /** Called with what comes too late. */
+  /** Called with a result that arrives after the timeout. */
   discard(late: Value): void
 }
 
-/** Waits for work as long as the method's timeout allows; then the signal aborts and the caller is told. */
+/** Waits for work until the method's timeout. Then aborts the signal. @throws WP_RUNTIME_TIMEOUT */
 export async function withTimeout<Value>(
   work: Promise<Value>,
   { timeoutMs, aborting, discard }: Timeout<Value>,

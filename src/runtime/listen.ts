@@ -2,17 +2,17 @@ import type { Server } from 'node:http'
 import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
-/** Where a server listens. */
+/** The address at which a server listens. */
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Share the port with other processes that say so too: the system hands each connection to one of them. */
+  /** Share the port with other processes that set this too. The operating system distributes the connections. */
   readonly reusePort?: boolean
-  /** The flag by which another port is chosen; `--port` by default. */
+  /** The flag that changes the port; `--port` by default. */
   readonly flag?: string
 }
 
-/** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
+/** Starts to listen. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
 export async function listen(
   server: Server,
   { host, port, reusePort = false, flag = '--port' }: Address,

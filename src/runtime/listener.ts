@@ -3,59 +3,63 @@ import type { AddressInfo } from 'node:net'
 import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
-import { isAboutHealth } from './health.ts'
-import { makeHolds } from './holds.ts'
+import { isHealthRequest } from './health.ts'
 import { listen, type Address } from './listen.ts'
 import type { Pressure } from './pressure.ts'
-import { refuse } from './refuse.ts'
 import { ServingGeneration } from './serving-generation.ts'
+import type { WaypostError } from '../kit/index.ts'
+import { makeProblemBody, problemTypeOf } from './problem.ts'
 
-/** The one socket of a server. It stays open while generations come and go behind it. */
+/** The socket of a server. It stays open while generations are swapped. */
 export interface Listener {
   readonly port: number
   readonly host: string
-  /** Requests from now on go to this generation; the one before is closed when its last request has been answered. */
+  /** Sends new requests to this generation. The previous one is closed after its last response. */
   swap(generation: Generation): void
   /**
-   * Lets new requests wait, at most 10 s, until the given function is called: in `dev` none sees code that is already gone.
-   * Nested holds all have to be let go.
-   * @param isStarting what waits longer than that is refused: there is nothing yet that could answer it
+   * Makes new requests wait for up to 10 s, until the returned function is called, so that in `dev` no request is
+   * answered by outdated code. With nested holds, all of them must be released.
+   * @param isStarting reject requests after the wait, because no generation can answer them yet
    */
   hold(isStarting?: boolean): () => void
-  /** Answers all that comes, and tells each caller to open another connection next time: this one will be gone. */
+  /**
+   * Answers all requests, but asks each client to open a new connection for the next one, because this server is about
+   * to stop.
+   */
   drain(): void
-  /** Answers 503 to new requests, waits for those in flight up to a limit, then closes. */
+  /** Rejects new requests with 503, waits up to `graceMs` for requests in flight, then closes. */
   close(graceMs?: number): Promise<void>
 }
 
 export interface ListenerOptions extends Address {
   readonly generation: Generation
-  /** While it is high, what is not asked about the server's health is refused. */
+  /** While pressure is high, all requests except health probes are rejected. */
   readonly pressure?: Pressure | undefined
   /** 10,000 connections by default. */
   readonly connections?: ConnectionLimits | undefined
-  /** Looks at the `Host` header of each request. @returns the host where its requests are not answered */
+  /** Checks the `Host` header of each request. @returns the host name if it is not allowed */
   refusedHost?: ((header: string | undefined) => string | undefined) | undefined
-  /** Called when a connection could not be accepted; the server goes on. */
+  /** Called when a connection could not be accepted. The server keeps running. */
   onError?(error: Error): void
 }
 
 const serverOptions: ServerOptions = {
   requestTimeout: 60_000,
   headersTimeout: 20_000,
-  keepAliveTimeout: 72_000, // longer than load balancers keep theirs, or they would send into a closed one
-  joinDuplicateHeaders: true, // of two Authorization headers Node would drop one, and nobody would know which counted
-  optimizeEmptyRequests: true, // since Node 24.12: a GET has no stream to be read and closed
+  // Longer than load balancers keep idle connections, so that they do not send into a closed one
+  keepAliveTimeout: 72_000,
+  joinDuplicateHeaders: true, // otherwise Node would silently drop one of two Authorization headers
+  optimizeEmptyRequests: true, // since Node 24.12: a GET without a body has no stream to read and close
 }
 
-/** Listens. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
+/** Opens the listener. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { pressure } = options
   let current = new ServingGeneration(options.generation)
   let isDraining = false
   let isClosing = false
   const retired = new Set<Promise<void>>()
-  const holds = makeHolds()
+  const holds = makeRequestHolds()
 
   function retire(one: ServingGeneration): void {
     const closed = one.retire()
@@ -63,30 +67,31 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     void closed.then(() => retired.delete(closed))
   }
 
-  const connections = new Connections(options.connections ?? { most: 10_000 }, (request, response, ended) => {
-    if (isClosing) return refuse(response, errors.WP_RUNTIME_CLOSING())
-    if (pressure?.isHigh() && !isAboutHealth(request)) return refuse(response, errors.WP_RUNTIME_PRESSURE())
+  const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
+    if (isClosing) return rejectRequest(response, errors.WP_RUNTIME_CLOSING())
+    if (pressure?.isHigh() && !isHealthRequest(request)) return rejectRequest(response, errors.WP_RUNTIME_PRESSURE())
     const refusedHost = options.refusedHost?.(request.headers.host)
-    if (refusedHost !== undefined) return refuse(response, errors.WP_RUNTIME_HOST({ host: refusedHost }))
-    const letGo = holds.all()
-    if (letGo === undefined || isAboutLife(request)) return answer(request, response, ended)
-    void letGo.then(() => {
-      if (holds.isStarting()) refuse(response, errors.WP_RUNTIME_STARTING())
+    if (refusedHost !== undefined) return rejectRequest(response, errors.WP_RUNTIME_HOST({ host: refusedHost }))
+    const released = holds.released()
+    if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
+    void released.then(() => {
+      if (holds.isStarting()) rejectRequest(response, errors.WP_RUNTIME_STARTING())
       else answer(request, response, ended)
     })
   })
   function answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
-    if (response.closed) return // its caller went while it was held
+    if (response.closed) return // the caller disconnected while the request was held
     if (isDraining) response.shouldKeepAlive = false
     current.answer(request, response, () => {
       ended()
-      if (isClosing) server.closeIdleConnections() // or the connection would be kept for the next request
+      if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
     })
   }
-  const server = createServer(serverOptions, connections.take)
+  const server = createServer(serverOptions, connections.accept)
   connections.watch(server)
   await listen(server, options)
-  server.on('error', (error) => options.onError?.(error)) // of accept: no descriptors or no memory left, for example
+  // Errors of accept, such as a lack of file descriptors or memory
+  server.on('error', (error) => options.onError?.(error))
   const { port } = server.address() as AddressInfo
 
   return {
@@ -111,7 +116,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 }
 
-function isAboutLife({ url }: IncomingMessage): boolean {
+function isLivenessRequest({ url }: IncomingMessage): boolean {
   return url === '/health/live'
 }
 
@@ -121,4 +126,54 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
   clearTimeout(cut)
+}
+
+const maxHoldMs = 10_000
+
+/** Holds that make requests wait. */
+export interface RequestHolds {
+  /** Resolves when every hold has been released or has timed out; undefined if there are none. */
+  released(): Promise<unknown> | undefined
+  /** Whether the server is still starting. */
+  isStarting(): boolean
+  hold(isStarting?: boolean): () => void
+}
+
+export function makeRequestHolds(): RequestHolds {
+  const holds = new Set<Promise<void>>()
+  let starting = 0
+  return {
+    released: () => (holds.size === 0 && starting === 0 ? undefined : Promise.all(holds)),
+    isStarting: () => starting > 0,
+    hold(isStarting = false) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(end, maxHoldMs)
+      let isHeld = true
+      holds.add(promise)
+      if (isStarting) starting += 1
+      function end(): void {
+        clearTimeout(timer)
+        holds.delete(promise)
+        resolve()
+      }
+      return () => {
+        if (isStarting && isHeld) starting -= 1
+        isHeld = false
+        end()
+      }
+    },
+  }
+}
+
+/** Answers a request without a generation and closes its connection, so that the client may reach another server. */
+export function rejectRequest(response: ServerResponse, error: WaypostError): void {
+  response.writeHead(error.status, {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(error.status === 503 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
+    connection: 'close',
+  })
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  response.end(JSON.stringify({ ...makeProblemBody(problemTypeOf(error), error.status, error.message), ...hint }))
 }

@@ -13,7 +13,7 @@ import type { RunningActions } from './running-actions.ts'
 import { makeSender, type SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 
-export interface Mounting {
+export interface MethodToMount {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
   readonly action: Action
@@ -21,14 +21,14 @@ export interface Mounting {
   readonly tracing?: Tracing | undefined
 }
 
-/** Handles the requests of one method: throws what is wrong with a request, and sends everything else. */
+/** Handles the requests of one method. Throws if the request is invalid; sends everything else. */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * Makes a request's way: checked, handed to the action, its result sent. It is made of callbacks: each async function on
- * it would cost every request two promises.
+ * Makes the handler of a method: check the request, run the action, send its result. Uses callbacks, because each async
+ * function would add two promises to every request.
  */
-export function makeHandler(sources: ContextSources & SendSources, mounting: Mounting): Handler {
+export function makeHandler(sources: ContextSources & SendSources, mounting: MethodToMount): Handler {
   const { method } = mounting
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, mounting)
@@ -54,21 +54,21 @@ export function makeHandler(sources: ContextSources & SendSources, mounting: Mou
   }
 }
 
-type Given = Parameters<Action['handle']>
+type HandleArguments = Parameters<Action['handle']>
 
-interface Ending {
+interface Outcome {
   succeed(result: unknown): void
   fail(error: unknown): void
 }
 
-/** Counts each run of an action until it ends, and tells how it did. */
-function makeRunner({ action, method, running, tracing }: Mounting, schemas: NamedSchemas) {
+/** Makes a function that runs an action, counts it while it runs, and reports its outcome. */
+function makeRunner({ action, method, running, tracing }: MethodToMount, schemas: NamedSchemas) {
   const name = 'file' in method.action ? method.action.file : method.action.class
   const handle: Action['handle'] =
     tracing === undefined
       ? (request, context) => action.handle(request, context)
       : (request, context) => tracing.action(name, () => action.handle(request, context))
-  return (request: Given[0], context: Given[1], { succeed, fail }: Ending): void => {
+  return (request: HandleArguments[0], context: HandleArguments[1], { succeed, fail }: Outcome): void => {
     const ended = (result: unknown) => {
       running.end()
       succeed(result)
@@ -85,19 +85,19 @@ function makeRunner({ action, method, running, tracing }: Mounting, schemas: Nam
     }
     running.begin()
     let result: unknown
-    let isLater: boolean
+    let isAsync: boolean
     try {
       result = handle(request, context)
-      isLater = isThenable(result)
+      isAsync = isThenable(result)
     } catch (error) {
       return failed(error)
     }
-    if (isLater) void Promise.resolve(result).then(ended, failed)
+    if (isAsync) void Promise.resolve(result).then(ended, failed)
     else ended(result)
   }
 }
 
-/** A promise, or a query that is run by being awaited. */
+/** Whether a value is a promise, or a query that runs when awaited. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import { metricsType } from './ops-listener.ts'
 
-/** `/metrics`, in the text format of Prometheus: for who has a token with `backend.read`. */
+/** Mounts `/metrics` in the Prometheus text format. Requires a token with `backend.read`. */
 export function mountMetrics(guard: Guard, measure: () => Promise<string>): FastifyPluginAsync {
   return async (app) => {
     app.get('/metrics', async (request, reply) => {

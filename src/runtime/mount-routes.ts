@@ -3,11 +3,11 @@ import type { Guard } from '../auth/index.ts'
 import type { Action } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { ContextSources } from './action-context.ts'
-import { makeAuthorization } from './authorization.ts'
-import { findHidden, type HiddenMethods } from './find-hidden.ts'
+import { makeAuthorizationHook } from './authorization.ts'
+import { findShadowedMethods, type ShadowedMethods } from './find-shadowed-methods.ts'
 import { deprecationHook, rateConfig } from './limits.ts'
-import { makeHandler, type Handler, type Mounting } from './make-handler.ts'
-import { pathOf, refuseMethod } from './problem.ts'
+import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
+import { pathOf, methodNotAllowed } from './problem.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
@@ -15,25 +15,24 @@ import type { WriteSources } from './write-result.ts'
 
 export interface RouteSources extends ContextSources, WriteSources {
   readonly guard: Guard
-  /** Finds the action of a method; the same answer for the whole life of a generation. */
+  /** Finds the action of a method. Returns the same instance for the lifetime of a generation. */
   actionFor(method: ManifestMethod): Action
 }
 
 type MountSources = RouteSources & SendSources & { readonly tracing?: Tracing | undefined }
 
-/** The routes of a generation, which can be brought up to date while it serves. */
+/** The routes of a generation. They can be updated while it serves. */
 export interface MountedRoutes {
-  /** Whether a manifest differs only in what `update` can bring about. */
-  fits(manifest: Manifest): boolean
+  /** Whether `update` can apply a manifest, because nothing else differs. */
+  canUpdateTo(manifest: Manifest): boolean
   /**
-   * Makes the methods anew that are others in a manifest which fits; all or none. Requests that an action already works
-   * on end as they began.
-   * @param actionFor asked for methods whose artifact is another one
+   * Replaces the methods that differ in a manifest, all or none. Running requests end with the code they began with.
+   * @param actionFor called for methods whose artifact has changed
    */
   update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
 }
 
-/** What stands behind one method of a route. */
+/** The current implementation of one method of a route. */
 interface Slot {
   readonly method: ManifestMethod
   readonly action: Action
@@ -43,8 +42,8 @@ interface Slot {
 /** Mounts the routes of a release. */
 export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedRoutes {
   let { manifest } = sources
-  let frame: string | undefined
-  const makeSlot = (current: MountSources, mounting: Omit<Mounting, 'running'>): Slot => ({
+  let structure: string | undefined
+  const makeSlot = (current: MountSources, mounting: Omit<MethodToMount, 'running'>): Slot => ({
     method: mounting.method,
     action: mounting.action,
     handle: makeHandler(current, { ...mounting, running, tracing: sources.tracing }),
@@ -58,13 +57,13 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
       url: route.path,
       exposeHeadRoute: false,
       config: rateConfig(manifest, method),
-      onRequest: [...deprecationHook(route.deprecated), makeAuthorization(sources.guard, method)],
+      onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
     })
   }
-  for (const hidden of findHidden(manifest.routes)) refuseOthers(app, hidden)
+  for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
   return {
-    fits: (next) => frameOf(next) === (frame ??= frameOf(manifest)),
+    canUpdateTo: (next) => structureOf(next) === (structure ??= structureOf(manifest)),
     update(next, actionFor) {
       const current = { ...sources, manifest: next }
       const hasSameSchemas = isSame(next.schemas, manifest.schemas)
@@ -73,7 +72,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
         const hasSame = hasSameCode(slot.method, method)
-        if (hasSameSchemas && hasSame && isSame(slot.method, method, saidElsewhere)) return { ...slot, method }
+        if (hasSameSchemas && hasSame && isSame(slot.method, method, ignoredKeys)) return { ...slot, method }
         return makeSlot(current, { route, method, action: hasSame ? slot.action : findAction(method) })
       })
       slots.splice(0, slots.length, ...made)
@@ -86,8 +85,10 @@ function methodsOf({ routes }: Manifest): { readonly route: ManifestRoute; reado
   return routes.flatMap((route) => route.methods.map((method) => ({ route, method })))
 }
 
-/** What an app is built for; everything else of a manifest stands in the slots, or is nothing to who serves. */
-function frameOf({ routes, connections, events, rates, config, plugins, variables }: Manifest): string {
+/**
+ * The parts of a manifest that are fixed when the app is built. Slots hold the others, or serving does not need them.
+ */
+function structureOf({ routes, connections, events, rates, config, plugins, variables }: Manifest): string {
   const mounted = routes.map((route) => [
     route.path,
     route.deprecated,
@@ -96,37 +97,40 @@ function frameOf({ routes, connections, events, rates, config, plugins, variable
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
 }
 
-/** Whether two methods are answered by the same action. */
+/** Whether two methods run the same action. */
 export function hasSameCode({ action: one }: ManifestMethod, { action: other }: ManifestMethod): boolean {
   if ('artifact' in one && 'artifact' in other) return one.artifact === other.artifact && one.file === other.file
   return isSame(one, other)
 }
 
-/** Keys of a method that are compared by themselves, or say nothing of what it does. */
-const saidElsewhere: ReadonlySet<string> = new Set(['action', 'source'])
+/** Keys of a method that are compared separately, or that do not affect serving. */
+const ignoredKeys: ReadonlySet<string> = new Set(['action', 'source'])
 
-/** Most of what a definition says is the same objects from one save to the next. */
+/**
+ * Compares objects key by key. Identical values are the common case, because most objects are reused from one save to
+ * the next.
+ */
 function isSame(one: object, other: object, except: ReadonlySet<string> = new Set()): boolean {
   const keys = Object.keys(one)
   if (keys.length !== Object.keys(other).length) return false
   return keys.every((key) => {
     if (except.has(key)) return true
-    const [value, there] = [one[key as never], other[key as never]] as [unknown, unknown]
-    return value === there || (there !== undefined && JSON.stringify(value) === JSON.stringify(there))
+    const [value, otherValue] = [one[key as never], other[key as never]] as [unknown, unknown]
+    return value === otherValue || (otherValue !== undefined && JSON.stringify(value) === JSON.stringify(otherValue))
   })
 }
 
-/** 405 where the router would hand a method that a path does not have to the route of another path. */
-function refuseOthers(app: FastifyInstance, { route, methods }: HiddenMethods): void {
+/** Answers 405 for methods that a path lacks and that the router would otherwise route to another path. */
+function rejectShadowedMethods(app: FastifyInstance, { route, methods }: ShadowedMethods): void {
   const own = route.methods.map((method) => method.method)
   const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   app.route({
     method: methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
     url: route.path,
     exposeHeadRoute: false,
-    config: { refusesMethod: true },
+    config: { rejectsMethod: true },
     onRequest: async (request) => {
-      throw refuseMethod({ path: pathOf(request), method: request.method, allowed })
+      throw methodNotAllowed({ path: pathOf(request), method: request.method, allowed })
     },
     handler: async () => undefined,
   })

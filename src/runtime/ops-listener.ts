@@ -1,28 +1,30 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FindUnready } from './health.ts'
+import type { CheckReadiness } from './health.ts'
 import { listen, type Address } from './listen.ts'
 
 export interface OpsOptions extends Address {
-  readonly findUnready: FindUnready
-  /** What `/metrics` says. */
+  readonly checkReadiness: CheckReadiness
+  /** Returns the text of `/metrics`. */
   readonly measure: () => Promise<string>
   onError(error: unknown): void
 }
 
-/** A port for those who operate a server: its health and its metrics, without a token, and nothing else. */
+/** A port for operators: health and metrics without a token, and nothing else. */
 export interface OpsListener {
   readonly port: number
   readonly host: string
   close(): Promise<void>
 }
 
-/** Listens. It answers by itself, so that it does also when the server has too much to do or is stopping. */
+/**
+ * Opens the ops port. It has its own server, so that it also responds while the main server is overloaded or stopping.
+ */
 export async function openOpsListener(options: OpsOptions): Promise<OpsListener> {
   const pages: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/health/live': async (response) => sendJson(response, 200, { status: 'live' }),
     async '/health/ready'(response) {
-      const reason = await options.findUnready()
+      const reason = await options.checkReadiness()
       sendJson(response, reason === undefined ? 200 : 503, { status: reason ?? 'ready' })
     },
     '/metrics': async (response) => send(response, { type: metricsType, text: await options.measure() }),
@@ -40,10 +42,10 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
       sendJson(response, 503, { status: 'Metrics are not available at the moment' })
     })
   })
-  server.maxConnections = 100 // operators need a few; the rest of the descriptors are for requests
+  server.maxConnections = 100 // operators need only a few; the other file descriptors are for requests
   server.timeout = 60_000
   await listen(server, options)
-  server.on('error', options.onError) // of accept
+  server.on('error', options.onError) // errors of accept
   return {
     port: (server.address() as AddressInfo).port,
     host: options.host,
@@ -55,7 +57,7 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
   }
 }
 
-/** The text format of Prometheus. */
+/** The Prometheus text format. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
@@ -68,5 +70,5 @@ function send(
 ): void {
   if (status === 503) response.setHeader('retry-after', '1')
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
-  response.end(text) // which sends no body to a HEAD
+  response.end(text) // Node sends no body in response to HEAD
 }

@@ -1,27 +1,30 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { systemClock, type Clock } from '../kit/index.ts'
 
-/** Whether this process is behind with its work, so that one more request would only wait. */
+/** Whether this process is overloaded, so that further requests would only wait. */
 export interface Pressure {
   isHigh(): boolean
-  /** How late the event loop was, on average over the last second. */
+  /** Average event loop delay over the last second. */
   delayMs(): number
   stop(): void
 }
 
 export interface PressureLimits {
-  /** How late the event loop may be, on average over a second, for some seconds in a row: one long turn is no pressure. */
+  /**
+   * Maximum average event loop delay over a second. It must be exceeded for several seconds in a row; one long task is
+   * not overload.
+   */
   readonly delayMs: number
-  /** Called when it becomes too late, and when it no longer is. */
+  /** Called when the delay becomes too high, and when it is normal again. */
   onChange?(isHigh: boolean): void
 }
 
 const resolutionMs = 20
-const lookMs = 1000
-/** Looks in a row that find it late. */
-const enough = 3
+const pressureCheckMs = 1000
+/** Consecutive checks above the limit before pressure is high. */
+const minHighChecks = 3
 
-/** Watches how late the event loop is. */
+/** Watches the event loop delay. */
 export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): Pressure {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   let isHigh = false
@@ -29,14 +32,14 @@ export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): P
   let late = 0
   delays.enable()
   const timer = setInterval(() => {
-    // Whole milliseconds of waiting for its turn, less what it waits for on purpose.
+    // The histogram includes its own sampling interval.
     delayMs = delays.count === 0 ? 0 : Math.max(0, delays.mean / 1e6 - resolutionMs)
     delays.reset()
     const was = isHigh
     late = delayMs > limitMs ? late + 1 : 0
-    isHigh = late >= enough
+    isHigh = late >= minHighChecks
     if (isHigh !== was) onChange?.(isHigh)
-  }, lookMs).unref()
+  }, pressureCheckMs).unref()
   return {
     isHigh: () => isHigh,
     delayMs: () => delayMs,
@@ -47,30 +50,30 @@ export function watchPressure({ delayMs: limitMs, onChange }: PressureLimits): P
   }
 }
 
-/** Whether this process stood still: a paused container, a suspended machine, an event loop that was blocked. */
-export interface Stalls {
-  /** For how long requests that are read now may have waited while it did, in milliseconds; 0 where it did not. */
+/** Detects that this process did not run: a paused container, a suspended machine, a blocked event loop. */
+export interface StallWatch {
+  /** How long requests that are being read now may have waited during a stall, in milliseconds; 0 without a stall. */
   waitedMs(): number
   stop(): void
 }
 
-const beatMs = 500
-const shortestStallMs = 1000
-/** By then everything that came during a stall has been read. */
-const readMs = 3000
+const stallCheckMs = 500
+const minStallMs = 1000
+/** Requests that arrived during a stall have been read after this time. */
+const stallReadMs = 3000
 
-/** Watches for times in which this process did not run, by whichever clock went further: not every clock counts them. */
-export function watchStalls(clock: Clock = systemClock): Stalls {
+/** Watches for stalls. Uses the clock that advanced further, because not every clock runs during a suspension. */
+export function watchStalls(clock: Clock = systemClock): StallWatch {
   let last = { now: clock.now(), monotonic: clock.monotonic() }
   let stall = { ms: 0, until: -Infinity }
-  function look(): number {
+  function checkForStall(): number {
     const { now, monotonic } = { now: clock.now(), monotonic: clock.monotonic() }
-    const ms = Math.max(now - last.now, monotonic - last.monotonic) - beatMs
+    const ms = Math.max(now - last.now, monotonic - last.monotonic) - stallCheckMs
     const before = last.monotonic < stall.until ? stall.ms : 0
-    if (ms > shortestStallMs) stall = { ms: before + ms, until: monotonic + readMs }
+    if (ms > minStallMs) stall = { ms: before + ms, until: monotonic + stallReadMs }
     last = { now, monotonic }
     return monotonic < stall.until ? stall.ms : 0
   }
-  const timer = setInterval(look, beatMs).unref()
-  return { waitedMs: look, stop: () => clearInterval(timer) }
+  const timer = setInterval(checkForStall, stallCheckMs).unref()
+  return { waitedMs: checkForStall, stop: () => clearInterval(timer) }
 }

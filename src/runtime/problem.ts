@@ -8,7 +8,7 @@ import type { SchemaProblem } from './compile-schema.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why it was refused, in a few words for the console. */
+    /** Why the request was rejected, in a few words for the console. */
     reason: string | undefined
   }
 }
@@ -23,7 +23,7 @@ export interface ProblemBody {
   readonly errors?: readonly SchemaProblem[]
 }
 
-/** What an action throws by `context.problem`. */
+/** The error that `context.problem` returns. */
 export class ActionProblem extends Error {
   readonly status: number
 
@@ -34,16 +34,19 @@ export class ActionProblem extends Error {
   }
 }
 
-/** Whatever else an action throws. Its words are the log's: they may come from a library, a database, another server. */
+/**
+ * Any other error of an action. Its message is only logged, because it may come from a library, a database or another
+ * server.
+ */
 export class ActionFailure extends Error {
-  /** What an action threw, as far as callers may hear of it, else wrapped. */
+  /** Wraps an error of an action, unless callers may see it. */
   static of(thrown: unknown): unknown {
     if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
     return new ActionFailure('action failed', { cause: thrown })
   }
 }
 
-/** A request that does not fit its schema. */
+/** A request that does not match its schema. */
 export class InvalidRequest extends Error {
   readonly problems: readonly SchemaProblem[]
 
@@ -54,48 +57,53 @@ export class InvalidRequest extends Error {
 }
 
 export interface ProblemOptions {
-  /** Called with what the caller is not told. */
+  /** Called with the error behind a response that does not show it. */
   onServerError?(error: unknown, request: FastifyRequest): void
 }
 
-/** Answers every error of an app, its plugins included, as problem+json; a bug's words stay in the log. */
-export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}): void {
+/** Sends every error of an app, including its plugins, as problem+json. Details of bugs are only logged. */
+export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions = {}): void {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (reply.raw.destroyed) return reply.send() // nobody is there to be told
+    if (reply.raw.destroyed) return reply.send() // the caller has disconnected
     options.onServerError?.(error, request)
     request.log.error({ err: error }, 'request failed')
-    return send(reply, bodyOf('about:blank', 500, `Internal server error. It is logged as request ${request.id}.`))
+    return send(
+      reply,
+      makeProblemBody('about:blank', 500, `Internal server error. It is logged as request ${request.id}.`),
+    )
   }
-  const refuse = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
+  const sendConflict = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
     options.onServerError?.(cause, request)
     request.log.warn({ err: cause }, 'database constraint violated by an action')
     request.reason = known.message
     const fields = problems.length === 0 ? {} : { errors: problems }
-    return send(reply, { ...bodyOf(typeOf(known), known.status, known.message), ...fields })
+    return send(reply, { ...makeProblemBody(problemTypeOf(known), known.status, known.message), ...fields })
   }
-  const passOn = (known: WaypostError, request: FastifyRequest, reply: FastifyReply) => {
+  const sendExternal = (known: WaypostError, request: FastifyRequest, reply: FastifyReply) => {
     request.log.warn({ err: known }, 'external system failed')
-    if (isOwn(known)) return sendKnown(reply, known)
+    if (isRuntimeError(known)) return sendKnown(reply, known)
     options.onServerError?.(known, request)
     return sendUnavailable(reply, known)
   }
   app.setErrorHandler((error: unknown, request, reply) => {
     if (error instanceof ActionFailure) return fail(error.cause, request, reply)
     if (error instanceof ActionProblem) {
-      if (!isTold(error.status)) return fail(error, request, reply)
+      if (!isVisibleStatus(error.status)) return fail(error, request, reply)
       request.reason = error.message
-      return send(reply, bodyOf('about:blank', error.status, error.message))
+      return send(reply, makeProblemBody('about:blank', error.status, error.message))
     }
-    if (error instanceof UncaughtConflict) return refuse(error, request, reply)
+    if (error instanceof UncaughtConflict) return sendConflict(error, request, reply)
     const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
     if (problems !== undefined) {
       const known = errors.WP_RUNTIME_REQUEST_INVALID()
       request.reason = summarize(problems)
-      return send(reply, { ...bodyOf(typeOf(known), 400, known.message), errors: problems })
+      return send(reply, { ...makeProblemBody(problemTypeOf(known), 400, known.message), errors: problems })
     }
     const known = isWaypostError(error) ? error : translate(error, request)
     if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
-      return known.kind === 'external' && known.status >= 500 ? passOn(known, request, reply) : sendKnown(reply, known)
+      return known.kind === 'external' && known.status >= 500
+        ? sendExternal(known, request, reply)
+        : sendKnown(reply, known)
     }
     return fail(error, request, reply)
   })
@@ -110,26 +118,26 @@ export function speakProblems(app: FastifyInstance, options: ProblemOptions = {}
         .send()
     }
     if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
-    throw refuseMethod({ path, method: request.method, allowed })
+    throw methodNotAllowed({ path, method: request.method, allowed })
   })
 }
 
-/** Characters of a path parameter at most. */
+/** Maximum length of a path parameter, in characters. */
 export const maxParamLength = 1024
 
-/** Answers a path that the router cannot read: Fastify asks no error handler then. */
-export function answerUnreadable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** Answers a path that the router cannot parse. Fastify does not call the error handler for it. */
+export function answerUnparsablePath(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   void sendKnown(reply, translate(error, request) ?? errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) }))
 }
 
-/** 405, with the methods that the path answers in `Allow` (RFC 9110 §15.5.6). */
-export function refuseMethod(about: { path: string; method: string; allowed: readonly string[] }): WaypostError {
+/** Makes the 405 error with the supported methods in `Allow` (RFC 9110 §15.5.6). */
+export function methodNotAllowed(about: { path: string; method: string; allowed: readonly string[] }): WaypostError {
   const allowed = about.allowed.join(', ')
   return errors.WP_RUNTIME_METHOD({ ...about, allowed }, { headers: { allow: allowed } })
 }
 
-/** Statuses of `context.problem` whose words callers get: of a 500 they get an id. */
-function isTold(status: number): boolean {
+/** Whether callers see the message of `context.problem` with this status. For 500 they get an id instead. */
+function isVisibleStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 400 && status <= 599 && status !== 500
 }
 
@@ -143,7 +151,7 @@ function sendKnown(reply: FastifyReply, error: WaypostError) {
   reply.headers(error.headers)
   reply.request.reason = error.brief
   const hint = error.hint === undefined ? {} : { hint: error.hint }
-  return send(reply, { ...bodyOf(typeOf(error), error.status, error.message), ...hint })
+  return send(reply, { ...makeProblemBody(problemTypeOf(error), error.status, error.message), ...hint })
 }
 
 function summarize([first, ...others]: readonly SchemaProblem[]): string | undefined {
@@ -151,35 +159,35 @@ function summarize([first, ...others]: readonly SchemaProblem[]): string | undef
   return `${first.path} ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`
 }
 
-/** Words about other systems name hosts, files and reasons that are nothing to callers. */
-function isOwn(error: WaypostError): boolean {
+/** Whether callers may see the message. Messages about external systems name hosts, files and internal reasons. */
+function isRuntimeError(error: WaypostError): boolean {
   return error.code.startsWith('WP_RUNTIME_')
 }
 
 function sendUnavailable(reply: FastifyReply, error: WaypostError) {
   reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
   const detail = `A required system is not available at the moment. It is logged as request ${reply.request.id}.`
-  return send(reply, bodyOf(typeOf(error), error.status, detail))
+  return send(reply, makeProblemBody(problemTypeOf(error), error.status, detail))
 }
 
 function send(reply: FastifyReply, body: ProblemBody) {
   return reply
     .code(body.status)
     .type('application/problem+json')
-    .header('cache-control', 'no-store') // browsers keep a 404, 405 or 410 otherwise
+    .header('cache-control', 'no-store') // browsers cache 404, 405 and 410 otherwise
     .serializer((value: unknown) => JSON.stringify(value))
     .send(body)
 }
 
-export function bodyOf(type: string, status: number, detail: string): ProblemBody {
+export function makeProblemBody(type: string, status: number, detail: string): ProblemBody {
   return { type, title: STATUS_CODES[status] ?? 'Error', status, detail }
 }
 
-export function typeOf(error: WaypostError): string {
+export function problemTypeOf(error: WaypostError): string {
   return `urn:waypost:errors#${error.code}`
 }
 
-/** What Fastify found in a request to one of our own endpoints, whose schemas it checks itself. */
+/** Returns the validation errors of Fastify, which checks the schemas of Waypost's own endpoints. */
 function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undefined {
   return error.validation?.map((one) => {
     const missing = (one.params['missingProperty'] ?? one.params['additionalProperty']) as string | undefined
@@ -188,7 +196,7 @@ function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undef
   })
 }
 
-/** Errors that Fastify throws before a handler runs, in our words. */
+/** Converts errors that Fastify throws before a handler runs. */
 function translate(error: unknown, request: FastifyRequest): WaypostError | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')

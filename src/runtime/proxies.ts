@@ -7,8 +7,9 @@ export interface Proxies {
   /** Whether a request came from one of them. */
   isFrom(request: IncomingMessage): boolean
   /**
-   * Reduces `X-Forwarded-For` to what these proxies say: addresses without ports, brackets and zones, from the caller on. To
-   * its left is what the caller itself may have written. Where a proxy names no address (`unknown`), it counts as the caller.
+   * Reduces `X-Forwarded-For` to the trusted entries: addresses without ports, brackets and zones, starting with the
+   * caller. Entries further left may be forged by the caller. If a proxy sends no address (`unknown`), the proxy counts
+   * as the caller.
    */
   readForwarded(request: IncomingMessage): void
 }
@@ -22,21 +23,21 @@ export function makeProxies(trusted: readonly string[]): Proxies {
     readForwarded(request) {
       const text = request.headers['x-forwarded-for']
       if (text === undefined || !isFrom(request)) return
-      const said: string[] = []
+      const addresses: string[] = []
       for (const entry of String(text).split(',').toReversed()) {
         const address = parseForwarded(entry.trim())
         if (address === undefined) break
-        said.unshift(address)
-        if (!trusts(address, said.length)) break
+        addresses.unshift(address)
+        if (!trusts(address, addresses.length)) break
       }
-      if (said.length === 0) delete request.headers['x-forwarded-for']
-      else request.headers['x-forwarded-for'] = said.join(', ')
+      if (addresses.length === 0) delete request.headers['x-forwarded-for']
+      else request.headers['x-forwarded-for'] = addresses.join(', ')
     },
   }
 }
 
-/** Some proxies add the port of the caller, which would make another caller of each connection. */
+/** Parses one entry. Some proxies add the caller's port, which would make each connection look like another caller. */
 function parseForwarded(entry: string): string | undefined {
-  const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/.exec(entry) ?? []
-  return parseAddress(bracketed ?? dotted ?? entry)?.toString()
+  const [, inBrackets, dotted] = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/.exec(entry) ?? []
+  return parseAddress(inBrackets ?? dotted ?? entry)?.toString()
 }

@@ -1,7 +1,7 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { Clock } from '../kit/index.ts'
 
-/** What is counted for rates, by caller and rate: in this server, over all of its generations. */
+/** Counters for rate limits, by caller and rate, of this server and all its generations. */
 export type RateCounters = FastifyRateLimitStoreCtor
 
 interface Window {
@@ -9,11 +9,11 @@ interface Window {
   count: number
 }
 
-type Counted = Parameters<FastifyRateLimitStore['incr']>[1]
+type CountCallback = Parameters<FastifyRateLimitStore['incr']>[1]
 
-const mostWindows = 100_000
+const maxWindows = 100_000
 
-/** Makes the counters of a server: one map behind every store that `@fastify/rate-limit` makes for a route. */
+/** Makes the counters of a server: one map shared by all stores that `@fastify/rate-limit` creates. */
 export function makeRateCounters(clock: Clock): RateCounters {
   const windows = new Map<string, Window>()
 
@@ -21,8 +21,8 @@ export function makeRateCounters(clock: Clock): RateCounters {
     const now = clock.now()
     let window = windows.get(key)
     if (window === undefined || window.startedAt + lengthMs <= now) {
-      windows.delete(key) // and set again behind the others, so that the first is the oldest
-      if (windows.size >= mostWindows) windows.delete(windows.keys().next().value!)
+      windows.delete(key) // and inserted again at the end, so that the first is the oldest
+      if (windows.size >= maxWindows) windows.delete(windows.keys().next().value!)
       window = { startedAt: now, count: 0 }
       windows.set(key, window)
     }
@@ -31,7 +31,7 @@ export function makeRateCounters(clock: Clock): RateCounters {
   }
 
   return class Store implements FastifyRateLimitStore {
-    incr(key: string, counted: Counted, lengthMs = 0): void {
+    incr(key: string, counted: CountCallback, lengthMs = 0): void {
       counted(null, count(key, lengthMs))
     }
 

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { ActionResponse } from './action-context.ts'
 
-/** What goes out byte by byte as it is. */
+/** A body that is sent unchanged. */
 export interface RawBody {
   readonly payload: Readable | Uint8Array
-  /** What it says of itself. */
+  /** The content type of the body itself. */
   readonly type?: string
 }
 
-/** Finds out whether a result is no JSON but a stream, bytes or a file. */
+/** Returns the raw body if a result is a stream, bytes or a file. */
 export function asRawBody(body: unknown): RawBody | undefined {
   if (typeof body !== 'object' || body === null || isPlain(body)) return undefined
   if (body instanceof Readable) return { payload: catchErrors(body) }
@@ -19,23 +19,26 @@ export function asRawBody(body: unknown): RawBody | undefined {
   return isIterable(body) ? { payload: catchErrors(Readable.from(body)) } : undefined
 }
 
-/** A stream may fail before anything reads it, while events are stored for example: an error event would end the process. */
+/**
+ * Ignores errors before the stream is read, for example while events are stored. An unhandled error event would end the
+ * process.
+ */
 function catchErrors(stream: Readable): Readable {
   return stream.on('error', () => undefined)
 }
 
-/** What most results are, told at once. */
+/** Fast path for most results. */
 function isPlain(body: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(body)
   return prototype === Object.prototype || prototype === Array.prototype || prototype === null
 }
 
-/** A stream of the web, or an async generator that runs. */
+/** Whether a body is a web stream or an async generator. */
 function isIterable(body: object): body is AsyncIterable<unknown> {
   return Symbol.asyncIterator in body
 }
 
-/** Lets go of what a result that nobody gets holds open, a file for example. */
+/** Releases what a result that is not sent keeps open, such as a file. */
 export function discardResult(result: unknown): void {
   const raw = asRawBody(result instanceof ActionResponse ? result.body : result)
   if (raw?.payload instanceof Readable) raw.payload.destroy()

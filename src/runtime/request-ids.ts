@@ -5,21 +5,21 @@ import type { Proxies } from './proxies.ts'
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /**
- * Gives each request an id, by which its lines in the log are found: the one that a trusted proxy gave it by
- * `X-Request-Id`, or one that a person can read aloud and no other process gives.
+ * Makes the function that gives each request an id for the log: the `X-Request-Id` of a trusted proxy, or a unique id
+ * that people can read aloud.
  */
 export function makeRequestIds(proxies: Proxies | undefined): (request: IncomingMessage) => string {
-  const own = countIds()
-  if (proxies === undefined) return own
+  const nextId = makeIdGenerator()
+  if (proxies === undefined) return nextId
   return (request) => {
     const given = request.headers['x-request-id']
-    const isFit = typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given)
-    return isFit && proxies.isFrom(request) ? given : own()
+    const isValid = typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given)
+    return isValid && proxies.isFrom(request) ? given : nextId()
   }
 }
 
-/** All but the last digit is written once for 36. */
-function countIds(): () => string {
+/** Makes ids. The prefix is computed once for 36 ids. */
+function makeIdGenerator(): () => string {
   const prefix = makeId('', 5)
   let count = 0
   let start = prefix

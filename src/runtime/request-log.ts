@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { markActionLogger } from '../kit/index.ts'
 
-/** The log of one request. Few write anything, so that the logger that adds the request's id is made at the first line. */
+/**
+ * The log of one request. The child logger with the request's id is created on first use, because few requests log
+ * anything.
+ */
 export class RequestLog {
   readonly #parent: FastifyBaseLogger
   readonly #request: { readonly id: string }
@@ -14,7 +17,7 @@ export class RequestLog {
     this.#isOfAction = isActionLogger
   }
 
-  /** The same log, for what the action writes. */
+  /** Returns the log for entries of the action. */
   forAction(): RequestLog {
     return new RequestLog(this.#parent, this.#request, true)
   }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log, Principal } from '../contract/index.ts'
 import { RequestLog } from './request-log.ts'
 
-/** What the context of one request is made of. The signal is made at its first use, since few actions look at it. */
+/** The request-specific part of a context. The signal is created on first use, because few actions use it. */
 export class RequestScope {
   readonly #request: FastifyRequest
   readonly #response: FastifyReply['raw']
@@ -25,7 +25,7 @@ export class RequestScope {
     return this.#log
   }
 
-  /** Aborts when the caller goes away, or when `abort` is called. */
+  /** Aborts when the caller disconnects, or when `abort` is called. */
   get signal(): AbortSignal {
     this.#controller ??= this.#open()
     return this.#controller.signal

@@ -7,15 +7,14 @@ import { discardResult } from './raw-body.ts'
 export interface CronjobRun {
   readonly params: CronjobTypes['params']
   readonly log: Log
-  /** An action that ends after it was aborted has failed, however it ends. */
+  /** If the signal was aborted, the run has failed, even if the action returns. */
   readonly signal: AbortSignal
 }
 
 /**
- * Calls the action of a cronjob, without a principal. What it returns is dropped; what it dispatched is stored when it
- * succeeded.
- *
- * @throws what the action throws, or the problem that it answered with
+ * Runs the action of a cronjob without a principal. Its result is discarded; dispatched messages are stored if it
+ * succeeds.
+ * @throws any error of the action, or the problem that it returned
  */
 export async function runCronjob(action: Action, sources: ContextSources, run: CronjobRun): Promise<void> {
   const { params, log, signal } = run

@@ -1,7 +1,7 @@
-/** Counts the actions that run, also those whose caller has gone or was told that it takes too long. */
+/** Counts running actions, including those whose caller has disconnected or timed out. */
 export class RunningActions {
   #count = 0
-  #whenNone: (() => void) | undefined
+  #onIdle: (() => void) | undefined
 
   begin(): void {
     this.#count += 1
@@ -9,15 +9,15 @@ export class RunningActions {
 
   end(): void {
     this.#count -= 1
-    if (this.#count === 0) this.#whenNone?.()
+    if (this.#count === 0) this.#onIdle?.()
   }
 
-  /** Resolves when none runs any more, or when the time is over. */
-  async idle(limitMs: number): Promise<void> {
+  /** Resolves when no action runs, or after the limit. */
+  async whenIdle(limitMs: number): Promise<void> {
     if (this.#count === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, limitMs)
-    this.#whenNone = resolve
+    this.#onIdle = resolve
     await promise
     clearTimeout(timer)
   }

@@ -9,11 +9,14 @@ import {
   type Validator,
 } from './compile-schema.ts'
 
-/** Validators and serialisers by the content of a schema with all that it references, kept over generations. */
+/** Caches validators and serializers across generations, by the content of a schema and of everything it references. */
 export interface SchemaCache {
   validator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator
   serializer(schema: JsonSchema, named: NamedSchemas): Serializer
-  /** Forgets what was not asked for since the call before the last: one generation and the next may share the rest. */
+  /**
+   * Removes entries that were not used since the call before the previous one, so that two successive generations can
+   * share entries.
+   */
   beginGeneration(): void
   readonly size: number
 }
@@ -25,10 +28,10 @@ interface Entry {
 
 export function makeSchemaCache(): SchemaCache {
   const entries = new Map<string, Entry>()
-  const reach = makeReach()
+  const findReachable = makeReachableFinder()
   let generation = 0
 
-  function remember<Compiled extends Entry['compiled']>(key: string, compile: () => Compiled): Compiled {
+  function getOrCompile<Compiled extends Entry['compiled']>(key: string, compile: () => Compiled): Compiled {
     const known = entries.get(key) ?? { compiled: compile(), usedIn: generation }
     known.usedIn = generation
     entries.set(key, known)
@@ -37,12 +40,12 @@ export function makeSchemaCache(): SchemaCache {
 
   return {
     validator(schema, named, part) {
-      const { content, used } = reach(schema, named)
-      return remember(`${part} ${content}`, () => compileValidator(schema, used, part))
+      const { content, used } = findReachable(schema, named)
+      return getOrCompile(`${part} ${content}`, () => compileValidator(schema, used, part))
     },
     serializer(schema, named) {
-      const { content, used } = reach(schema, named)
-      return remember(`write ${content}`, () => compileSerializer(schema, used))
+      const { content, used } = findReachable(schema, named)
+      return getOrCompile(`write ${content}`, () => compileSerializer(schema, used))
     },
     beginGeneration() {
       for (const [key, { usedIn }] of entries) if (usedIn < generation) entries.delete(key)
@@ -54,25 +57,28 @@ export function makeSchemaCache(): SchemaCache {
   }
 }
 
-interface Reached {
-  /** A hash of the schema and of every named one that it reaches, directly or through others. */
+interface ReachableSchemas {
+  /** A hash of the schema and of all named schemas that it reaches, directly or indirectly. */
   readonly content: string
   readonly used: NamedSchemas
 }
 
-interface Read {
+interface SchemaSummary {
   readonly hash: string
-  /** The named schemas that it refers to. */
+  /** The named schemas that it references. */
   readonly names: readonly string[]
 }
 
 const namedReference = /"\$ref":"schema:\/\/\/([^"#]+)/g
 
-/** Each schema object is read once, although hundreds of routes may reach it. */
-function makeReach(): (schema: JsonSchema, named: NamedSchemas) => Reached {
-  const known = new WeakMap<object, Read>()
+/**
+ * Makes a function that finds the named schemas that a schema reaches. Each schema object is read once, even if
+ * hundreds of routes reach it.
+ */
+function makeReachableFinder(): (schema: JsonSchema, named: NamedSchemas) => ReachableSchemas {
+  const known = new WeakMap<object, SchemaSummary>()
 
-  function read(schema: JsonSchema): Read {
+  function read(schema: JsonSchema): SchemaSummary {
     const found = typeof schema === 'object' ? known.get(schema) : undefined
     if (found !== undefined) return found
     const text = JSON.stringify(schema)
@@ -85,12 +91,12 @@ function makeReach(): (schema: JsonSchema, named: NamedSchemas) => Reached {
   return (schema, named) => {
     const own = read(schema)
     const hashes = new Map<string, string>()
-    const waiting = [...own.names]
-    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const pending = [...own.names]
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
       if (hashes.has(name) || !Object.hasOwn(named, name)) continue
       const target = read(named[name]!)
       hashes.set(name, target.hash)
-      waiting.push(...target.names)
+      pending.push(...target.names)
     }
     const names = [...hashes.keys()].sort()
     return {

@@ -1,22 +1,21 @@
 import helmet from '@fastify/helmet'
 import Fastify from 'fastify'
 
-/** What tells browsers to be careful. */
+/** Security headers for browsers. */
 export interface SecurityHeaders {
-  /** Those that mean something on JSON too. */
+  /** Headers that also matter for JSON. */
   readonly json: Readonly<Record<string, string>>
-  /** All of them, for what a browser may show. */
+  /** All headers, for responses that a browser may display. */
   readonly page: Readonly<Record<string, string>>
 }
 
-const ofEachAnswer = new Set(['content-length', 'content-type', 'date', 'connection'])
-const onJson = new Set(['x-content-type-options', 'cross-origin-resource-policy', 'strict-transport-security'])
+const perResponseHeaders = new Set(['content-length', 'content-type', 'date', 'connection'])
+const jsonHeaders = new Set(['x-content-type-options', 'cross-origin-resource-policy', 'strict-transport-security'])
 
 /**
- * The headers that helmet sets. They are the same for every answer, so it is asked once; and JSON gets only those that
- * are not about pages: all of them would cost a fifth of the answers that a server can give in a second.
- *
- * @param isHttps callers reach the server by https, and browsers are told to keep to that
+ * Loads the headers that helmet sets. They are constant, so helmet runs once. JSON responses get only the headers that
+ * are not about pages: sending all of them costs a fifth of the throughput.
+ * @param isHttps callers use https, and browsers are told to use only https
  */
 export async function loadSecurityHeaders(isHttps: boolean): Promise<SecurityHeaders> {
   const app = Fastify()
@@ -25,7 +24,7 @@ export async function loadSecurityHeaders(isHttps: boolean): Promise<SecurityHea
   const { headers } = await app.inject('/')
   await app.close()
   const page = Object.entries(headers).flatMap(([name, value]) =>
-    ofEachAnswer.has(name) ? [] : [[name, String(value)] as const],
+    perResponseHeaders.has(name) ? [] : [[name, String(value)] as const],
   )
-  return { page: Object.fromEntries(page), json: Object.fromEntries(page.filter(([name]) => onJson.has(name))) }
+  return { page: Object.fromEntries(page), json: Object.fromEntries(page.filter(([name]) => jsonHeaders.has(name))) }
 }

@@ -9,33 +9,36 @@ import { makeWriter, type WriteSources, type Written } from './write-result.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Fields of the result that did not go out, where results are checked. */
-    dropped: Dropped | undefined
+    /** Fields of the result that were not sent; set if results are checked. */
+    dropped: DroppedFields | undefined
   }
 }
 
-/** What an action returned beyond its schema; `fields` are JSON pointers without the first slash. */
-export interface Dropped {
+/**
+ * Fields that an action returned but that the schema does not declare. `fields` are JSON pointers without the leading
+ * slash.
+ */
+export interface DroppedFields {
   readonly action: string
   readonly fields: readonly string[]
 }
 
 export interface SendSources extends WriteSources {
-  /** Headers of answers that a browser may show. */
+  /** Headers of responses that a browser may display. */
   readonly pageHeaders: Readonly<Record<string, string>>
 }
 
-/** What an action returned, and where it goes. */
-export interface Sending {
+/** The result of an action, with the reply to send it to. */
+export interface ActionResult {
   readonly result: unknown
   readonly context: ActionContext
   readonly reply: FastifyReply
 }
 
-/** Sends what an action returned. @returns a promise where its events have to be stored before the answer goes out */
-export type Sender = (sending: Sending) => Promise<void> | undefined
+/** Sends the result of an action. @returns a promise if events must be stored before the response is sent */
+export type Sender = (sending: ActionResult) => Promise<void> | undefined
 
-/** Makes what turns a result into the answer. */
+/** Makes the sender of a method. */
 export function makeSender(
   sources: SendSources,
   { route, method }: { readonly route: ManifestRoute; readonly method: ManifestMethod },
@@ -45,23 +48,23 @@ export function makeSender(
   const success = Object.keys(method.responses)
     .map(Number)
     .filter((status) => status < 300)
-  const usual = success.length === 0 ? 200 : Math.min(...success)
-  const ofNothing = success.includes(204) ? 204 : usual
-  const isSafe = method.method === 'GET' // an action that changes something has done so by now
+  const defaultStatus = success.length === 0 ? 200 : Math.min(...success)
+  const emptyStatus = success.includes(204) ? 204 : defaultStatus
+  const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(method, sources.pageHeaders)
 
-  const sendNow = ({ result, context, reply }: Sending): Promise<void> | undefined => {
-    const given = result instanceof ActionResponse ? checkResponse(result, action) : undefined
-    const status = given?.status ?? (result === undefined ? ofNothing : usual)
-    const body = given === undefined ? result : given.body
-    const written = write({ status, body, type: given?.headers['content-type'] })
-    if (written.dropped !== undefined) tellDropped(reply, action, written.dropped)
+  const sendNow = ({ result, context, reply }: ActionResult): Promise<void> | undefined => {
+    const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
+    const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
+    const body = explicit === undefined ? result : explicit.body
+    const written = write({ status, body, type: explicit?.headers['content-type'] })
+    if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
-    if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, given })
-    return context.storeDispatched().then(() => answer(reply, { status, written, given }))
+    if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, explicit })
+    return context.storeDispatched().then(() => answer(reply, { status, written, explicit }))
   }
 
   return (sending) => {
@@ -77,22 +80,22 @@ export function makeSender(
   }
 }
 
-interface Ready {
+interface PreparedResponse {
   readonly status: number
   readonly written: Written
-  readonly given: Given | undefined
+  readonly explicit: ExplicitResponse | undefined
 }
 
 function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeaders']) {
-  return (reply: FastifyReply, { status, written, given }: Ready): undefined => {
-    if (given !== undefined) reply.headers(given.headers)
+  return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
+    if (explicit !== undefined) reply.headers(explicit.headers)
     const { payload, type, isJson } = written
     if (payload === undefined) {
-      reply.code(given === undefined && status === 200 ? 204 : status).send()
+      reply.code(explicit === undefined && status === 200 ? 204 : status).send()
       return
     }
     reply.code(status).header('content-type', type)
-    if (!isJson) harden(reply, method, pageHeaders)
+    if (!isJson) addBrowserHeaders(reply, method, pageHeaders)
     if (payload instanceof Readable && reply.request.method === 'HEAD') {
       payload.destroy()
       reply.send()
@@ -101,20 +104,21 @@ function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeader
 }
 
 /**
- * What the action chose to answer with is all there is, so that only a declared response can be refused beforehand.
- * @throws WP_RUNTIME_NOT_ACCEPTABLE for a caller who does not take what it is answered with
+ * Rejects a declared response that the caller does not accept. A response that the action chose itself is the only one,
+ * so it is always sent.
+ * @throws WP_RUNTIME_NOT_ACCEPTABLE
  */
 function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Written): void {
   if (accept === undefined || accept === '*/*' || accepts(accept, type)) return
   throw errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: type.split(';', 1)[0]! })
 }
 
-function tellDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
+function reportDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
   request.dropped = { action, fields }
   request.log.warn({ action, dropped: fields }, 'result has fields that are not in its schema')
 }
 
-/** Dispatches what callers get, so that subscribers learn no more than they do. */
+/** Dispatches the response body, so that subscribers learn no more than callers. */
 function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string) {
   if (event === undefined) return undefined
   return (context: ActionContext, { payload, isJson }: Written): void => {
@@ -125,59 +129,63 @@ function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string)
 
 type CheckedHeaders = Readonly<Record<string, string>>
 
-interface Given {
+interface ExplicitResponse {
   readonly status: number
   readonly body: unknown
   readonly headers: CheckedHeaders
 }
 
-/** What `context.respond` was given. @throws WP_RUNTIME_STATUS, or what Node finds wrong with a header */
-function checkResponse({ status, body, headers }: ActionResponse, action: string): Given {
+/** Checks the arguments of `context.respond`. @throws WP_RUNTIME_STATUS, or Node's error about a header */
+function checkResponse({ status, body, headers }: ActionResponse, action: string): ExplicitResponse {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
   }
   return { status, body, headers: checkHeaders(headers) }
 }
 
-/** Headers with names in lower case, checked before anything of the answer is set. */
+/** Returns the headers with names in lower case. All are checked before any header of the response is set. */
 function checkHeaders(headers: OutgoingHttpHeaders): CheckedHeaders {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
     validateHeaderName(name)
     for (const one of [value].flat()) validateHeaderValue(name, String(one))
-    checked[name.toLowerCase()] = value as string // Fastify takes numbers and lists too
+    checked[name.toLowerCase()] = value as string // Fastify also accepts numbers and arrays
   }
   return checked
 }
 
-/** What a browser must not take for a page of this site. */
+/** Prevents browsers from treating the response as a page of this site. */
 const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' }
 
-/** Headers of an answer that a browser may show; those of the action stay, unless it is not trusted with them. */
-function harden(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
+/**
+ * Adds headers for responses that a browser may display. The action's headers take precedence, except for the sandbox
+ * if its HTML is not trusted.
+ */
+function addBrowserHeaders(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
   if (html !== 'trusted') reply.headers(sandbox)
 }
 
-/** Whether the header Accept takes a content type (RFC 9110 §12.5.1): the range that names it most closely decides. */
+/** Whether an Accept header allows a content type (RFC 9110 §12.5.1). The most specific range decides. */
 export function accepts(header: string, type: string): boolean {
   const essence = type.split(';', 1)[0]!.trim().toLowerCase()
-  let closest = { closeness: 0, isTaken: false }
+  let closest = { specificity: 0, isAccepted: false }
   let hasRange = false
   for (const range of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
     if (!name.includes('/')) continue
     hasRange = true
-    const closeness = measure(name, essence)
+    const specificity = specificityOf(name, essence)
     const quality = parameters.find((one) => one.startsWith('q='))?.slice(2)
-    if (closeness > closest.closeness) closest = { closeness, isTaken: quality === undefined || Number(quality) !== 0 }
+    if (specificity > closest.specificity)
+      closest = { specificity, isAccepted: quality === undefined || Number(quality) !== 0 }
   }
-  return !hasRange || closest.isTaken // what is no list of ranges asks for nothing
+  return !hasRange || closest.isAccepted // a header without ranges allows everything
 }
 
-/** 0 where a range does not name a type. */
-function measure(range: string, essence: string): number {
+/** How specifically a range names a type; 0 if it does not match. */
+function specificityOf(range: string, essence: string): number {
   if (range === essence) return 4
   if (range === 'application/json' && essence.endsWith('+json')) return 3
   if (range === `${essence.split('/', 1)[0]}/*`) return 2

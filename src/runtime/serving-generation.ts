@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Generation } from './generation.ts'
 
-/** A generation with the requests that it still has to answer; it is closed when it is retired and has none. */
+/** A generation with its requests in flight. It closes after it has been retired and has none. */
 export class ServingGeneration {
   readonly #generation: Generation
   readonly #closed: PromiseWithResolvers<void> = Promise.withResolvers()
@@ -12,7 +12,7 @@ export class ServingGeneration {
     this.#generation = generation
   }
 
-  /** @param ended called when the response is over, in whatever way */
+  /** @param ended called when the response has ended or was aborted */
   answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
     this.#inFlight += 1
     response.on('close', () => {
@@ -23,7 +23,7 @@ export class ServingGeneration {
     this.#generation.handle(request, response)
   }
 
-  /** Gets no more requests. Resolves when it is closed. */
+  /** Gets no more requests from now on. Resolves when the generation has closed. */
   retire(): Promise<void> {
     if (!this.#isRetired) {
       this.#isRetired = true

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Spans of requests and actions, where somebody collects them. */
+/** Records spans of requests and actions. */
 export interface Tracing {
-  /** Works on a request within its span, which ends with the response and goes on what the caller began. */
+  /** Runs work in the span of a request. The span continues the caller's trace and ends with the response. */
   request(request: IncomingMessage, response: ServerResponse, work: () => void): void
-  /** Names the span of the request that is worked on by its route. */
-  found(method: string, route: string): void
-  /** Runs an action within a span of its own, which ends when its promise does. */
+  /** Names the current request's span by its route. */
+  setRoute(method: string, route: string): void
+  /** Runs an action in its own span, which ends when the returned promise settles. */
   action<Value>(name: string, work: () => Value): Value
 }

@@ -70,7 +70,7 @@ export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefin
       ...generation,
       async update(next) {
         const wanted = next.release.manifest
-        if (updates >= mostUpdates || generation.routes?.fits(wanted) !== true) return false
+        if (updates >= mostUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
         generation.routes.update(wanted, await loadActions(shared, next, findNewCode(manifest, wanted)))
         manifest = wanted
         updates += 1
@@ -103,7 +103,7 @@ function commonOf(shared: Shared) {
     corsLoopback: options.isDevelopment,
     trustedProxies: shared.trustedProxies,
     tracing: options.tracing,
-    ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
+    ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
   }
 }

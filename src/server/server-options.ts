@@ -22,6 +22,6 @@ export interface ServerOptions {
   readonly plugins?: PluginSet
   /** Run cronjobs; without it others do. */
   readonly cron?: CronOptions
-  onAnswered?(answered: Answered): void
+  onResponse?(answered: Answered): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }

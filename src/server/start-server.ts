@@ -130,7 +130,7 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
 
 function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {
   return {
-    most: readConnectionLimit(host.variables),
+    maxConnections: readConnectionLimit(host.variables),
     onFull: (limit) =>
       logger.warn({ limit }, 'connection limit reached: closing idle connections or refusing new ones'),
   }

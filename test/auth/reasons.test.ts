@@ -14,11 +14,11 @@ describe('the console says why OAuth2 refused, and who called', () => {
   let server: ProjectServer
   let clientId: string
   before(async () => {
-    const onAnswered = ({ reason, user }: { reason: string | undefined; user: string | undefined }) => {
+    const onResponse = ({ reason, user }: { reason: string | undefined; user: string | undefined }) => {
       console.emit('line', reason)
       console.emit('caller', user)
     }
-    server = await openProjectServer({ files: readTemplate('todo'), onAnswered })
+    server = await openProjectServer({ files: readTemplate('todo'), onResponse })
     const { system } = server.host
     await addUser(system, { name: 'ann', password: 'correct horse battery', scopes: ['todo'] })
     const client = { name: 'app', user: 'ann', scopes: ['todo'], redirectUris: [redirectUri], public: true }

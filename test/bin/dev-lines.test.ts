@@ -95,10 +95,10 @@ test('of a stack only the lines of the project are shown, and what the error cam
 
 test('an answer that broke off says so', () => {
   assert.match(
-    formatAnswered({ ...answered, cut: 'failed' }, { width: 80 })[0]!,
+    formatAnswered({ ...answered, aborted: 'failed' }, { width: 80 })[0]!,
     /  200 .* {3}response aborted {3}request 7Q4F2K$/,
   )
-  assert.match(formatAnswered({ ...answered, cut: 'left' }, { width: 80 })[0]!, /  200 .* {3}client disconnected$/)
+  assert.match(formatAnswered({ ...answered, aborted: 'left' }, { width: 80 })[0]!, /  200 .* {3}client disconnected$/)
 })
 
 test('a line of an action has its level, unless it is info, its message and its fields', () => {

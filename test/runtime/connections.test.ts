@@ -36,7 +36,7 @@ async function openSite(most = 1000): Promise<Site> {
   const listener = await openListener({
     host: '127.0.0.1',
     port: 0,
-    connections: { most, onFull: (limit) => full.push(limit) },
+    connections: { maxConnections: most, onFull: (limit) => full.push(limit) },
     generation: {
       routes: undefined,
       handle(request: IncomingMessage, response: ServerResponse) {

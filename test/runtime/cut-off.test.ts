@@ -45,7 +45,7 @@ describe('an answer that is streamed', () => {
   before(async () => {
     server = await openProjectServer({
       files,
-      onAnswered: (one) => void answered.push(one),
+      onResponse: (one) => void answered.push(one),
       onServerError: (error, { id }) => void failed.push({ error, id }),
     })
   })
@@ -70,7 +70,7 @@ describe('an answer that is streamed', () => {
     test(`and fails in the middle is reported as cut off, and logged under its id: ${path}`, async () => {
       const response = await fetch(server.url + path)
       await assert.rejects(response.text())
-      const { id, status, cut } = await answeredOnce()
+      const { id, status, aborted: cut } = await answeredOnce()
       assert.deepEqual({ status, cut }, { status: 200, cut: 'failed' })
       assert.deepEqual(
         failed.map((one) => [one.id, (one.error as Error).message]),
@@ -88,7 +88,7 @@ describe('an answer that is streamed', () => {
     const response = await fetch(`${server.url}/endless`, { signal: abort.signal })
     await response.body!.getReader().read()
     abort.abort()
-    const { status, cut } = await answeredOnce()
+    const { status, aborted: cut } = await answeredOnce()
     assert.deepEqual({ status, cut }, { status: 200, cut: 'left' })
     assert.deepEqual(failed, [])
   })
@@ -101,7 +101,7 @@ describe('an answer that is streamed', () => {
 
   test('and comes to its end is reported once', async () => {
     assert.equal(await (await fetch(`${server.url}/whole`)).text(), 'ab')
-    assert.equal((await answeredOnce()).cut, undefined)
+    assert.equal((await answeredOnce()).aborted, undefined)
     assert.deepEqual(failed, [])
   })
 })

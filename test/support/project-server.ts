@@ -30,7 +30,7 @@ export interface ProjectServerOptions {
   /** Check results, as in `dev`; false by default. */
   readonly isDevelopment?: boolean
   readonly onServerError?: NonNullable<ServerOptions['onServerError']>
-  readonly onAnswered?: NonNullable<ServerOptions['onAnswered']>
+  readonly onResponse?: NonNullable<ServerOptions['onResponse']>
 }
 
 /** A server that serves a project of files written for one test. */
@@ -85,7 +85,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
       isDevelopment: options.isDevelopment ?? false,
       address: { host: '127.0.0.1', port: 0 },
       ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
-      ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
+      ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
     })
     closers.push(() => server.close())
     const deploy = async (files: Files) => {

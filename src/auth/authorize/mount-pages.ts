@@ -53,7 +53,7 @@ function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allowed.includes(method)),
     url,
     exposeHeadRoute: false,
-    config: { refusesMethod: true },
+    config: { rejectsMethod: true },
     onRequest: async (_request, reply) => {
       reply.header('allow', allowed.join(', '))
       throw new PageError(

@@ -25,7 +25,7 @@ export function refuseOtherMethods(app: FastifyInstance, url: string): void {
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
     url,
     exposeHeadRoute: false,
-    config: { refusesMethod: true },
+    config: { rejectsMethod: true },
     onRequest: async () => {
       throw new OAuthError('invalid_request', 'Use POST', { status: 405, headers: { allow: 'POST' } })
     },

@@ -21,7 +21,7 @@ export function makeTracing(api: typeof Api): ServerTracing {
   return { ...traceServer(api), ...traceOutgoing(api) }
 }
 
-type ServerSpans = 'request' | 'found' | 'action' | 'ids'
+type ServerSpans = 'request' | 'setRoute' | 'action' | 'ids'
 
 function traceServer(api: typeof Api): Pick<ServerTracing, ServerSpans> {
   const { context, propagation, SpanKind, trace } = api
@@ -44,7 +44,7 @@ function traceServer(api: typeof Api): Pick<ServerTracing, ServerSpans> {
       response.once('close', () => endWith(span, response))
       context.with(trace.setSpan(from, span), work)
     },
-    found(method, route) {
+    setRoute(method, route) {
       trace.getActiveSpan()?.updateName(`${method} ${route}`).setAttribute('http.route', route)
     },
     action(name, work) {

@@ -11,20 +11,20 @@ import { pageCss, pageHtml, signedInHtml } from './docs-page.ts'
 import { pageScript } from './docs-script.ts'
 
 export interface DocsSources {
-  /** Of the release that is served now. */
+  /** The manifest of the release being served. */
   manifest(): Manifest
   readonly guard: Guard
-  /** Who may read them: everybody, who has a valid token, or nobody. */
+  /** Who may read the reference: everyone, callers with a valid token, or no one. */
   readonly access: Settings['docs']
-  /** What the API is called; without, by the name of the project. */
+  /** The name of the API; by default the name of the project. */
   readonly title: string | undefined
-  /** Where callers reach the API; without, where they loaded the document from. */
+  /** The public URL of the API; by default the origin from which the document was loaded. */
   readonly serverUrl: string | undefined
-  /** Redirect `/` to them, unless the project has a route there. */
+  /** Redirect `/` to the reference, unless the project has a route for `/`. */
   readonly redirectRoot: boolean
 }
 
-/** `/openapi.json`, and `/docs`, which shows it. */
+/** Mounts `/openapi.json` and `/docs`, which displays it. */
 export function mountDocs(sources: DocsSources): FastifyPluginAsync {
   return async (app) => {
     if (sources.access === 'off') return
@@ -47,7 +47,7 @@ function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Au
   let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
   const make = (manifest: Manifest) => {
     const text = JSON.stringify(makeOpenApi(manifest, { serverUrl, title }))
-    // Bytes, since each response would make its own of a text and keep them until its caller has read them.
+    // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
     return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }
   app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
@@ -65,7 +65,7 @@ function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Author
       await authorize(request)
     } catch (error) {
       if (request.headers.accept?.includes('text/html') !== true) throw error
-      // The page itself tells nothing: it asks for a token and loads the document with it.
+      // The page itself contains no data: it asks for a token and loads the document with it.
       reply.code(401).header('www-authenticate', 'Bearer realm="waypost"')
     }
     reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
@@ -84,26 +84,27 @@ function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Author
   }
 }
 
-/** The page that a window ends at in which somebody authorized the reference; its address carries the code. */
+/** Mounts the page at which the authorization window ends. Its address contains the code. */
 function mountSignedIn(app: FastifyInstance): void {
   app.get(docsRedirectPath, (_request, reply) => {
     reply.header(
       'content-security-policy',
       "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'",
     )
-    // As the pages before it: else the window would be cut off from the one that opened it and waits for it.
+    // The same policy as on the pages before it. Otherwise the window would lose the connection to the page that opened
+    // it.
     reply.header('cross-origin-opener-policy', 'unsafe-none').header('cache-control', 'no-store')
     return reply.type('text/html; charset=utf-8').send(signedInHtml)
   })
 }
 
-/** Nothing is loaded from elsewhere, and nothing is sent elsewhere but requests that somebody tries out. */
+/** Allows only resources of this origin, and requests to the API. */
 function makePolicy(serverUrl: string | undefined): string {
   const origin = serverUrl === undefined ? '' : ` ${new URL(serverUrl).origin}`
   return [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'", // the viewer positions things by style attributes
+    "style-src 'self' 'unsafe-inline'", // the viewer positions elements with style attributes
     "img-src 'self' data:",
     "font-src 'self' data:",
     `connect-src 'self'${origin}`,
@@ -117,8 +118,8 @@ const viewerFile = path.join(installation, 'dist/vendor/viewer.js.gz')
 const unzip = promisify(gunzip)
 
 /**
- * The viewer, which needs no token and is large: read and unpacked once, and shared by all responses. Callers who leave,
- * or who read slowly, hold no file and no memory.
+ * Mounts the viewer, which is large and needs no token. It is read and decompressed once and shared by all responses,
+ * so that slow or disconnected callers use no file or memory of their own.
  */
 function mountViewer(app: FastifyInstance): void {
   const load = once(async () => {
@@ -139,7 +140,7 @@ function takesGzip(acceptEncoding = ''): boolean {
   return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }
 
-/** Does work once; when it fails the next caller tries again. */
+/** Runs work once. If it fails, the next caller tries again. */
 function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | undefined
   return () => {
@@ -151,7 +152,7 @@ function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   }
 }
 
-/** Answers 304 to who has it already. */
+/** Answers 304 if the client has this version. */
 function isKnown(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag).header('cache-control', 'no-cache')
   const known = request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)

@@ -1,6 +1,6 @@
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 
-/** What a document is made from: a release's manifest, or the definition of a project with its name. */
+/** The source of an OpenAPI document: the manifest of a release, or the definition of a project with its name. */
 export interface Api extends Pick<Manifest, 'name' | 'schemas' | 'scopes' | 'rates'> {
   readonly routes: readonly ApiRoute[]
 }
@@ -15,7 +15,7 @@ export type ApiMethod = Omit<ManifestMethod, 'action' | 'source'>
 
 const methodOrder = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The same API in an order that does not depend on that of its files. */
+/** Sorts an API, so that the document does not depend on the order of the files. */
 export function sortApi(api: Api): Api {
   const routes = api.routes
     .map((route) => ({ ...route, methods: route.methods.toSorted((a, b) => rank(a) - rank(b)) }))

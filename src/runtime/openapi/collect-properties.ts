@@ -3,22 +3,22 @@ import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from
 
 /** A property of an object schema. */
 export interface Property {
-  /** Every schema that the property is given, wherever in the object's schema. */
+  /** All schemas that apply to the property, anywhere in the object's schema. */
   readonly parts: readonly { readonly schema: JsonSchema; readonly root: SchemaRoot }[]
   readonly isRequired: boolean
 }
 
-/** The properties of an object schema: its own, those behind references and those of the schemas that it combines. */
+/** Collects the properties of an object schema, including those of referenced and combined schemas. */
 export function collectProperties(root: SchemaRoot, schemas: NamedSchemas): ReadonlyMap<string, Property> {
   const parts = new Map<string, Property['parts'][number][]>()
   const required = new Set<string>()
-  for (const { schema, root: within, isCertain } of findLevels(root, schemas)) {
+  for (const { schema, root: schemaRoot, appliesAlways } of findLevels(root, schemas)) {
     for (const [name, part] of Object.entries((schema['properties'] ?? {}) as NamedSchemas)) {
       const known = parts.get(name) ?? []
       const isNew = known.every((one) => JSON.stringify(one.schema) !== JSON.stringify(part))
-      parts.set(name, isNew ? [...known, { schema: part, root: within }] : known)
+      parts.set(name, isNew ? [...known, { schema: part, root: schemaRoot }] : known)
     }
-    if (isCertain) for (const name of (schema['required'] ?? []) as string[]) required.add(name)
+    if (appliesAlways) for (const name of (schema['required'] ?? []) as string[]) required.add(name)
   }
   return new Map([...parts].map(([name, found]) => [name, { parts: found, isRequired: required.has(name) }]))
 }
@@ -26,21 +26,21 @@ export function collectProperties(root: SchemaRoot, schemas: NamedSchemas): Read
 interface Level {
   readonly schema: Schema
   readonly root: SchemaRoot
-  /** It holds for every value, not only for some. */
-  readonly isCertain: boolean
+  /** Whether the schema applies to all values. */
+  readonly appliesAlways: boolean
 }
 
-/** All schemas that apply to the same value: one, what it refers to and what it combines. */
+/** Returns all schemas that apply to the same value: the schema itself, referenced schemas and combined schemas. */
 function findLevels(root: SchemaRoot, schemas: NamedSchemas): Level[] {
   const levels: Level[] = []
   const seen = new Set<JsonSchema>()
-  const add = (schema: JsonSchema, within: SchemaRoot, isCertain: boolean): void => {
+  const add = (schema: JsonSchema, within: SchemaRoot, appliesAlways: boolean): void => {
     if (typeof schema === 'boolean' || seen.has(schema)) return
     seen.add(schema)
-    levels.push({ schema, root: within, isCertain })
+    levels.push({ schema, root: within, appliesAlways })
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], within, schemas) : undefined
-    if (target !== undefined) add(target.schema, target.root, isCertain)
-    for (const { inner, always } of combinedIn(schema)) add(inner, within, isCertain && always)
+    if (target !== undefined) add(target.schema, target.root, appliesAlways)
+    for (const { inner, always } of combinedIn(schema)) add(inner, within, appliesAlways && always)
   }
   add(root.schema, root, true)
   return levels

@@ -7,11 +7,11 @@ import { makeProblemResponse, problemName, problemSchema } from './problem-respo
 import { makeSecuritySchemes } from './security-schemes.ts'
 
 export interface OpenApiOptions {
-  /** What the API is called; the project's name by default. */
+  /** The title of the API; by default the name of the project. */
   readonly title?: string | undefined
-  /** The API's version; by default a hash of all that the document says, so that it changes with the API and only then. */
+  /** The version of the API; by default a hash of the document, which changes only with the API. */
   readonly version?: string
-  /** Where the API is, without a slash at the end; by default where the document was loaded from. */
+  /** The URL of the API without a trailing slash; by default the origin from which the document was loaded. */
   readonly serverUrl?: string | undefined
 }
 
@@ -29,7 +29,7 @@ const howToCall =
   '- Clients get a token from `POST /authorization/token` with `grant_type=client_credentials`, their id and their secret.\n' +
   '- Applications that act for a user use the authorization code flow with PKCE, which begins at `/authorization/authorize`.'
 
-/** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and the errors that may come. */
+/** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and possible errors. */
 export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
   const api = sortApi(described)
   const { paths, components } = makePaths(api)
@@ -45,7 +45,7 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
     },
   }
   const { title = api.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
-  // Nobody has said what may be done with the API; SPDX has a word for that.
+  // The project states no licence; this is the SPDX identifier for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
   const contact = { name: title, ...(serverUrl === undefined ? {} : { url: serverUrl }) }
   const description = isPrivate ? howToCall : 'No operation needs an access token.'
@@ -56,7 +56,7 @@ function makePaths(api: Api) {
   const components = makeComponents(api.schemas)
   const keys = api.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
   const problemSchemaName = Object.hasOwn(api.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
-  const problem = () => components.own(problemSchemaName, problemSchema)
+  const problem = () => components.addBuiltIn(problemSchemaName, problemSchema)
   const problems = new Set<string>()
   const sources: OperationSources = { api, components, problems, problem, operationIds: makeOperationIds(keys) }
   const paths = Object.fromEntries(

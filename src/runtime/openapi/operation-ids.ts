@@ -1,8 +1,8 @@
 import { sha256 } from '../../kit/index.ts'
 
 /**
- * The `operationId` of each method, by `METHOD /path`: `getTodo`, `getTodoByTodoId`. They depend on nothing but method
- * and path; where two would be the same, the later one ends with a hash of its own.
+ * Makes the `operationId` of each method, by `METHOD /path`: `getTodo`, `getTodoByTodoId`. An id depends only on method
+ * and path. If two would be equal, the later one gets a hash as suffix.
  */
 export function makeOperationIds(keys: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>()
@@ -29,8 +29,8 @@ function toPascal(part: string): string {
 }
 
 /**
- * A name for an operation that has no description: `Get reviews of books by id` for `GET /books/:book_id/reviews`. A
- * parameter belongs to the segment before it.
+ * Names an operation without a description: `Get reviews of books by id` for `GET /books/:book_id/reviews`. A parameter
+ * belongs to the segment before it.
  */
 export function nameOperation(method: string, path: string): string {
   const steps: string[] = []
@@ -51,7 +51,7 @@ function toWords(segment: string): string {
   return words === null ? segment : words.join(' ').toLowerCase()
 }
 
-/** `book id` of `books` is its `id`. */
+/** Shortens `book id` to `id` after `books`. */
 function withoutOwner(words: string, owner: string): string {
   const start = [owner, owner.replace(/s$/, '')].find((one) => words.startsWith(`${one} `))
   return start === undefined ? words : words.slice(start.length + 1)

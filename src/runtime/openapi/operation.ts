@@ -4,20 +4,20 @@ import { bodylessStatuses } from '../../kit/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
-import { inventValue } from './invent-value.ts'
+import { generateSample } from './generate-sample.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
 import { nameOperation } from './operation-ids.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 
-/** What the operations of one document share. */
+/** Shared by all operations of one document. */
 export interface OperationSources {
   readonly api: Api
   readonly components: Components
   readonly operationIds: ReadonlyMap<string, string>
-  /** A `$ref` to the schema of problems. */
+  /** A `$ref` to the problem schema. */
   problem(): object
-  /** Statuses whose shared response something refers to; filled while operations are made. */
+  /** Statuses whose shared response is referenced; filled while operations are made. */
   readonly problems: Set<string>
 }
 
@@ -26,7 +26,7 @@ export interface RouteMethod {
   readonly method: ApiMethod
 }
 
-/** The Operation Object of one method of a route. */
+/** Makes the Operation Object of a method. */
 export function makeOperation(at: RouteMethod, sources: OperationSources): object {
   const { route, method } = at
   const operationId = sources.operationIds.get(`${method.method} ${route.path}`)!
@@ -49,7 +49,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   }
 }
 
-/** A tag for all that begins with the same segment of a path. */
+/** Returns the tag of all operations with the same first path segment. */
 export function tagOf(path: string): string {
   const [, first = ''] = path.split('/')
   return first === '' || first.startsWith(':') ? '/' : first
@@ -59,7 +59,7 @@ function toName(operationId: string): string {
   return operationId[0]!.toUpperCase() + operationId.slice(1)
 }
 
-/** The description's first sentence stands for all of it in lists. */
+/** Makes summary and description. The summary, shown in lists, is the first sentence of the description. */
 function describe({ route, method }: RouteMethod, { rates }: Api): object {
   const text = method.description?.trim() ?? ''
   const [line = ''] = text.split(/\n|(?<=[.!?])\s/)
@@ -91,14 +91,14 @@ function describeAccess({ public: isPublic, scopes }: ApiMethod): string {
   return `Requires an access token with ${scope}.`
 }
 
-/** A token needs one of the scopes, so each is a way in of its own. */
+/** A token needs only one of the scopes, so each scope is an alternative. */
 function makeSecurity({ public: isPublic, scopes }: ApiMethod): object[] {
   if (isPublic) return []
-  const ways = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
-  return [...ways.map((way) => ({ oauth2: way })), { bearer: [] }]
+  const alternatives = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
+  return [...alternatives.map((way) => ({ oauth2: way })), { bearer: [] }]
 }
 
-/** Without a schema a method that takes a body takes any object. A GET has none, whatever is said. */
+/** Returns the schema of the body. Methods with a body and no schema accept any object; GET has no body. */
 function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
   if (method === 'GET') return undefined
   return request ?? (method === 'DELETE' ? undefined : { type: 'object' })
@@ -106,16 +106,16 @@ function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
 
 function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
   const media = makeMedia(root, sources, true)
-  // What a reader may send to see an answer; of an answer nothing is invented.
-  const isOpen = 'example' in media || method.request === undefined
-  const invented = isOpen ? undefined : inventValue(root.schema, sources.api.schemas)
-  const content = { 'application/json': { ...media, ...(invented === undefined ? {} : { example: invented }) } }
+  // Requests get a generated example so that readers can send one; responses do not.
+  const hasNoSample = 'example' in media || method.request === undefined
+  const sample = hasNoSample ? undefined : generateSample(root.schema, sources.api.schemas)
+  const content = { 'application/json': { ...media, ...(sample === undefined ? {} : { example: sample }) } }
   return { required: method.request !== undefined, content }
 }
 
-function makeMedia(root: SchemaRoot, { components, api }: OperationSources, isSent = false): object {
+function makeMedia(root: SchemaRoot, { components, api }: OperationSources, isRequest = false): object {
   const example = deriveExample(root, api.schemas)
-  return { schema: components.write(root.schema, root, isSent), ...(example === undefined ? {} : { example }) }
+  return { schema: components.write(root.schema, root, isRequest), ...(example === undefined ? {} : { example }) }
 }
 
 type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
@@ -136,14 +136,14 @@ function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSour
 }
 
 function makeResponse(status: string, root: SchemaRoot, sources: OperationSources): object {
-  const said = typeof root.schema === 'object' ? root.schema['description'] : undefined
-  const description = typeof said === 'string' ? said : (STATUS_CODES[status] ?? `Status ${status}`)
+  const declared = typeof root.schema === 'object' ? root.schema['description'] : undefined
+  const description = typeof declared === 'string' ? declared : (STATUS_CODES[status] ?? `Status ${status}`)
   return bodylessStatuses.has(status)
     ? { description }
     : { description, content: { 'application/json': makeMedia(root, sources) } }
 }
 
-/** What an action answers that says nothing of it: anything, or nothing. */
+/** Describes the response of a method that declares none: anything, or nothing. */
 function makeUndeclared({ html }: ApiMethod): Record<string, object> {
   const content = html === 'trusted' ? { 'text/html': { schema: { type: 'string' } } } : { '*/*': { schema: {} } }
   return {
@@ -152,7 +152,7 @@ function makeUndeclared({ html }: ApiMethod): Record<string, object> {
   }
 }
 
-/** A declared error documents what the action sends; Waypost's own may come with the same status. */
+/** Adds Waypost's own errors to a status. A declared error describes only what the action sends. */
 function addProblem(status: string, declared: object | undefined, { problem, problems }: OperationSources): object {
   if (declared !== undefined) {
     const content = (declared as { content?: object }).content

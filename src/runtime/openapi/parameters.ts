@@ -8,7 +8,7 @@ export interface ParameterSources {
   readonly schemas: NamedSchemas
 }
 
-/** The parameters of a path; one that has no schema is a text. */
+/** Makes the path parameters. A parameter without a schema is a string. */
 export function makePathParameters(path: string, root: SchemaRoot, sources: ParameterSources): object[] {
   const found = collectProperties(root, sources.schemas)
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
@@ -17,7 +17,7 @@ export function makePathParameters(path: string, root: SchemaRoot, sources: Para
   })
 }
 
-/** The query parameters that an object schema lists, itself, by reference or in what it combines. */
+/** Makes the query parameters from the properties of an object schema, including referenced and combined schemas. */
 export function makeQueryParameters(root: SchemaRoot, sources: ParameterSources): object[] {
   return [...collectProperties(root, sources.schemas)].map(([name, property]) =>
     makeParameter({ name, in: 'query', required: property.isRequired }, property, sources),
@@ -45,18 +45,18 @@ function makeParameter(place: Place, { parts }: Property, { components, schemas 
   }
 }
 
-/** It stands beside the schema already. */
+/** Removes the description, which the parameter itself has. */
 function withoutDescription({ description: _, ...schema }: Schema): Schema {
   return schema
 }
 
-const mostHops = 50
+const maxReferences = 50
 
-/** A schema behind its references; what stands beside a `$ref` counts too. */
+/** Resolves references. Keywords next to a `$ref` apply too. */
 function resolve(schema: JsonSchema, root: SchemaRoot, schemas: NamedSchemas): Schema {
   let found = { schema, root }
   const beside: Schema[] = []
-  for (let hops = 0; hops < mostHops; hops++) {
+  for (let hops = 0; hops < maxReferences; hops++) {
     if (typeof found.schema === 'boolean') break
     beside.unshift(found.schema)
     const reference = found.schema['$ref']

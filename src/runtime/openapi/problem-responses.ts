@@ -2,10 +2,10 @@ import { authErrors } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
 import type { WaypostError } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
-import { bodyOf, typeOf, type ProblemBody } from '../problem.ts'
+import { makeProblemBody, problemTypeOf, type ProblemBody } from '../problem.ts'
 import type { ApiMethod } from './api.ts'
 
-/** Schema of `application/problem+json` as Waypost sends it (RFC 9457). */
+/** The schema of `application/problem+json` (RFC 9457) in Waypost's responses. */
 export const problemSchema = {
   type: 'object',
   description: 'An error (RFC 9457)',
@@ -49,7 +49,7 @@ interface Problem {
 const retryAfter = ['Retry-After', 'Seconds to wait before the next attempt', { type: 'integer' }] as const
 const authenticate = ['WWW-Authenticate', 'Why the token was refused (RFC 6750)', { type: 'string' }] as const
 
-/** The errors that Waypost itself answers with, by status. */
+/** Waypost's own errors, by status. */
 const problems: Readonly<Record<string, Problem>> = {
   400: {
     name: 'BadRequest',
@@ -101,10 +101,10 @@ const problems: Readonly<Record<string, Problem>> = {
 
 function exampleOf(error: WaypostError): ProblemBody {
   const hint = error.hint === undefined ? {} : { hint: error.hint }
-  return { ...bodyOf(typeOf(error), error.status, error.message), ...hint }
+  return { ...makeProblemBody(problemTypeOf(error), error.status, error.message), ...hint }
 }
 
-/** Statuses of the errors that Waypost answers with on a method of its own accord. */
+/** Returns the statuses of Waypost's own errors for a method. */
 export function problemStatuses(method: ApiMethod, hasBody: boolean): readonly string[] {
   const isChecked = method.params !== undefined || method.query !== undefined || hasBody
   return [
@@ -120,12 +120,12 @@ export function problemStatuses(method: ApiMethod, hasBody: boolean): readonly s
   ]
 }
 
-/** The name of the shared response for a status. */
+/** Returns the name of the shared response for a status. */
 export function problemName(status: string): string {
   return problems[status]!.name
 }
 
-/** What the shared response for a status is; `schema` refers to the schema of problems. */
+/** Makes the shared response for a status. @param schema a reference to the problem schema */
 export function makeProblemResponse(status: string, schema: object): object {
   const { description, example, header } = problems[status]!
   return {

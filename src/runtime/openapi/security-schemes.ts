@@ -1,8 +1,8 @@
 import type { Api } from './api.ts'
 
 /**
- * How a caller proves itself: by a token of one of the flows of OAuth2, or by any token. The endpoints are where the API
- * is; without an address of it they are relative, as the document's server is.
+ * Makes the security schemes: tokens of the OAuth2 flows, or any bearer token. Without `serverUrl`, the endpoint URLs
+ * are relative, like the document's server.
  */
 export function makeSecuritySchemes({ scopes }: Api, serverUrl = ''): object {
   const tokenUrl = `${serverUrl}/authorization/token`

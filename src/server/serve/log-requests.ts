@@ -7,12 +7,12 @@ import { startDelivering, type DeliveryOptions } from '../../jobs/index.ts'
  * One line for each request, at the level debug: without it nothing is counted for them. The query is left out, in which
  * secrets may stand.
  */
-export function logRequests(logger: Logger): Pick<ServerOptions, 'onAnswered'> {
+export function logRequests(logger: Logger): Pick<ServerOptions, 'onResponse'> {
   if (!['debug', 'trace'].includes(logger.level ?? '')) return {}
   return {
-    onAnswered({ id, method, path, status, ms, user, reason, cut }) {
+    onResponse({ id, method, path, status, ms, user, reason, aborted }) {
       const line = { reqId: id, method, path: path.split('?')[0]!.slice(0, 500), status, ms: Math.round(ms * 10) / 10 }
-      const more = { ...(user && { user }), ...(reason && { reason }), ...(cut && { cut }) }
+      const more = { ...(user && { user }), ...(reason && { reason }), ...(aborted && { cut: aborted }) }
       logger.debug({ ...line, ...more }, 'request completed')
     },
   }

@@ -199,7 +199,7 @@ function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | u
 function openOps(server: WaypostServer, address: Address, logger: Logger) {
   return openOpsListener({
     ...address,
-    findUnready: server.readiness.find,
+    checkReadiness: server.readiness.find,
     measure: server.measure,
     onError: (error) => logger.warn({ err: error }, 'collecting metrics failed'),
   })

@@ -3,31 +3,31 @@ import { compilePattern } from '../kit/index.ts'
 import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../schema/index.ts'
 
 /**
- * Copies a value of JSON without the fields that no part of its schema declares: parts that it refers to, combines or
- * chooses between count all.
+ * Copies a JSON value without the fields that its schema does not declare. Follows references, combined schemas and
+ * alternatives.
  */
-export function keepDeclared(value: unknown, schema: JsonSchema, named: NamedSchemas): unknown {
-  return keep(value, [{ schema, root: { schema, name: '' } }], named)
+export function removeUndeclared(value: unknown, schema: JsonSchema, named: NamedSchemas): unknown {
+  return copyDeclared(value, [{ schema, root: { schema, name: '' } }], named)
 }
 
-interface Part {
+interface SchemaPart {
   readonly schema: JsonSchema
-  /** In which `#` means something. */
+  /** The root for `#` references. */
   readonly root: SchemaRoot
 }
 
-function keep(value: unknown, given: readonly Part[], named: NamedSchemas): unknown {
+function copyDeclared(value: unknown, given: readonly SchemaPart[], named: NamedSchemas): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const parts = expand(given, named)
+  const parts = expandParts(given, named)
   if (Array.isArray(value)) {
-    return parts.some(({ schema }) => saysOf(schema, 'array', listKeywords))
-      ? value.map((item, index) => keep(item, findItems(parts, index), named))
+    return parts.some(({ schema }) => describesType(schema, 'array', listKeywords))
+      ? value.map((item, index) => copyDeclared(item, findItems(parts, index), named))
       : value
   }
-  if (!parts.some(({ schema }) => saysOf(schema, 'object', objectKeywords))) return value
+  if (!parts.some(({ schema }) => describesType(schema, 'object', objectKeywords))) return value
   const entries = Object.entries(value).flatMap(([key, one]) => {
     const found = findProperties(parts, key)
-    return found.length === 0 ? [] : [[key, keep(one, found, named)] as const]
+    return found.length === 0 ? [] : [[key, copyDeclared(one, found, named)] as const]
   })
   return Object.fromEntries(entries)
 }
@@ -35,12 +35,12 @@ function keep(value: unknown, given: readonly Part[], named: NamedSchemas): unkn
 const objectKeywords = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']
 const listKeywords = ['items', 'prefixItems', 'unevaluatedItems']
 
-function saysOf(schema: JsonSchema, type: string, keywords: readonly string[]): schema is Schema {
+function describesType(schema: JsonSchema, type: string, keywords: readonly string[]): schema is Schema {
   if (typeof schema === 'boolean') return false
   return [schema['type']].flat().includes(type) || keywords.some((keyword) => schema[keyword] !== undefined)
 }
 
-function findProperties(parts: readonly Part[], key: string): Part[] {
+function findProperties(parts: readonly SchemaPart[], key: string): SchemaPart[] {
   return parts.flatMap(({ schema, root }) => {
     if (typeof schema === 'boolean') return []
     const properties = (schema['properties'] ?? {}) as NamedSchemas
@@ -55,7 +55,7 @@ function findProperties(parts: readonly Part[], key: string): Part[] {
   })
 }
 
-function findItems(parts: readonly Part[], index: number): Part[] {
+function findItems(parts: readonly SchemaPart[], index: number): SchemaPart[] {
   return parts.flatMap(({ schema, root }) => {
     if (typeof schema === 'boolean') return []
     const before = (schema['prefixItems'] ?? []) as readonly JsonSchema[]
@@ -66,19 +66,19 @@ function findItems(parts: readonly Part[], index: number): Part[] {
 
 const combining = ['allOf', 'anyOf', 'oneOf', 'then', 'else'] // a condition declares nothing
 
-/** All that is said of the same value. */
-function expand(given: readonly Part[], named: NamedSchemas): readonly Part[] {
-  const found = new Map<JsonSchema, Part>()
-  const waiting = [...given]
-  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+/** Returns all schemas that apply to the same value. */
+function expandParts(given: readonly SchemaPart[], named: NamedSchemas): readonly SchemaPart[] {
+  const found = new Map<JsonSchema, SchemaPart>()
+  const pending = [...given]
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     const { schema, root } = part
     if (typeof schema === 'boolean' || found.has(schema)) continue
     found.set(schema, part)
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], root, named) : undefined
-    if (target !== undefined) waiting.push({ schema: target.schema, root: target.root })
+    if (target !== undefined) pending.push({ schema: target.schema, root: target.root })
     const inner = combining.flatMap((keyword) => (schema[keyword] ?? []) as JsonSchema | readonly JsonSchema[])
     const dependent = Object.values((schema['dependentSchemas'] ?? {}) as NamedSchemas)
-    waiting.push(...[...inner, ...dependent].map((one) => ({ schema: one, root })))
+    pending.push(...[...inner, ...dependent].map((one) => ({ schema: one, root })))
   }
   return [...found.values()]
 }

@@ -1,0 +1,66 @@
+import { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { isProbeAgent } from '../kit/index.ts'
+import type { DroppedFields } from './send-result.ts'
+
+/** A report about one answered request, for the console. */
+export interface RequestReport {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly ms: number
+  readonly user: string | undefined
+  /** Why the request was rejected, in a few words. */
+  readonly reason: string | undefined
+  /** Fields that were dropped because the schema does not declare them; only if results are checked. */
+  readonly dropped: DroppedFields | undefined
+  /** Why the response ended early: a stream failed, or the caller disconnected. */
+  readonly aborted?: 'failed' | 'left' | undefined
+}
+
+/** Reports each request after its response has ended, including aborted ones. Waypost's own probes are left out. */
+export function reportRequests(app: FastifyInstance, report: (answered: RequestReport) => void): void {
+  const reportRequest = (request: FastifyRequest, reply: FastifyReply, aborted?: RequestReport['aborted']) => {
+    if (isProbeAgent(request.headers['user-agent']) && reply.statusCode < 500) return
+    report({
+      id: request.id,
+      method: request.method,
+      path: request.url,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      user: request.principal?.user.name,
+      reason: request.reason,
+      dropped: request.dropped,
+      aborted,
+    })
+  }
+  app.addHook('onResponse', async (request, reply) => reportRequest(request, reply))
+  app.addHook('onRequest', (request, reply, done) => {
+    // Fastify calls no hook for aborted responses.
+    reply.raw.once('close', () => {
+      const { headersSent, writableFinished, errored } = reply.raw
+      if (headersSent && !writableFinished && !errored)
+        reportRequest(request, reply, failedStreams.has(request) ? 'failed' : 'left')
+    })
+    done()
+  })
+}
+
+const failedStreams = new WeakSet<FastifyRequest>()
+
+/** Logs only the events that are logged nowhere else: a stream that fails after the response has begun. */
+export class StreamLog extends LogController {
+  readonly #onError: ((error: unknown, request: FastifyRequest) => void) | undefined
+
+  constructor(onError?: (error: unknown, request: FastifyRequest) => void) {
+    super({ disableRequestLogging: true })
+    this.#onError = onError
+  }
+
+  override streamError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    if (reply.raw.destroyed) return // the caller disconnected
+    failedStreams.add(request)
+    this.#onError?.(error, request)
+    request.log.error({ err: error }, 'response aborted')
+  }
+}
