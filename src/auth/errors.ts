@@ -217,7 +217,7 @@ export const errors = defineErrors({
   },
 })
 
-/** Error codes of RFC 6749 §5.2 and RFC 7009, as the OAuth2 endpoints answer them. */
+/** An error with a code of RFC 6749 §5.2 or RFC 7009. */
 export class OAuthError extends Error {
   readonly error: string
   readonly status: number
@@ -236,17 +236,17 @@ export class OAuthError extends Error {
   }
 }
 
-const longestDescription = 300
+const maxDescriptionLength = 300
 
-/** The characters that RFC 6749 §5.2 allows, whatever a caller put into the value that is named. */
+/** Replaces characters that RFC 6749 §5.2 does not allow; the text may contain input. */
 function limitDescription(text: string): string {
   return text
-    .slice(0, longestDescription)
+    .slice(0, maxDescriptionLength)
     .replaceAll('"', "'")
     .replace(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '?')
 }
 
-/** 401 with the challenge that RFC 6749 §5.2 asks for. */
+/** Makes a 401 error with the challenge that RFC 6749 §5.2 requires. */
 export function invalidClient(description: string): OAuthError {
   return new OAuthError('invalid_client', description, {
     status: 401,
@@ -254,7 +254,7 @@ export function invalidClient(description: string): OAuthError {
   })
 }
 
-/** Something that the user is told on a page: the client is not known well enough to be sent an answer. */
+/** An error to show on a page, because the client is not known well enough to redirect to it. */
 export class PageError extends Error {
   readonly status: number
   readonly title: string

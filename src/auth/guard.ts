@@ -3,19 +3,19 @@ import { withDeadline } from '../kit/index.ts'
 import { makeFeedCache, storeErrors, type Change, type Feed, type System } from '../store/index.ts'
 import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
 import { makeTokenReader, type TokenReader } from './token/token-reader.ts'
-import { makeRefusals, type Refusals } from './refusals.ts'
+import { makeChallengeErrors, type ChallengeErrors } from './challenge-errors.ts'
 import { intersect, splitScopes } from './account/scopes.ts'
 
-/** Decides who calls and whether he may. */
+/** Authenticates callers and checks their access. */
 export interface Guard {
   /**
-   * Whoever sent an Authorization header with a token that counts and carries one of the scopes; with no scope named,
-   * any valid token counts. Answers without waiting when the token was seen before and nothing changed since.
+   * Authorizes an Authorization header: the token must be valid and carry one of the scopes; without scopes, any valid
+   * token is accepted. Returns synchronously if the token is cached.
    * @throws WP_AUTH_NO_TOKEN, WP_AUTH_TOKEN_FORM, WP_AUTH_TOKEN, WP_AUTH_SCOPE, WP_AUTH_USER_SCOPE, WP_STORE_FEED_STALE
    */
   authorize(header: string | undefined, needed: readonly string[]): Principal | Promise<Principal>
-  /** Which tokens were used since this was last asked, by their id, and when: milliseconds since 1970. */
-  takeUses(): ReadonlyMap<string, number>
+  /** Returns the tokens used since the last call: time of use in milliseconds since 1970, by token id. */
+  drainUses(): ReadonlyMap<string, number>
   close(): void
 }
 
@@ -24,61 +24,65 @@ export interface GuardOptions extends TokenSigner {
   readonly feed: Feed
 }
 
-interface Verified {
+interface VerifiedToken {
   readonly principal: Principal
-  /** What the token carries; the principal's scopes are those that its user and its client still have. */
-  readonly carried: readonly string[]
+  /** The scopes of the token. The principal's scopes are those of them that its user and its client still have. */
+  readonly tokenScopes: readonly string[]
   readonly jti: string
   readonly familyId: string | null
   readonly expiresAt: number
 }
 
-const usualStart = 'Bearer '
+const bearerPrefix = 'Bearer '
 const cacheLimit = 10_000
-/** Tokens whose last use is remembered until it is taken; that of more is not written. */
+/** Maximum number of tokens whose last use is collected; further uses are not recorded. */
 const usesLimit = 50_000
-const answerLimitMs = 3000
+const systemTimeoutMs = 3000
 
-/** Makes the guard of a server. Verified tokens are cached, keyed by the whole token, under the change feed. */
+/** Makes the guard of a server. Verified tokens are cached by the whole token; the change feed invalidates them. */
 export function makeGuard(options: GuardOptions): Guard {
   const { feed, keys, clock } = options
   const stop = feed.listen((changes) => {
     if (changes === 'reset' || changes.some(({ kind }) => kind === 'key')) keys.markChanged()
   })
-  // A key may have been withdrawn, and with it whatever it signed.
-  const cache = makeFeedCache<Verified>({ feed, limit: cacheLimit, subjectsOf, clearOn: ['key'] })
-  const refusals = makeRefusals(options.issuer)
+  // A key may have been withdrawn, and all tokens that it signed with it.
+  const cache = makeFeedCache<VerifiedToken>({ feed, limit: cacheLimit, subjectsOf, clearOn: ['key'] })
+  const refusals = makeChallengeErrors(options.issuer)
   const reader = makeTokenReader(options.system)
   let uses = new Map<string, number>()
 
-  function admit({ principal, carried, jti }: Verified, now: number, needed: readonly string[]): Principal {
+  function checkAccess(
+    { principal, tokenScopes, jti }: VerifiedToken,
+    now: number,
+    needed: readonly string[],
+  ): Principal {
     if (uses.size < usesLimit) uses.set(jti, now)
     if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
-    throw refusals.scopeLacked(principal, carried, needed)
+    throw refusals.missingScope(principal, tokenScopes, needed)
   }
 
   return {
     authorize(header = '', needed) {
-      // Nearly everybody writes it so; what is found was read with more care the first time.
-      let token = header.slice(usualStart.length)
-      let cached = header.startsWith(usualStart) ? cache.get(token) : undefined
+      // The usual spelling of the header. Cached tokens were parsed strictly when first seen.
+      let token = header.slice(bearerPrefix.length)
+      let cached = header.startsWith(bearerPrefix) ? cache.get(token) : undefined
       if (cached === undefined) {
         token = readBearer(header, needed, refusals)
         cached = cache.get(token)
       }
       if (cached === undefined) {
         const load = () => loadVerified(options, reader, { token, refusals })
-        return cache.load(token, load).then((verified) => admit(verified, clock.now(), needed))
+        return cache.load(token, load).then((verified) => checkAccess(verified, clock.now(), needed))
       }
       const now = clock.now()
-      if (cached.expiresAt > now) return admit(cached, now, needed)
+      if (cached.expiresAt > now) return checkAccess(cached, now, needed)
       cache.delete(token)
       throw refusals.invalid('has expired')
     },
-    takeUses() {
-      const taken = uses
+    drainUses() {
+      const drained = uses
       uses = new Map()
-      return taken
+      return drained
     },
     close() {
       stop()
@@ -87,7 +91,7 @@ export function makeGuard(options: GuardOptions): Guard {
   }
 }
 
-function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
+function subjectsOf({ principal, jti, familyId }: VerifiedToken): Change[] {
   return [
     { kind: 'user', subject: principal.user.id },
     { kind: 'client', subject: principal.client.id },
@@ -96,48 +100,48 @@ function subjectsOf({ principal, jti, familyId }: Verified): Change[] {
   ]
 }
 
-function readBearer(header: string, needed: readonly string[], refusals: Refusals): string {
-  // Another scheme, or none behind "Bearer", is no attempt yet. Behind a comma is what a second header said.
+function readBearer(header: string, needed: readonly string[], refusals: ChallengeErrors): string {
+  // Another scheme, or an empty Bearer header, is not an attempt to authenticate. A comma joins a second header.
   if (!/(^|, *)Bearer(?![^ ])/i.test(header) || /^Bearer *$/i.test(header)) throw refusals.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
   if (match === null) throw refusals.malformed()
   return match[1]!
 }
 
-/** Checks the signature, then reads what System says of the token now. */
+/** Verifies the signature, then reads the token's current state from System. */
 async function loadVerified(
   options: GuardOptions,
   reader: TokenReader,
-  { token, refusals }: { token: string; refusals: Refusals },
-): Promise<Verified> {
-  const verification = await answered(verifyAccessToken(options, token))
+  { token, refusals }: { token: string; refusals: ChallengeErrors },
+): Promise<VerifiedToken> {
+  const verification = await withSystemTimeout(verifyAccessToken(options, token))
   if (!('jti' in verification)) throw refusals.invalid(verification.reason, verification.cause)
   const { jti } = verification
-  const stored = await answered(reader.read(jti))
+  const stored = await withSystemTimeout(reader.read(jti))
   if (stored === undefined) throw refusals.invalid('is unknown')
   const { user, client, familyId, expiresAt } = stored
   if (stored.revokedAt !== null) throw refusals.invalid('was revoked')
   if (user.status !== 'active') throw refusals.invalid('belongs to a disabled user')
   if (client.status !== 'active') throw refusals.invalid('belongs to a disabled client')
-  const carried = splitScopes(stored.scope)
+  const tokenScopes = splitScopes(stored.scope)
   return {
     principal: {
       user: { id: user.id, name: user.name },
       client: { id: client.id },
-      scopes: intersect(carried, stored.heldScopes),
+      scopes: intersect(tokenScopes, stored.heldScopes),
     },
-    carried,
+    tokenScopes,
     jti,
     familyId,
     expiresAt,
   }
 }
 
-/** What System answers within the limit: whoever cannot know whether a token was revoked refuses it. */
-async function answered<Value>(work: Promise<Value>): Promise<Value> {
+/** Limits the time of a System query. If the state of a token is unknown, it must be rejected. */
+async function withSystemTimeout<Value>(work: Promise<Value>): Promise<Value> {
   try {
-    return await withDeadline(work, answerLimitMs, () => {
-      throw new Error(`System did not respond within ${answerLimitMs} ms`)
+    return await withDeadline(work, systemTimeoutMs, () => {
+      throw new Error(`System did not respond within ${systemTimeoutMs} ms`)
     })
   } catch (cause) {
     throw storeErrors.WP_STORE_FEED_STALE({}, { cause, retryAfterSeconds: 1 })

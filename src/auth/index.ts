@@ -1,5 +1,5 @@
-// auth: users, scopes, clients, tokens, keys, grants and the endpoints of OAuth2; the guard that protects routes.
-// May import kit, contract and store. Access tokens are JWTs after RFC 9068; refresh tokens rotate in families.
+// auth: users, scopes, clients, tokens, keys, grants and the OAuth2 endpoints; the guard that protects routes. Access
+// tokens are JWTs as in RFC 9068; refresh tokens rotate in families. May import kit, contract and store.
 export { readTokenId } from './token/access-token.ts'
 export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './account/clients.ts'
 export { docsClientId, docsRedirectPath } from './account/clients.ts'
@@ -11,7 +11,7 @@ export { backendScopes, checkScopes, consumerScope, isBackendScope, splitScopes 
 export { isOnDevice } from './account/redirect-uris.ts'
 export { mountPages } from './authorize/mount-pages.ts'
 export { mountAuthorization } from './endpoint/mount-authorization.ts'
-export { tokenAnswer } from './endpoint/token-endpoints.ts'
+export { makeTokenResponse as tokenAnswer } from './endpoint/token-endpoints.ts'
 export { pruneKeys, rotateKey, type KeyRotation } from './token/rotate-key.ts'
 export { revokeTokens, type Revocation } from './token/revoke.ts'
 export { openTokenIssuer } from './token/tokens.ts'
@@ -23,18 +23,18 @@ export { checkClientParts } from './self-service/own-clients.ts'
 export { listOwnGrants, withdrawGrant } from './self-service/own-grants.ts'
 export { listOwnTokens, revokeOwnToken, type OwnToken, type TokenCursor } from './self-service/own-tokens.ts'
 export { registerUser } from './self-service/own-account.ts'
-export { writeUses } from './token/token-writer.ts'
+export { recordUses as writeUses } from './token/token-writer.ts'
 export { chooseClient } from './account/client-lookup.ts'
 export { chooseUser } from './account/users.ts'
 export { countScopes } from './account/scopes.ts'
 export { findUnheldScopes } from './account/scopes.ts'
 export {
-  countStanding,
+  countPasswordlessAccess as countStanding,
   endAccess,
   nothingEnded,
-  type AccessOf,
+  type AccessSubject as AccessOf,
   type EndedAccess,
-  type PasswordEnds,
+  type PasswordChangeOptions as PasswordEnds,
 } from './access/end-access.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { setPassword } from './access/administer.ts'

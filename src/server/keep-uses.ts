@@ -6,7 +6,7 @@ const everyMs = 10_000
 const limit = 50_000
 
 export interface UsesOptions {
-  readonly guard: Pick<Guard, 'takeUses'>
+  readonly guard: Pick<Guard, 'drainUses'>
   readonly system: System
   /** Called when uses cannot be written, once until they can be written again. */
   onError(error: unknown): void
@@ -19,7 +19,7 @@ export function keepUses({ guard, system, onError }: UsesOptions): { write(): Pr
   let isFailing = false
 
   async function writeAll(): Promise<void> {
-    for (const [jti, at] of guard.takeUses()) if (waiting.has(jti) || waiting.size < limit) waiting.set(jti, at)
+    for (const [jti, at] of guard.drainUses()) if (waiting.has(jti) || waiting.size < limit) waiting.set(jti, at)
     const uses = new Map(waiting)
     try {
       await writeUses(system, uses)

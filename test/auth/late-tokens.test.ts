@@ -10,7 +10,7 @@ import { bearer, issuer, systemKinds } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
 /** Somebody who waits for the answer. */
-const caller = { assertWaiting: async () => undefined }
+const caller = { assertStillWaiting: async () => undefined }
 const redirectUri = 'https://app.example.com/cb'
 
 for (const kind of systemKinds) {

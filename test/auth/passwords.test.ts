@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { argon2Sync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { hashesAtOnce, hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
+import { maxConcurrentHashes, hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
 
 /** A System whose data somebody needs. */
 const kept = { isDisposable: false }
@@ -84,7 +84,7 @@ test('a password may contain the username, and may be punctuation only', async (
 test('of many hashes at once one or two run, as many wait as the queue holds, and the rest is refused', async () => {
   const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword(kept, 'x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')
-  assert.equal(refused.length, 80 - hashesAtOnce - 64)
+  assert.equal(refused.length, 80 - maxConcurrentHashes - 64)
   for (const { reason } of refused) {
     assert.equal(reason.code, 'WP_AUTH_BUSY')
     assert.equal(reason.status, 429)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setPassword } from '../../src/auth/access/administer.ts'
-import { countAttempt, takeBackAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
+import { countAttempt, uncountAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
 import { addUser } from '../../src/auth/index.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 import { openWorld, password } from './world.ts'
@@ -27,7 +27,7 @@ for (const kind of systemKinds) {
     const times = (length: number, make: (index: number) => Attempt) =>
       Array.from({ length }, (_, index) => make(index))
     const succeed = (attempt: Attempt) =>
-      takeBackAttempt(server.host.system, server.clock, { ...attempt, wasRight: true })
+      uncountAttempt(server.host.system, server.clock, { ...attempt, wasRight: true })
 
     test('lets ten attempts of a name through from an address, counted exactly when they come at once', async () => {
       assert.equal(await count(times(15, () => ({ name: 'pair', address: '203.0.113.1' }))), 10)
@@ -85,7 +85,7 @@ for (const kind of systemKinds) {
     test('takes back what nobody looked at', async () => {
       const attempt = { name: 'busy', address: '203.0.113.10' }
       assert.equal(await count(times(10, () => attempt)), 10)
-      await takeBackAttempt(server.host.system, server.clock, { ...attempt, wasRight: false })
+      await uncountAttempt(server.host.system, server.clock, { ...attempt, wasRight: false })
       assert.equal(await count([attempt, attempt]), 1)
     })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
-import { hashesAtOnce, isPassword } from '../../src/auth/account/passwords.ts'
+import { maxConcurrentHashes, isPassword } from '../../src/auth/account/passwords.ts'
 import { usualKinds } from '../support/forms.ts'
 import { bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
@@ -209,7 +209,7 @@ for (const kind of usualKinds) {
       const filling = new AbortController()
       const fill = (): Promise<unknown> =>
         isPassword({ isDisposable: false }, 'x', undefined).then(() => filling.signal.aborted || fill())
-      const fillers = Array.from({ length: hashesAtOnce + 64 }, fill)
+      const fillers = Array.from({ length: maxConcurrentHashes + 64 }, fill)
       const late = () => Promise.all(Array.from({ length: 8 }, () => world.send('POST /consumer/login', say('late'))))
       const busy = [...(await late()), ...(await late())]
       filling.abort()

@@ -10,7 +10,7 @@ function makeGuard() {
   let uses = new Map<string, number>()
   return {
     use: (jti: string, at: number) => void uses.set(jti, at),
-    takeUses() {
+    drainUses() {
       const taken = uses
       uses = new Map()
       return taken

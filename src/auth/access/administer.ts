@@ -5,14 +5,14 @@ import {
   endAccess,
   nothingEnded,
   type EndedAccess,
-  addEnded,
+  sumEnded,
   endAccessRows,
-  endStanding,
-  type PasswordEnds,
+  endPasswordlessAccess,
+  type PasswordChangeOptions,
 } from './end-access.ts'
 import type { Transaction } from 'kysely'
 import { hashPassword } from '../account/passwords.ts'
-import { forgetAttempts } from '../account/throttle.ts'
+import { resetAttempts } from '../account/throttle.ts'
 import { makeSecret, sha256 } from '../../kit/index.ts'
 
 export interface StatusChange {
@@ -22,8 +22,8 @@ export interface StatusChange {
 }
 
 /**
- * Disables a user, whose access ends with it: what was stolen does not come back to life when the user is enabled
- * again. Every server refuses it within a second.
+ * Changes the status of a user. Disabling also revokes all access, so that stolen tokens stay invalid if the user is
+ * enabled again. Every server applies it within a second.
  */
 export async function setUserStatus(system: System, { id, status, now }: StatusChange): Promise<EndedAccess> {
   return system.transaction(async (trx) => {
@@ -34,7 +34,10 @@ export async function setUserStatus(system: System, { id, status, now }: StatusC
   })
 }
 
-/** The same of a client, whose subscriptions are disabled too; its owner cannot undo it. @throws WP_AUTH_CLIENT_BUILT_IN */
+/**
+ * Changes the status of a client. Disabling also disables its subscriptions; its owner cannot undo it.
+ * @throws WP_AUTH_CLIENT_BUILT_IN
+ */
 export async function setClientStatus(system: System, { id, status, now }: StatusChange): Promise<EndedAccess> {
   if (id === loginClientId) throw errors.WP_AUTH_CLIENT_BUILT_IN({ client: id })
   return system.transaction(async (trx) => {
@@ -45,15 +48,18 @@ export async function setClientStatus(system: System, { id, status, now }: Statu
   })
 }
 
-export interface PasswordChange extends PasswordEnds {
+export interface PasswordChange extends PasswordChangeOptions {
   readonly userId: string
   readonly password: string
   readonly now: number
-  /** Leave tokens as they are; sessions end all the same. */
+  /** Keep tokens valid. Sessions end in any case. */
   readonly keepTokens: boolean
 }
 
-/** Gives a user another password, as whoever administers does. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
+/**
+ * Sets a user's password on behalf of an administrator.
+ * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY
+ */
 export async function setPassword(system: System, change: PasswordChange): Promise<EndedAccess> {
   const { userId, now } = change
   const { name, email } = await system.db
@@ -64,13 +70,13 @@ export async function setPassword(system: System, change: PasswordChange): Promi
   const password_hash = await hashPassword(system, { name, email, password: change.password })
   return system.transaction(async (trx) => {
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId).execute()
-    await forgetAttempts(trx, name)
-    const standing = await endStanding(system, trx, change)
+    await resetAttempts(trx, name)
+    const passwordless = await endPasswordlessAccess(system, trx, change)
     const access = change.keepTokens
       ? await endSessionsOnly(trx, userId)
       : await endAccessRows(system, trx, { of: { userId }, now })
-    await recordChanges(system, trx, [{ kind: 'user', subject: userId }, ...standing.changes])
-    return addEnded(access, standing.ended)
+    await recordChanges(system, trx, [{ kind: 'user', subject: userId }, ...passwordless.changes])
+    return sumEnded(access, passwordless.ended)
   })
 }
 
@@ -83,8 +89,8 @@ async function endSessionsOnly(trx: Transaction<SystemTables>, userId: string): 
 }
 
 /**
- * Gives a client another secret; the one before stops at once, tokens that were issued go on.
- * @returns the secret, this once
+ * Replaces a client's secret. The old secret stops working immediately; existing tokens stay valid.
+ * @returns the secret, which is not stored and cannot be shown again
  * @throws WP_AUTH_CLIENT_PUBLIC
  */
 export async function renewClientSecret(

@@ -9,10 +9,10 @@ import {
 } from '../../store/index.ts'
 import { changeOf, revokeRows } from '../token/revoke.ts'
 
-/** Whose access ends: a user's, or that of a client for whomever it acts. */
-export type AccessOf = { readonly userId: string } | { readonly clientId: string }
+/** Selects the access to end: that of a user, or that of a client on behalf of any user. */
+export type AccessSubject = { readonly userId: string } | { readonly clientId: string }
 
-/** What was ended, as far as it still counted. */
+/** The number of items that were ended while still active. */
 export interface EndedAccess {
   readonly tokens: number
   readonly sessions: number
@@ -22,31 +22,36 @@ export interface EndedAccess {
 
 export const nothingEnded: EndedAccess = { tokens: 0, sessions: 0, subscriptions: 0, clients: 0 }
 
-export interface AccessEnd {
-  readonly of: AccessOf
+export interface EndAccessRequest {
+  readonly of: AccessSubject
   readonly now: number
-  /** What becomes of the subscriptions of the user, or of those that the client made; they stay unless it is given. */
+  /** The new state of the user's subscriptions, or of those that the client created; unchanged if undefined. */
   readonly subscriptions?: SubscriptionEnd | undefined
 }
 
 /**
- * Takes everything by which somebody acts as a user, or a client acts at all, as the last thing that a transaction
- * does: sessions, codes that wait to be redeemed, tokens, and the families that could renew them.
+ * Ends all access of a user or client: sessions, unredeemed codes, tokens, and the families that could renew them. Must
+ * be the last step of a transaction.
  */
-export async function endAccess(system: System, trx: Transaction<SystemTables>, end: AccessEnd): Promise<EndedAccess> {
+export async function endAccess(
+  system: System,
+  trx: Transaction<SystemTables>,
+  end: EndAccessRequest,
+): Promise<EndedAccess> {
   const ended = await endAccessRows(system, trx, end)
   await recordChanges(system, trx, [changeOf(end.of)])
   return ended
 }
 
-/** The same without telling the servers, for a transaction that records all its changes at its end. */
+/** Like `endAccess`, but does not notify servers. For a transaction that records all its changes at its end. */
 export async function endAccessRows(
   system: System,
   trx: Transaction<SystemTables>,
-  { of, now, subscriptions: to }: AccessEnd,
+  { of, now, subscriptions: to }: EndAccessRequest,
 ): Promise<EndedAccess> {
   const sessions = 'userId' in of ? await endSessions(trx, of.userId, now) : 0
-  // Before the families: a code that is being redeemed holds its row until its family is stored, and is seen below.
+  // Codes before families: a code that is being redeemed keeps its row locked until its family is stored, so the family
+  // is seen below.
   const [column, value] = 'userId' in of ? (['user_id', of.userId] as const) : (['client_id', of.clientId] as const)
   await trx.deleteFrom('waypost_code').where(column, '=', value).where('used_at', 'is', null).execute()
   const tokens = await revokeRows(trx, { which: of, now })
@@ -54,16 +59,16 @@ export async function endAccessRows(
   return { ...nothingEnded, sessions, tokens, subscriptions }
 }
 
-/** What a change of a password leaves alone unless it is asked to end it. */
-export interface PasswordEnds {
-  /** Disable the user's own clients with the grant client_credentials: they act as the user with a secret of their own. */
+/** Access that a password change keeps unless told otherwise. */
+export interface PasswordChangeOptions {
+  /** Disable the user's own clients with the grant client_credentials, which act as the user with their own secret. */
   readonly endClients?: boolean | undefined
-  /** Disable the user's subscriptions, whoever made them. */
+  /** Disable the user's subscriptions, including those that clients created. */
   readonly endSubscriptions?: boolean | undefined
 }
 
-/** How many active clients and subscriptions of a user `endStanding` could end. */
-export async function countStanding(
+/** Counts the active clients and subscriptions of a user that `endPasswordlessAccess` can end. */
+export async function countPasswordlessAccess(
   db: Kysely<SystemTables>,
   userId: string,
 ): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
@@ -77,15 +82,15 @@ export async function countStanding(
 }
 
 /**
- * Ends what goes on without a password, as far as that is asked for. The caller holds the user's row.
- * @returns what ended, and what servers have to notice
+ * Ends access that does not depend on the password, as requested. The caller must hold the lock of the user's row.
+ * @returns what ended, and the changes to record for servers
  */
-export async function endStanding(
+export async function endPasswordlessAccess(
   system: System,
   trx: Transaction<SystemTables>,
-  { userId, now, ...ends }: PasswordEnds & { userId: string; now: number },
+  { userId, now, ...ends }: PasswordChangeOptions & { userId: string; now: number },
 ): Promise<{ ended: EndedAccess; changes: readonly Change[] }> {
-  const clients = ends.endClients === true ? await disablePrograms(trx, userId) : []
+  const clients = ends.endClients === true ? await disableAutonomousClients(trx, userId) : []
   const each: EndedAccess[] = []
   for (const clientId of clients) {
     each.push(await endAccessRows(system, trx, { of: { clientId }, now, subscriptions: 'disabled' }))
@@ -97,12 +102,12 @@ export async function endStanding(
     })
   }
   return {
-    ended: { ...each.reduce(addEnded, nothingEnded), clients: clients.length },
+    ended: { ...each.reduce(sumEnded, nothingEnded), clients: clients.length },
     changes: clients.map((subject) => ({ kind: 'client', subject })),
   }
 }
 
-export function addEnded(one: EndedAccess, other: EndedAccess): EndedAccess {
+export function sumEnded(one: EndedAccess, other: EndedAccess): EndedAccess {
   return {
     tokens: one.tokens + other.tokens,
     sessions: one.sessions + other.sessions,
@@ -113,7 +118,7 @@ export function addEnded(one: EndedAccess, other: EndedAccess): EndedAccess {
 
 const usesClientCredentials = sql<boolean>`' ' || grants || ' ' like '% client_credentials %'`
 
-async function disablePrograms(trx: Transaction<SystemTables>, userId: string): Promise<readonly string[]> {
+async function disableAutonomousClients(trx: Transaction<SystemTables>, userId: string): Promise<readonly string[]> {
   const rows = await trx
     .updateTable('waypost_client')
     .set({ status: 'disabled', disabled_by: 'owner' })

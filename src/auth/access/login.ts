@@ -3,17 +3,17 @@ import { isWaypostError, sha256 } from '../../kit/index.ts'
 import { loginClientId } from '../account/clients.ts'
 import { watchCaller } from '../token/caller.ts'
 import { refreshTokens } from '../token/refresh.ts'
-import { countAttempt, takeBackAttempt, type Attempt } from '../account/throttle.ts'
+import { countAttempt, uncountAttempt, type Attempt } from '../account/throttle.ts'
 import { type IssuedTokens, type TokenIssuer, assertGranteeActive, prepareFamily } from '../token/tokens.ts'
 import { loadUserScopes, verifyLogin, type VerifiedUser } from '../account/users.ts'
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
-/** What another room needs to let somebody in. */
+/** What other rooms need for logins. */
 export interface Login {
   /**
-   * Tokens with every scope of the user, for a name and password.
+   * Issues tokens with every scope of the user for a name and password.
    * @throws WP_AUTH_LOGIN, WP_AUTH_THROTTLED, WP_AUTH_BUSY
    */
   logIn(attempt: Attempt & { password: string }): Promise<IssuedTokens>
@@ -34,7 +34,7 @@ export function makeLogin(issuer: TokenIssuer): Login {
 }
 
 /**
- * Whoever has this name and password, for every way to log in: the attempt is counted before the password is hashed.
+ * Verifies a name and password, for all kinds of login. The attempt is counted before the password is hashed.
  * @throws WP_AUTH_LOGIN, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function verifyAttempt(
@@ -45,19 +45,19 @@ export async function verifyAttempt(
   await countAttempt(system, clock, { name, address })
   try {
     const user = await verifyLogin(system, name, password)
-    await takeBackAttempt(system, clock, { name, address, wasRight: true })
+    await uncountAttempt(system, clock, { name, address, wasRight: true })
     return user
   } catch (error) {
     if (isWaypostError(error) && error.code === 'WP_AUTH_BUSY') {
-      await takeBackAttempt(system, clock, { name, address, wasRight: false })
+      await uncountAttempt(system, clock, { name, address, wasRight: false })
     }
     throw error
   }
 }
 
 /**
- * Holds the user's row and looks whether he is active and has the password still that was verified: hashing takes a
- * while, in which it may be changed, and what is issued for the old one afterwards would outlast the change.
+ * Locks the user's row and checks that the user is active and still has the verified password. Hashing takes time, and
+ * tokens issued for an old password would outlast the change.
  * @throws WP_AUTH_LOGIN
  */
 export async function assertPasswordUnchanged(
@@ -79,11 +79,14 @@ export interface PasswordGrantee {
   readonly clientId: string
   readonly scopes: readonly string[]
   readonly refresh: boolean
-  /** The hash of the secret that the client proved to know, if it had to. */
+  /** The hash of the secret with which the client authenticated; undefined for a public client. */
   readonly secretHash?: string | undefined
 }
 
-/** Issues tokens for a password that was verified and stands. @throws WP_AUTH_LOGIN, OAuthError invalid_client */
+/**
+ * Issues tokens after a password has been verified, if it is still valid.
+ * @throws WP_AUTH_LOGIN, OAuthError invalid_client
+ */
 export async function issueForPassword(
   issuer: TokenIssuer,
   user: VerifiedUser,

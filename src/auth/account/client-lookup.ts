@@ -3,24 +3,24 @@ import { toClientRecord, type ClientRecord, findClient } from './clients.ts'
 import { isUuid, nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 
-/** A client, and what it may do as its owner. */
+/** A client with the scopes that it can use as its owner. */
 export interface KnownClient extends ClientRecord {
   readonly isOwnerActive: boolean
-  /** What the client and its owner share; nothing for a client that nobody owns. */
+  /** The scopes that both the client and its owner have; empty for a client without an owner. */
   readonly ownScopes: readonly string[]
 }
 
-/** Finds clients for whoever has to at each request. */
+/** Finds clients, cached for use on every request. */
 export interface ClientLookup {
   find(id: string): Promise<KnownClient | undefined>
-  /** As System knows it now. */
+  /** Reads the client from System, bypassing the cache. */
   read(id: string): Promise<KnownClient | undefined>
   close(): void
 }
 
 const cacheLimit = 10_000
 
-/** @param feed keeps what is remembered in step with System; without it every look is a query */
+/** @param feed invalidates cached clients; without it, every lookup is a query */
 export function openClients(system: System, feed?: Feed): ClientLookup {
   const read = (id: string) => readClient(system, id)
   if (feed === undefined) return { find: read, read, close: () => undefined }
@@ -63,8 +63,8 @@ async function readClient(system: System, id: string): Promise<KnownClient | und
 }
 
 /**
- * The client that somebody means by its id or its name.
- * @throws WP_AUTH_CLIENT_NO_MATCH naming the nearest, WP_AUTH_CLIENT_AMBIGUOUS where several have the name
+ * Finds a client by its id or its name.
+ * @throws WP_AUTH_CLIENT_NO_MATCH naming the nearest, WP_AUTH_CLIENT_AMBIGUOUS if several have the name
  */
 export async function chooseClient(system: System, idOrName: string): Promise<ClientRecord> {
   const byId = await findClient(system, idOrName)

@@ -1,61 +1,61 @@
 import { errors } from '../errors.ts'
 
-const longest = 64
+const maxLength = 64
 
-/** What nobody sees, and what changes how the text around it is read. An emoji may say that it is one (U+FE0F). */
+/**
+ * Invisible characters, and characters that change how the text around them is read. The emoji variation selector
+ * U+FE0F is allowed.
+ */
 const invisible =
   /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800\u{1D159}[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
-/** More marks on one letter than any language needs cover the lines above and below. */
+/** More combining marks on a letter than any language needs. They would cover the lines above and below. */
 const stacked = /^\p{M}|\p{M}{4}/u
 
-/** The scripts that people write today (UAX #31, table 5). */
+/** Scripts in modern use (UAX #31, table 5). */
 const scripts = (
   'Arabic Armenian Bengali Bopomofo Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew ' +
   'Hiragana Kannada Katakana Khmer Lao Latin Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan'
 ).split(' ')
-/** Their letters look like Latin ones. */
-const likeLatin: ReadonlySet<string> = new Set(['Armenian', 'Cyrillic', 'Greek'])
+/** Scripts with letters that look like Latin ones. */
+const similarToLatin: ReadonlySet<string> = new Set(['Armenian', 'Cyrillic', 'Greek'])
 
-/** Which scripts may be in one name: "Moderately Restrictive" of UTS #39, without Armenian beside Latin. */
-const mixtures = [
+/** Scripts that may be mixed in one name: "Moderately Restrictive" of UTS #39, without Armenian beside Latin. */
+const allowedMixtures = [
   ['Latin', 'Han', 'Hiragana', 'Katakana'],
   ['Latin', 'Han', 'Bopomofo'],
   ['Latin', 'Han', 'Hangul'],
-  ...scripts.map((script) => (likeLatin.has(script) ? [script] : ['Latin', script])),
+  ...scripts.map((script) => (similarToLatin.has(script) ? [script] : ['Latin', script])),
 ].map(
   (mixture) => new RegExp(`^[${['Common', 'Inherited', ...mixture].map((one) => `\\p{scx=${one}}`).join('')}]*$`, 'u'),
 )
 
-/** What passes for a letter of "waypost" or of a reserved name. `i` and `1` both become `l`. */
+/** Characters that look like a letter of "waypost" or of a reserved name. `i` and `1` both become `l`. */
 const lookalikes: ReadonlyMap<string, string> = new Map(
   '0o 1l il 3e 4a 5s 7t @a $s аa оo рp тt уy үy ѕs ԝw αa γy υy οo ρp τt'
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.charAt(1)]),
 )
 
-/**
- * Refuses a name that would mislead users on the pages where they sign in and allow access.
- * @throws WP_AUTH_CLIENT_NAME
- */
+/** Rejects names that could mislead users on the login and consent pages. @throws WP_AUTH_CLIENT_NAME */
 export function assertClientName(name: string): void {
-  const reason = findFlaw(name)
+  const reason = findProblem(name)
   if (reason !== undefined) throw errors.WP_AUTH_CLIENT_NAME({ reason })
 }
 
-function findFlaw(name: string): string | undefined {
-  if (Array.from(name).length > longest) return `it is longer than ${longest} characters`
+function findProblem(name: string): string | undefined {
+  if (Array.from(name).length > maxLength) return `it is longer than ${maxLength} characters`
   if (invisible.test(name)) return 'it contains invisible or control characters'
   if (!visible.test(name)) return 'it has no visible character'
   if (stacked.test(name)) return 'it has too many combining marks on one letter'
   const plain = name.normalize('NFKC')
-  if (!mixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts or uses an uncommon script'
+  if (!allowedMixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts or uses an uncommon script'
   return looksLikeWaypost(name) ? 'it contains "Waypost", the name of this software' : undefined
 }
 
 /**
- * Whether a text reads like "Waypost". No table has every lookalike, so any character that is not ASCII may stand for any
- * letter, as long as four of the seven letters are there.
+ * Whether a text reads like "Waypost". No table of lookalikes is complete, so any non-ASCII character counts as a match
+ * for any letter if at least four of the seven letters are present.
  */
 function looksLikeWaypost(text: string): boolean {
   const letters = Array.from(fold(text.normalize('NFKC')))

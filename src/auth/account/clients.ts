@@ -8,7 +8,7 @@ import { checkRedirectUris } from './redirect-uris.ts'
 import { checkScopes, intersect, isBackendScope, splitScopes } from './scopes.ts'
 import { findUser, loadUserScopes } from './users.ts'
 
-/** Every login token belongs to this public client; it stands in System from the start. */
+/** The built-in public client to which all login tokens belong. A migration creates it. */
 export const loginClientId = '00000000-0000-4000-8000-000000000001'
 
 export const grantTypes = ['client_credentials', 'refresh_token', 'authorization_code', 'password'] as const
@@ -17,7 +17,7 @@ export type GrantType = (typeof grantTypes)[number]
 export interface ClientRecord {
   readonly id: string
   readonly name: string
-  /** The owner; null for the login client. */
+  /** The owner; null for built-in clients. */
   readonly userId: string | null
   readonly secretHash: string | null
   readonly grants: readonly string[]
@@ -29,18 +29,18 @@ export interface ClientRecord {
 
 export interface NewClient {
   readonly name: string
-  /** Name of the owner, as whom client_credentials acts. */
+  /** Name of the owner, on whose behalf client_credentials acts. */
   readonly user: string
   readonly scopes: readonly string[]
   readonly grants: readonly string[]
   readonly redirectUris: readonly string[]
-  /** Has no secret. */
+  /** A public client has no secret. */
   readonly public: boolean
 }
 
 /**
  * Adds an OAuth2 client.
- * @returns its id and, this once, its secret
+ * @returns its id and its secret, which cannot be shown again
  * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_LACKED, WP_AUTH_GRANT_UNKNOWN, WP_AUTH_CLIENT_NAME, WP_AUTH_REDIRECT_URI,
  * WP_AUTH_REDIRECT_URIS
  */
@@ -55,8 +55,8 @@ export async function addClient(
   const owner = await findUser(system, client.user)
   const scopes = checkScopes(client.scopes)
   const owned = await loadUserScopes(system.db, owner.id)
-  const lacked = scopes.filter((scope) => !owned.includes(scope))
-  if (lacked.length > 0) throw errors.WP_AUTH_SCOPE_LACKED({ user: owner.name, scopes: lacked.join(',') })
+  const missing = scopes.filter((scope) => !owned.includes(scope))
+  if (missing.length > 0) throw errors.WP_AUTH_SCOPE_LACKED({ user: owner.name, scopes: missing.join(',') })
   const id = makeUuid()
   const secret = client.public ? undefined : makeSecret()
   const { name, grants } = client
@@ -66,7 +66,7 @@ export async function addClient(
   return { id, secret }
 }
 
-/** Stores a client that was checked. */
+/** Stores a client that has been checked. */
 export async function insertClient(
   system: System,
   trx: Transaction<SystemTables>,
@@ -122,7 +122,10 @@ export function toClientRecord(row: SystemTables['waypost_client']): ClientRecor
   }
 }
 
-/** What a client and a user share; the login client passes on all that its user has, the reference all but administration. */
+/**
+ * Loads the scopes that both a client and a user have. The login client has all scopes of its user, the docs client all
+ * except those of administration.
+ */
 export async function loadSharedScopes(system: System, clientId: string, userId: string): Promise<readonly string[]> {
   const owned = await loadUserScopes(system.db, userId)
   if (clientId === loginClientId) return owned
@@ -138,24 +141,24 @@ export async function loadSharedScopes(system: System, clientId: string, userId:
   )
 }
 
-/** Whether a secret is the client's; takes as long for a client that there is not. */
+/** Whether a secret belongs to the client. Takes the same time for unknown clients. */
 export function isClientSecret(client: ClientRecord | undefined, secret: string): boolean {
   const stored = client?.secretHash ?? sha256('no client has this secret')
   return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(stored)) && client?.secretHash != null
 }
 
-/** The public client that the reference at `/docs` authorizes as; it stands in System from the start. */
+/** The built-in public client of the API reference at `/docs`. A migration creates it. */
 export const docsClientId = '00000000-0000-4000-8000-000000000002'
 
 /**
- * Where the reference is given its code, below the issuer: not `/docs` itself, since the window that asked must still
- * reach the one that was opened, which `Cross-Origin-Opener-Policy` forbids to every page but this one.
+ * The redirect path of the API reference, relative to the issuer. It is not `/docs` itself: only this page has a
+ * `Cross-Origin-Opener-Policy` that keeps the window connected to the page that opened it.
  */
 export const docsRedirectPath = '/docs/signed-in'
 
 /**
- * What a user can let a client do. Scopes of administration mean full control of the server: only a client that is
- * built in or the user's own gets them.
+ * Loads the scopes that a user can grant to a client. Scopes of administration mean full control of the server; only
+ * built-in clients and the user's own clients can get them.
  */
 export async function loadGrantableScopes(
   system: System,
@@ -167,13 +170,13 @@ export async function loadGrantableScopes(
   return isOwn ? shared : shared.filter((scope) => !isBackendScope(scope))
 }
 
-/** Whether a request can come to anything at all, whoever its user is: nobody logs in for nothing. */
-export async function mayAskFor(
+/** Whether a request can succeed for any user. Otherwise the user would log in for nothing. */
+export async function couldSucceed(
   system: System,
   client: Pick<ClientRecord, 'id' | 'userId'>,
   requested: readonly string[] | undefined,
 ): Promise<boolean> {
-  if (client.userId === null) return true // what is built in has what its user has
+  if (client.userId === null) return true // built-in clients have the scopes of their user
   const rows = await system.db
     .selectFrom('waypost_client_scope')
     .select('scope')

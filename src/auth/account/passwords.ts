@@ -7,34 +7,34 @@ import { errors } from '../errors.ts'
 const derive = promisify(argon2)
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
-const usualCost = { memory: 19_456, passes: 2, parallelism: 1 }
-/** The least that argon2 allows, for a System that is thrown away: its hashes protect nothing, and its tests make many. */
-const leastCost = { memory: 8, passes: 1, parallelism: 1 }
+const defaultCost = { memory: 19_456, passes: 2, parallelism: 1 }
+/** The minimum that argon2 allows, for disposable Systems: their hashes protect nothing, and tests create many. */
+const minCost = { memory: 8, passes: 1, parallelism: 1 }
 const tagLength = 32
-// One processor stays free for requests.
-export const hashesAtOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
+// Maximum number of concurrent hashes. Leaves one processor for requests.
+export const maxConcurrentHashes = Math.min(2, Math.max(1, availableParallelism() - 1))
 const queueLimit = 64
-const longest = 1024
+const maxLength = 1024
 
-// Of the module, because the thread pool that they protect is the process's.
+// Module state, because it protects the thread pool of the process.
 let running = 0
-const waiting: (() => void)[] = []
+const queue: (() => void)[] = []
 
-/** A password that a user is to have. */
+/** A password to set. */
 export interface NewPassword {
   readonly name: string
   readonly email?: string | null | undefined
   readonly password: string
 }
 
-/** @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
-export function assertPasswordForm({ name, email, password }: NewPassword): void {
-  if (password.length < 8 || password.length > longest) throw errors.WP_AUTH_PASSWORD_WEAK()
+/** Checks the rules for passwords. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
+export function assertPasswordRules({ name, email, password }: NewPassword): void {
+  if (password.length < 8 || password.length > maxLength) throw errors.WP_AUTH_PASSWORD_WEAK()
   const known = [name, email ?? ''].flatMap((text) => [text, text.split('@', 1)[0]!])
   if (known.some((text) => repeats(password, text))) throw errors.WP_AUTH_PASSWORD_NAME()
 }
 
-/** Whether a password is a text, once or repeatedly, apart from case, spaces and punctuation. */
+/** Whether a password consists of a text, possibly repeated, ignoring case, spaces and punctuation. */
 function repeats(password: string, text: string): boolean {
   if (password.toLowerCase() === text.toLowerCase()) return true
   const [whole, part] = [fold(password), fold(text)]
@@ -48,26 +48,33 @@ function fold(text: string): string {
     .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
-/** A password's argon2id hash in PHC form. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY */
+/**
+ * Hashes a password with argon2id.
+ * @returns the hash as a PHC string
+ * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY
+ */
 export async function hashPassword(system: PasswordOwner, next: NewPassword): Promise<string> {
-  assertPasswordForm(next)
+  assertPasswordRules(next)
   const nonce = randomBytes(16)
   const cost = costOf(system)
   return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: next.password, nonce }))
 }
 
-/** The System that keeps a hash: its own setting, which code gives and no environment, decides what one costs. */
+/** The System that stores a hash decides its cost. This is set in code, not by the environment. */
 type PasswordOwner = Pick<System, 'isDisposable'>
 
-function costOf({ isDisposable }: PasswordOwner): typeof usualCost {
-  return isDisposable ? leastCost : usualCost
+function costOf({ isDisposable }: PasswordOwner): typeof defaultCost {
+  return isDisposable ? minCost : defaultCost
 }
 
-function writePhc({ memory, passes, parallelism }: typeof usualCost, nonce: Uint8Array, tag: Uint8Array): string {
+function writePhc({ memory, passes, parallelism }: typeof defaultCost, nonce: Uint8Array, tag: Uint8Array): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
-/** Whether a password belongs to a stored hash; takes as long for no hash as for a wrong password. @throws WP_AUTH_BUSY */
+/**
+ * Whether a password matches a stored hash. Takes the same time without a hash as for a wrong password.
+ * @throws WP_AUTH_BUSY
+ */
 export async function isPassword(
   system: PasswordOwner,
   password: string,
@@ -78,32 +85,32 @@ export async function isPassword(
   if (algorithm !== 'argon2id') return false
   const expected = Buffer.from(tag, 'base64')
   const actual = await hash({
-    message: password.slice(0, longest),
+    message: password.slice(0, maxLength),
     nonce: Buffer.from(nonce, 'base64'),
     memory: Number(read['m']),
     passes: Number(read['t']),
     parallelism: Number(read['p']),
     tagLength: expected.length,
   })
-  const isWhole = password.length <= longest // else only its beginning was looked at
-  return timingSafeEqual(actual, expected) && isWhole && stored !== null && stored !== undefined
+  const isComplete = password.length <= maxLength // only its beginning was hashed otherwise
+  return timingSafeEqual(actual, expected) && isComplete && stored !== null && stored !== undefined
 }
 
-/** Hashed for names that nobody has, so that they cost the same time. */
+/** Makes the hash that is checked for unknown names, so that they take the same time. */
 function makeUnknownHash(system: PasswordOwner): string {
   return writePhc(costOf(system), randomBytes(16), randomBytes(tagLength))
 }
 
-/** Two at once at most: each one more would take a thread from the file system and DNS, and 19 MiB. */
+/** Limits concurrent hashes: each uses a thread that the file system and DNS need, and 19 MiB. */
 async function hash(parameters: Argon2Parameters): Promise<Buffer> {
-  if (running >= hashesAtOnce) {
-    if (waiting.length >= queueLimit) throw errors.WP_AUTH_BUSY({}, { retryAfterSeconds: 2 })
-    await new Promise<void>((resolve) => waiting.push(resolve))
+  if (running >= maxConcurrentHashes) {
+    if (queue.length >= queueLimit) throw errors.WP_AUTH_BUSY({}, { retryAfterSeconds: 2 })
+    await new Promise<void>((resolve) => queue.push(resolve))
   } else running++
   try {
     return await derive('argon2id', parameters)
   } finally {
-    const next = waiting.shift()
+    const next = queue.shift()
     if (next === undefined) running--
     else next()
   }

@@ -2,54 +2,55 @@ import { errors } from '../errors.ts'
 
 export const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'] as const
 
-const longest = 2048
-const mostOfAClient = 20
+const maxLength = 2048
+const maxPerClient = 20
 
-// RFC 3986's characters without "#". A backslash, a space or a control character is read in one way here and in another
-// one by a browser.
+// The characters of RFC 3986 except "#". Browsers interpret backslashes, spaces and control characters differently.
 const allowedText = /^[\w\-.~:/?[\]@!$&'()*+,;=%]+$/
 const scheme = /^([a-z][a-z0-9+\-.]*):/
 const host = /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[1-9]\d{0,4})?$/
 
 /**
- * Reads the redirect URIs that a client is to have, each once: https, http to this machine, or a scheme of an app's own
- * (RFC 8252 §7).
+ * Checks the redirect URIs of a client and removes duplicates. Allowed are https, http to this machine, and private
+ * schemes of apps (RFC 8252 §7).
  * @throws WP_AUTH_REDIRECT_URI, WP_AUTH_REDIRECT_URIS
  */
 export function checkRedirectUris(uris: readonly string[]): readonly string[] {
   const each = [...new Set(uris)]
-  if (each.length > mostOfAClient) throw errors.WP_AUTH_REDIRECT_URIS({ count: each.length, limit: mostOfAClient })
+  if (each.length > maxPerClient) throw errors.WP_AUTH_REDIRECT_URIS({ count: each.length, limit: maxPerClient })
   for (const uri of each) {
-    const reason = findFlaw(uri)
+    const reason = findProblem(uri)
     if (reason !== undefined) throw errors.WP_AUTH_REDIRECT_URI({ uri: uri.slice(0, 200), reason })
   }
   return each
 }
 
-/** Whether a browser may be sent to a redirect URI: one that got into System by another way is used by nobody. */
+/**
+ * Whether a browser may be redirected to a URI. Also protects against invalid URIs that reached System in another way.
+ */
 export function isRedirectUri(uri: string): boolean {
-  return findFlaw(uri) === undefined
+  return findProblem(uri) === undefined
 }
 
-function findFlaw(uri: string): string | undefined {
-  if (uri.length > longest) return `it is longer than ${longest} characters`
+function findProblem(uri: string): string | undefined {
+  if (uri.length > maxLength) return `it is longer than ${maxLength} characters`
   if (uri.includes('#')) return 'it has a fragment'
   if (!allowedText.test(uri)) return 'it contains a character that is not allowed in a URI'
-  const named = scheme.exec(uri)?.[1]
-  if (named === undefined || !URL.canParse(uri)) return 'it is not absolute'
-  const rest = uri.slice(named.length + 1)
+  const schemeName = scheme.exec(uri)?.[1]
+  if (schemeName === undefined || !URL.canParse(uri)) return 'it is not absolute'
+  const rest = uri.slice(schemeName.length + 1)
   const authority = rest.startsWith('//') ? rest.slice(2).split(/[/?]/, 1)[0]! : undefined
   if (authority?.includes('@') === true) return 'it has a user name'
-  if (named === 'http' || named === 'https') return findWebFlaw(named, authority)
-  // RFC 8252 §7.1: a domain that the app's maker has, reversed; so no javascript:, data: or file: either
-  return named.includes('.') ? undefined : `the scheme "${named}" is not private to one app`
+  if (schemeName === 'http' || schemeName === 'https') return findWebProblem(schemeName, authority)
+  // RFC 8252 §7.1: the reversed domain of the app's maker, which also excludes javascript:, data: and file:
+  return schemeName.includes('.') ? undefined : `the scheme "${schemeName}" is not private to one app`
 }
 
-function findWebFlaw(named: 'http' | 'https', authority: string | undefined): string | undefined {
+function findWebProblem(named: 'http' | 'https', authority: string | undefined): string | undefined {
   const found = host.exec(authority ?? '')?.[1]
   if (found === undefined) return 'its host is not valid'
   if (named === 'http' && !isLoopbackHost(found)) return 'http is only allowed for loopback addresses'
-  // 127.1 and 0x7f000001 are 127.0.0.1 for a browser: what is asked of a host has to be asked of what it is.
+  // Browsers convert 127.1 and 0x7f000001 to 127.0.0.1, so require the normalized host.
   if (new URL(`${named}://${found}`).hostname !== found.toLowerCase()) return 'browsers normalize its host differently'
   return undefined
 }
@@ -59,8 +60,8 @@ export function isLoopbackHost(name: string): boolean {
 }
 
 /**
- * Whether a request's redirect URI is a registered one: character for character (RFC 9700 §2.1). Only on this machine
- * the port is free, since an app there takes the one that it is given (RFC 8252 §7.3).
+ * Whether the redirect URI of a request equals a registered one, character by character (RFC 9700 §2.1). For loopback
+ * addresses, any port matches, because apps get a free port from the operating system (RFC 8252 §7.3).
  */
 export function isSameRedirectUri(requested: string, registered: string): boolean {
   if (requested === registered) return true
@@ -70,7 +71,10 @@ export function isSameRedirectUri(requested: string, registered: string): boolea
   return wanted.host === known.host && wanted.rest === known.rest
 }
 
-/** Whether a redirect URI leads to a program on the user's own machine, which could be any: all but a web site does. */
+/**
+ * Whether a redirect URI may lead to a program on the user's device, which could be any program. True for everything
+ * except websites.
+ */
 export function leadsToDevice(uri: string): boolean {
   const [, host] = /^https:\/\/(\[[^\]]*\]|[^:/?]*)/.exec(uri) ?? []
   return host === undefined || isOnDevice(host)
@@ -78,7 +82,7 @@ export function leadsToDevice(uri: string): boolean {
 
 const thisDevice = /^((.+\.)?localhost\.?|127(\.\d+){3}|\[::1\])$/i
 
-/** Whether a host is this machine for a browser: all of 127.0.0.0/8 is, and whatever ends in `localhost` (RFC 6761 §6.3). */
+/** Whether browsers treat a host as this device: 127.0.0.0/8 and all names below `localhost` (RFC 6761 §6.3). */
 export function isOnDevice(host: string): boolean {
   return thisDevice.test(host)
 }

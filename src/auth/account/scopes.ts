@@ -1,28 +1,29 @@
 import { errors } from '../errors.ts'
 import type { System } from '../../store/index.ts'
 
-/** Scope of the consumer endpoints. */
+/** The scope of the consumer endpoints. */
 export const consumerScope = 'consumer'
-/** Scopes of administration; `user:add --admin` gives them all. */
+/** Scopes of administration; `user:add --admin` grants all of them. */
 export const backendScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
 
-/** Whether a scope is one of administration, of now or of a later version. */
+/** Whether a scope is one of administration, including those of later versions. */
 export function isBackendScope(scope: string): boolean {
   return scope.startsWith('backend.')
 }
 
-// RFC 6749 §3.3 allows NQCHAR without space, quote and backslash; a comma separates scopes here.
+// RFC 6749 §3.3 allows NQCHAR without space, quote and backslash; here, a comma separates scopes.
 const scopeToken = /^[\x21\x23-\x2B\x2D-\x5B\x5D-\x7E]{1,128}$/
 
-/** Scopes that were asked for, and what separated them. */
+/** Requested scopes and their separator. */
 export interface RequestedScopes {
   readonly scopes: readonly string[]
   readonly separator: ' ' | ','
 }
 
 /**
- * Reads a scope parameter, separated by commas or by spaces; each name once. Nothing but separators counts as absent.
- * @returns undefined when a name is none
+ * Parses a scope parameter separated by commas or spaces, and removes duplicates. A parameter without names counts as
+ * absent.
+ * @returns undefined if a name is invalid
  */
 export function parseScopes(text: string): RequestedScopes | undefined {
   const scopes = [...new Set(text.split(/[, ]+/).filter((scope) => scope !== ''))]
@@ -30,7 +31,7 @@ export function parseScopes(text: string): RequestedScopes | undefined {
   return { scopes, separator: text.includes(',') ? ',' : ' ' }
 }
 
-/** Reads scopes that an administrator typed. @throws WP_AUTH_SCOPE_NAME */
+/** Checks scopes that an administrator entered. @throws WP_AUTH_SCOPE_NAME */
 export function checkScopes(scopes: readonly string[]): readonly string[] {
   for (const scope of scopes) if (!scopeToken.test(scope)) throw errors.WP_AUTH_SCOPE_NAME({ scope })
   return [...new Set(scopes)]
@@ -50,7 +51,7 @@ export interface ScopeCount {
   readonly clients: number
 }
 
-/** How many users and clients have each scope that anybody has. */
+/** Counts the users and clients of each scope in use. */
 export async function countScopes({ db }: System): Promise<ReadonlyMap<string, ScopeCount>> {
   const [users, clients] = await Promise.all([
     db
@@ -70,7 +71,7 @@ export async function countScopes({ db }: System): Promise<ReadonlyMap<string, S
   return counts
 }
 
-/** Those of some scopes that no active user has, so that no token can carry them. */
+/** Returns the scopes that no active user has, so that no token can carry them. */
 export async function findUnheldScopes({ db }: System, scopes: readonly string[]): Promise<readonly string[]> {
   if (scopes.length === 0) return []
   const rows = await db

@@ -9,20 +9,20 @@ export interface Attempt {
 }
 
 const windowMs = 15 * 60_000
-const knownMs = 30 * 86_400_000
+const knownAddressMs = 30 * 86_400_000
 const limits = { pair: 10, address: 100, name: 50 }
 
 /**
- * Counts an attempt to log in before its password is looked at, over all servers of one System: per name and address,
- * per address, and per name for addresses that it did not log in from within 30 days, so that nobody shuts a person out
- * from where he always comes from. IPv6 addresses count by /64.
+ * Counts a login attempt before the password is checked, across all servers of a System: per name and address, per
+ * address, and per name for addresses from which the user has not logged in within 30 days. This way, no one can lock
+ * users out of the addresses that they normally use. IPv6 addresses are counted by /64.
  * @throws WP_AUTH_THROTTLED
  */
 export async function countAttempt(system: System, clock: Clock, attempt: Attempt): Promise<void> {
   const now = clock.now()
   const waitMs = await system.transaction(async (trx) => {
     for (const { bucket, limit } of await bucketsOf(trx, attempt, now)) {
-      const { count, expires_at: ends } = await hit(trx, bucket, { now, windowMs })
+      const { count, expires_at: ends } = await incrementBucket(trx, bucket, { now, windowMs })
       if (count > limit) return ends - now
     }
     return 0
@@ -32,8 +32,11 @@ export async function countAttempt(system: System, clock: Clock, attempt: Attemp
   throw errors.WP_AUTH_THROTTLED({ wait: formatDuration(seconds * 1000) }, { retryAfterSeconds: seconds })
 }
 
-/** Takes an attempt back that nobody looked at; one that was right also clears its name and address. */
-export async function takeBackAttempt(
+/**
+ * Undoes the count of an attempt that was not checked. A successful attempt also resets the count for its name and
+ * address.
+ */
+export async function uncountAttempt(
   system: System,
   clock: Clock,
   { wasRight, ...attempt }: Attempt & { wasRight: boolean },
@@ -52,20 +55,20 @@ export async function takeBackAttempt(
     if (!wasRight) return
     await trx
       .insertInto('waypost_throttle')
-      .values({ bucket: knownBucket(attempt), count: 1, expires_at: now + knownMs })
-      .onConflict((on) => on.column('bucket').doUpdateSet({ expires_at: now + knownMs }))
+      .values({ bucket: knownBucket(attempt), count: 1, expires_at: now + knownAddressMs })
+      .onConflict((on) => on.column('bucket').doUpdateSet({ expires_at: now + knownAddressMs }))
       .execute()
   })
 }
 
-/** Forgets what was counted for a name, from wherever: whoever got another password must be able to try it. */
-export async function forgetAttempts(trx: Transaction<SystemTables>, name: string): Promise<void> {
-  const pairs = `${write('pair', name).slice(0, -1)},`
+/** Resets all counts for a name, so that a user can log in with a new password. */
+export async function resetAttempts(trx: Transaction<SystemTables>, name: string): Promise<void> {
+  const pairs = `${encodeKey('pair', name).slice(0, -1)},`
   await trx
     .deleteFrom('waypost_throttle')
     .where((where) =>
       where.or([
-        where('bucket', '=', write('name', name)),
+        where('bucket', '=', encodeKey('name', name)),
         where(sql<string>`substr(bucket, 1, ${pairs.length})`, '=', pairs),
       ]),
     )
@@ -78,7 +81,7 @@ interface Bucket {
   readonly isPair?: true
 }
 
-/** Always in this order: who locks rows in another one may wait for somebody who waits for him. */
+/** The fixed order prevents deadlocks between transactions that lock several rows. */
 async function bucketsOf(trx: Transaction<SystemTables>, attempt: Attempt, now: number): Promise<readonly Bucket[]> {
   const { name, address } = attempt
   const net = networkOf(address)
@@ -89,36 +92,36 @@ async function bucketsOf(trx: Transaction<SystemTables>, attempt: Attempt, now: 
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return [
-    // A private address is most often a proxy that every caller comes through: one of them would lock out all others.
-    ...(isPrivateAddress(address) ? [] : [{ bucket: write('address', net), limit: limits.address }]),
-    { bucket: write('pair', name, net), limit: limits.pair, isPair: true },
-    ...(known === undefined ? [{ bucket: write('name', name), limit: limits.name }] : []),
+    // A private address is usually a proxy that all callers share; one caller would lock out all others.
+    ...(isPrivateAddress(address) ? [] : [{ bucket: encodeKey('address', net), limit: limits.address }]),
+    { bucket: encodeKey('pair', name, net), limit: limits.pair, isPair: true },
+    ...(known === undefined ? [{ bucket: encodeKey('name', name), limit: limits.name }] : []),
   ]
 }
 
 function knownBucket({ name, address }: Attempt): string {
-  return write('known', name, networkOf(address))
+  return encodeKey('known', name, networkOf(address))
 }
 
-/** As JSON, so that no name reads like two fields and none holds a zero, which PostgreSQL does not store. */
-function write(...parts: readonly string[]): string {
+/** JSON keeps the parts apart and escapes NUL, which PostgreSQL cannot store. */
+function encodeKey(...parts: readonly string[]): string {
   return JSON.stringify(['login', ...parts.map((part) => part.slice(0, 64))])
 }
 
-/** Counts in a bucket, which begins anew when its window is over. */
-export async function hit(
+/** Increments a bucket. It restarts when its window has ended. */
+export async function incrementBucket(
   trx: Transaction<SystemTables>,
   bucket: string,
   { now, windowMs: length }: { now: number; windowMs: number },
 ) {
-  const isOver = sql<boolean>`waypost_throttle.expires_at <= ${now}`
+  const isExpired = sql<boolean>`waypost_throttle.expires_at <= ${now}`
   return trx
     .insertInto('waypost_throttle')
     .values({ bucket, count: 1, expires_at: now + length })
     .onConflict((on) =>
       on.column('bucket').doUpdateSet({
-        count: sql<number>`case when ${isOver} then 1 else waypost_throttle.count + 1 end`,
-        expires_at: sql<number>`case when ${isOver} then ${now + length} else waypost_throttle.expires_at end`,
+        count: sql<number>`case when ${isExpired} then 1 else waypost_throttle.count + 1 end`,
+        expires_at: sql<number>`case when ${isExpired} then ${now + length} else waypost_throttle.expires_at end`,
       }),
     )
     .returning(['count', 'expires_at'])
@@ -126,19 +129,19 @@ export async function hit(
 }
 
 const registrationWindowMs = 3_600_000
-/** A private address is most often a proxy that everybody comes through. */
+/** A private address is usually a proxy that all callers share. */
 const registrationLimits = { public: 10, private: 100 }
 
 /**
- * Counts an attempt to register, one that fails too, over all servers of one System: it costs a hash, and its answer
- * says whether a name is taken.
+ * Counts an attempt to register, including failed ones, across all servers of a System. Each costs a hash, and its
+ * response reveals whether a name is taken.
  * @throws WP_AUTH_REGISTRATIONS
  */
 export async function countRegistration(system: System, clock: Clock, address: string): Promise<void> {
   const now = clock.now()
   const bucket = JSON.stringify(['register', networkOf(address).slice(0, 64)])
   const { count, expires_at: ends } = await system.transaction((trx) =>
-    hit(trx, bucket, { now, windowMs: registrationWindowMs }),
+    incrementBucket(trx, bucket, { now, windowMs: registrationWindowMs }),
   )
   if (count <= (isPrivateAddress(address) ? registrationLimits.private : registrationLimits.public)) return
   const seconds = Math.max(1, Math.ceil((ends - now) / 1000))

@@ -14,16 +14,16 @@ export interface UserRecord {
 export interface NewUser {
   readonly name: string
   readonly email?: string
-  /** Without one the user cannot log in; tokens can be issued for it. */
+  /** A user without a password cannot log in, but can have tokens. */
   readonly password?: string
   readonly scopes: readonly string[]
-  /** Refuses a name that somebody has in other letters: nobody who registers passes for somebody else. */
-  readonly isUnlikeOthers?: boolean
+  /** Reject a name that differs from an existing one only in case, so that no one can impersonate another user. */
+  readonly rejectSimilarName?: boolean
 }
 
 const userName = /^[\w.@+-]{1,64}$/
 
-/** @throws WP_AUTH_NAME */
+/** Checks the rules for usernames. @throws WP_AUTH_NAME */
 export function assertUserName(name: string): void {
   if (!userName.test(name)) throw errors.WP_AUTH_NAME({ name })
 }
@@ -39,7 +39,7 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
   const { name, email, password } = user
   const password_hash = password === undefined ? null : await hashPassword(system, { name, email, password })
   await system.transaction(async (trx) => {
-    if (user.isUnlikeOthers === true) await assertNobodyAlike(system, trx, user.name)
+    if (user.rejectSimilarName === true) await assertNoSimilarName(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('waypost_user')
       .values({ ...record, email: email ?? null, password_hash, created_at: system.now() })
@@ -56,14 +56,14 @@ export async function addUser(system: System, user: NewUser): Promise<UserRecord
   return record
 }
 
-/** Of those who ask for a name in one case or another at once the second sees the first. @throws WP_AUTH_USER_EXISTS */
-async function assertNobodyAlike(system: System, trx: Transaction<SystemTables>, name: string): Promise<void> {
+/** The lock serializes concurrent requests for names that differ only in case. @throws WP_AUTH_USER_EXISTS */
+async function assertNoSimilarName(system: System, trx: Transaction<SystemTables>, name: string): Promise<void> {
   const lock = sql`select pg_advisory_xact_lock(hashtextextended(${`waypost_user ${name.toLowerCase()}`}, 0))`
   if (system.kind === 'postgresql') await lock.execute(trx)
   if (await isNameTaken(trx, name)) throw errors.WP_AUTH_USER_EXISTS({ name })
 }
 
-/** Whether somebody has this name, in whatever case its letters are. */
+/** Whether a user has this name, ignoring case. */
 export async function isNameTaken(db: Kysely<SystemTables>, name: string): Promise<boolean> {
   const row = await db
     .selectFrom('waypost_user')
@@ -74,7 +74,7 @@ export async function isNameTaken(db: Kysely<SystemTables>, name: string): Promi
   return row !== undefined
 }
 
-/** @throws WP_AUTH_USER_UNKNOWN naming the nearest */
+/** Finds a user by name. @throws WP_AUTH_USER_UNKNOWN naming the nearest */
 export async function findUser(system: System, name: string): Promise<UserRecord> {
   const user = await system.db
     .selectFrom('waypost_user')
@@ -106,7 +106,7 @@ export async function loadUserScopes(db: Kysely<SystemTables>, userId: string): 
   return rows.map((row) => row.scope)
 }
 
-/** Gives a user scopes that are missing. */
+/** Adds missing scopes to a user. */
 export async function addUserScopes(system: System, userId: string, scopes: readonly string[]): Promise<void> {
   if (scopes.length === 0) return
   await system.transaction(async (trx) => {
@@ -119,7 +119,7 @@ export async function addUserScopes(system: System, userId: string, scopes: read
   })
 }
 
-/** Takes scopes away from a user; every server refuses its tokens for them within a second. */
+/** Removes scopes from a user. Within a second, all servers reject the user's tokens for them. */
 export async function removeUserScopes(system: System, userId: string, scopes: readonly string[]): Promise<void> {
   if (scopes.length === 0) return
   await system.transaction(async (trx) => {
@@ -128,19 +128,19 @@ export async function removeUserScopes(system: System, userId: string, scopes: r
   })
 }
 
-/** Somebody whose password was right. */
+/** A user whose password has been verified. */
 export interface VerifiedUser extends UserRecord {
   readonly email: string | null
-  /** SHA-256 of the password's hash: another one means another password. */
+  /** SHA-256 of the password's hash; it changes with the password. */
   readonly passwordCheck: string
 }
 
-/** The active user with this name and password. @throws WP_AUTH_LOGIN, WP_AUTH_BUSY */
+/** Verifies name and password of an active user. @throws WP_AUTH_LOGIN, WP_AUTH_BUSY */
 export async function verifyLogin(system: System, name: string, password: string): Promise<VerifiedUser> {
   const user = await system.db
     .selectFrom('waypost_user')
     .select(['id', 'name', 'email', 'status', 'password_hash'])
-    .where('name', '=', userName.test(name) ? name : '') // PostgreSQL fails on a text that holds a zero
+    .where('name', '=', userName.test(name) ? name : '') // PostgreSQL rejects texts that contain NUL
     .executeTakeFirst()
   const matches = await isPassword(system, password, user?.password_hash)
   if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
@@ -149,8 +149,8 @@ export async function verifyLogin(system: System, name: string, password: string
 }
 
 /**
- * The user that somebody means by its id, as it stands in tokens and logs, or its name. The id comes first: nobody
- * takes another user's place by a name that looks like its id.
+ * Finds a user by id, as in tokens and logs, or by name. The id takes precedence, so that no user can impersonate
+ * another with a name that looks like an id.
  * @throws WP_AUTH_USER_UNKNOWN naming the nearest
  */
 export async function chooseUser(system: System, idOrName: string): Promise<UserRecord> {

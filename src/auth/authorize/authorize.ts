@@ -3,7 +3,7 @@ import { isWaypostError } from '../../kit/index.ts'
 import { verifyAttempt } from '../access/login.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import type { CheckedRequest } from './check-request.ts'
-import { rememberConsent } from './consent.ts'
+import { storeConsent } from './consent.ts'
 import { decide } from './decide.ts'
 import { hasShown } from './cookies.ts'
 import { issueCode } from './issue-code.ts'
@@ -12,9 +12,9 @@ import { sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from '
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { beginSession, endSession, findSession, type Session } from './session.ts'
-import { answerRequest, askAgain, goBack, readPageForm, withoutLogin, type Visit } from './visit.ts'
+import { answerRequest, restartRequest, redirectToClient, readPageForm, withoutLogin, type Visit } from './visit.ts'
 
-/** `GET /authorization/authorize`: a page, or the client's answer at once. */
+/** Handles `GET /authorization/authorize`: shows a page or redirects to the client. */
 export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
@@ -26,30 +26,30 @@ export async function authorize(visit: Visit): Promise<FastifyReply> {
   })
 }
 
-/** `POST /authorization/login`: a session, and the request from its beginning. */
-export async function answerLogin(visit: Visit): Promise<FastifyReply> {
+/** Handles `POST /authorization/login`: starts a session and restarts the request. */
+export async function handleLogin(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request, reply } = visit
   const { fields, query } = readPageForm(visit)
   return answerRequest(visit, query, async (checked) => {
     const { username: user = '', password = '' } = fields
-    const refuse = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
-    // What is longer is nobody's, and would be cut off where it is hashed.
-    if (user === '' || password === '') return refuse(400, 'Enter your username and password.')
-    if (user.length > 64 || password.length > 1024) return refuse(401, wrong)
+    const showProblem = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
+    // The longest valid password is shorter; a longer one would be truncated before hashing.
+    if (user === '' || password === '') return showProblem(400, 'Enter your username and password.')
+    if (user.length > 64 || password.length > 1024) return showProblem(401, wrongCredentials)
     try {
       const found = await verifyAttempt(issuer, { name: user, password, address: request.ip })
-      cookies.keepSession(reply, await beginSession(issuer, found, cookies.session(request)))
+      cookies.setSession(reply, await beginSession(issuer, found, cookies.session(request)))
     } catch (error) {
       if (!isWaypostError(error) || error.status >= 500) throw error
-      if (error.status !== 429) return refuse(error.status, wrong)
+      if (error.status !== 429) return showProblem(error.status, wrongCredentials)
       reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
-      return refuse(429, `${error.message}. ${error.hint}`)
+      return showProblem(429, `${error.message}. ${error.hint}`)
     }
-    return askAgain(visit, withoutLogin(checked.query))
+    return restartRequest(visit, withoutLogin(checked.query))
   })
 }
 
-/** `GET /authorization/register`: the page on which people create an account. */
+/** Handles `GET /authorization/register`: shows the registration page. */
 export async function showRegistration(visit: Visit): Promise<FastifyReply> {
   assertRegistration(visit)
   return answerRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) =>
@@ -57,31 +57,32 @@ export async function showRegistration(visit: Visit): Promise<FastifyReply> {
   )
 }
 
-/** `POST /authorization/register`: a user and a session, and the request from its beginning. */
-export async function answerRegistration(visit: Visit): Promise<FastifyReply> {
+/** Handles `POST /authorization/register`: creates a user, starts a session and restarts the request. */
+export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request, reply } = visit
   assertRegistration(visit)
   const { fields, query } = readPageForm(visit)
   return answerRequest(visit, query, async (checked) => {
     const { username: name = '', password = '' } = fields
     const address = request.ip
-    const refuse = (status: number, problem: string) => sendRegister(visit, checked, { user: name, problem, status })
-    if (name === '' || password === '') return refuse(400, 'Enter a username and a password.')
+    const showProblem = (status: number, problem: string) =>
+      sendRegister(visit, checked, { user: name, problem, status })
+    if (name === '' || password === '') return showProblem(400, 'Enter a username and a password.')
     try {
       await registerUser(issuer, { name, password, address })
       const user = await verifyAttempt(issuer, { name, password, address })
-      cookies.keepSession(reply, await beginSession(issuer, user, cookies.session(request)))
+      cookies.setSession(reply, await beginSession(issuer, user, cookies.session(request)))
     } catch (error) {
       if (!isWaypostError(error) || error.status >= 500) throw error
       if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
       const sentences = [error.message, error.hint].filter((text) => text !== undefined)
-      return refuse(error.status, sentences.map((text) => text.replace(/\.?$/, '.')).join(' '))
+      return showProblem(error.status, sentences.map((text) => text.replace(/\.?$/, '.')).join(' '))
     }
-    return askAgain(visit, withoutLogin(checked.query))
+    return restartRequest(visit, withoutLogin(checked.query))
   })
 }
 
-/** @throws PageError 404 while the setting `registration` is off */
+/** @throws PageError 404 unless the setting `registration` is on */
 function assertRegistration({ issuer }: Visit): void {
   if (issuer.settings().registration) return
   throw new PageError('Registration is closed', 'Accounts on this server are created by its administrators.', {
@@ -89,13 +90,13 @@ function assertRegistration({ issuer }: Visit): void {
   })
 }
 
-/** Stands in so that the token of a login page, which everybody is given, never passes for that of a session. */
+/** Used instead of a session cookie, so that the token of a login form is never valid for a session. */
 const noSession = 'none'
 
-const wrong = 'Wrong username or password.'
+const wrongCredentials = 'Wrong username or password.'
 
-/** `POST /authorization/consent`: the client's answer. */
-export async function answerConsent(visit: Visit): Promise<FastifyReply> {
+/** Handles `POST /authorization/consent`: redirects to the client with a code or an error. */
+export async function handleConsent(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   const cookie = cookies.session(request)
   const { fields, query } = readPageForm(visit, cookie ?? noSession)
@@ -103,22 +104,22 @@ export async function answerConsent(visit: Visit): Promise<FastifyReply> {
     if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied access')
     if (fields['decision'] !== 'allow') throw new PageError('This form is not valid', 'It contains no decision.')
     const step = await decide(issuer, checked, await findSession(issuer, cookie))
-    // What was allowed is what the page showed: scopes may have been given to the client or the user since.
+    // The user allowed what the page showed. Scopes may have been added to the client or the user since.
     const isShown = (shown: string) => hasShown(fields['csrf'] ?? '', shown)
-    if (step.next === 'login' || !isShown(shownOnConsent(checked, step.scopes))) return askAgain(visit, query)
-    await rememberConsent(issuer.system, checked, { userId: step.session.userId, scopes: step.scopes })
+    if (step.next === 'login' || !isShown(shownOnConsent(checked, step.scopes))) return restartRequest(visit, query)
+    await storeConsent(issuer.system, checked, { userId: step.session.userId, scopes: step.scopes })
     return sendCode(visit, checked, step)
   })
 }
 
-/** `POST /authorization/logout`: ends the session; the request goes on with another user. */
-export async function answerLogout(visit: Visit): Promise<FastifyReply> {
+/** Handles `POST /authorization/logout`: ends the session and restarts the request, so that another user can log in. */
+export async function handleLogout(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request, reply } = visit
   const cookie = cookies.session(request)
   const { query } = readPageForm(visit, cookie ?? noSession)
   if (cookie !== undefined) await endSession(issuer, cookie)
-  cookies.dropSession(reply)
-  if (query !== '') return askAgain(visit, query)
+  cookies.clearSession(reply)
+  if (query !== '') return restartRequest(visit, query)
   return sendPage(reply, renderError({ title: 'You are signed out', detail: 'You can close this page.' }))
 }
 
@@ -128,5 +129,5 @@ async function sendCode(
   granted: { session: Session; scopes: readonly string[] },
 ): Promise<FastifyReply> {
   const code = await issueCode(visit.issuer, request, granted)
-  return code === undefined ? askAgain(visit, request.query) : goBack(visit, request, { code })
+  return code === undefined ? restartRequest(visit, request.query) : redirectToClient(visit, request, { code })
 }

@@ -1,27 +1,27 @@
 import { OAuthError } from '../errors.ts'
 import { assertResources } from '../endpoint/oauth-request.ts'
 import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
-import type { AddressedRequest } from './address-request.ts'
+import type { RedirectableRequest } from './resolve-redirect.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** An authorization request that may be put before a user. */
-export interface CheckedRequest extends AddressedRequest {
-  /** PKCE's S256 challenge. */
+/** An authorization request that is valid apart from its user. */
+export interface CheckedRequest extends RedirectableRequest {
+  /** The S256 challenge of PKCE. */
   readonly challenge: string
-  /** Undefined for everything that client and user share. */
+  /** Undefined requests all scopes that client and user share. */
   readonly requested: RequestedScopes | undefined
   readonly prompts: ReadonlySet<Prompt>
-  /** How long ago the password may have been entered at most. */
+  /** Maximum time since the password was entered. */
   readonly maxAgeMs: number | undefined
 }
 
-/** What to show (OpenID Connect Core §3.1.2.1); `none` is nothing at all. */
+/** The pages to show (OpenID Connect Core §3.1.2.1); `none` shows no page. */
 export type Prompt = 'none' | 'login' | 'consent' | 'select_account'
 
-/** The longest query that fits into a form beside a name and a password. */
-const longestQuery = 8192
+/** The longest query that fits into a form together with a name and a password. */
+const maxQueryLength = 8192
 
-const checks: readonly ((request: AddressedRequest, issuer: string) => void)[] = [
+const checks: readonly ((request: RedirectableRequest, issuer: string) => void)[] = [
   checkRepeated,
   checkLength,
   checkRequestObject,
@@ -32,8 +32,8 @@ const checks: readonly ((request: AddressedRequest, issuer: string) => void)[] =
   checkChallengeMethod,
 ]
 
-/** Checks all of a request that does not depend on its user. @throws OAuthError, for the client to be redirected with */
-export function checkRequest(request: AddressedRequest, issuer: string): CheckedRequest {
+/** Checks everything that does not depend on the user. @throws OAuthError, to send to the client */
+export function checkRequest(request: RedirectableRequest, issuer: string): CheckedRequest {
   for (const check of checks) check(request, issuer)
   return {
     ...request,
@@ -44,47 +44,53 @@ export function checkRequest(request: AddressedRequest, issuer: string): Checked
   }
 }
 
-/** RFC 6749 §3.1; only RFC 8707 lets a parameter, `resource`, stand more than once. */
-function checkRepeated({ parameters }: AddressedRequest): void {
+/** RFC 6749 §3.1. Only the parameter `resource` may be repeated (RFC 8707). */
+function checkRepeated({ parameters }: RedirectableRequest): void {
   const name = [...parameters.repeated].find((one) => one !== 'resource')
   if (name !== undefined) throw new OAuthError('invalid_request', `The parameter "${name}" is repeated`)
 }
 
-function checkLength({ query }: AddressedRequest): void {
-  if (encodeURIComponent(query).length > longestQuery)
-    throw new OAuthError('invalid_request', `The request is longer than ${longestQuery} characters when escaped twice`)
+function checkLength({ query }: RedirectableRequest): void {
+  if (encodeURIComponent(query).length > maxQueryLength)
+    throw new OAuthError(
+      'invalid_request',
+      `The request is longer than ${maxQueryLength} characters when escaped twice`,
+    )
 }
 
-/** OpenID Connect Core §6.1 and §6.2 name the errors. */
-function checkRequestObject({ parameters }: AddressedRequest): void {
+/** The errors are defined in OpenID Connect Core §6.1 and §6.2. */
+function checkRequestObject({ parameters }: RedirectableRequest): void {
   if (parameters.text('request') !== undefined)
     throw new OAuthError('request_not_supported', 'Request objects are not supported: send the parameters in the query')
   if (parameters.text('request_uri') !== undefined)
     throw new OAuthError('request_uri_not_supported', 'request_uri is not supported: send the parameters in the query')
 }
 
-function checkResponseType({ parameters }: AddressedRequest): void {
+function checkResponseType({ parameters }: RedirectableRequest): void {
   const type = parameters.text('response_type')
   if (type === undefined) throw new OAuthError('invalid_request', 'response_type is missing')
   if (type !== 'code') throw new OAuthError('unsupported_response_type', 'response_type must be code')
 }
 
-function checkResponseMode({ parameters }: AddressedRequest): void {
+function checkResponseMode({ parameters }: RedirectableRequest): void {
   const mode = parameters.text('response_mode')
   if (mode !== undefined && mode !== 'query') throw new OAuthError('invalid_request', 'response_mode must be query')
 }
 
-function checkGrant({ client }: AddressedRequest): void {
+function checkGrant({ client }: RedirectableRequest): void {
   if (!client.grants.includes('authorization_code'))
     throw new OAuthError('unauthorized_client', 'This client is not allowed to use authorization_code')
 }
 
-function checkResource({ parameters }: AddressedRequest, issuer: string): void {
+function checkResource({ parameters }: RedirectableRequest, issuer: string): void {
   assertResources(parameters.all('resource'), issuer)
 }
 
-/** Without a method it would be `plain` (RFC 7636 §4.3), which whoever sees the request could redeem the code with. */
-function checkChallengeMethod({ parameters }: AddressedRequest): void {
+/**
+ * Without a method, the default would be `plain` (RFC 7636 §4.3), with which anyone who sees the request could redeem
+ * the code.
+ */
+function checkChallengeMethod({ parameters }: RedirectableRequest): void {
   if (parameters.text('code_challenge') === undefined)
     throw new OAuthError('invalid_request', 'PKCE is required: code_challenge is missing')
   if (parameters.text('code_challenge_method') !== 'S256')

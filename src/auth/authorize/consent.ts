@@ -4,28 +4,29 @@ import { splitScopes, consumerScope, isBackendScope } from '../account/scopes.ts
 import type { CheckedRequest } from './check-request.ts'
 import { leadsToDevice } from '../account/redirect-uris.ts'
 
-/** What a user lets a client do. */
+/** The scopes that a user allows a client. */
 export interface Consent {
   readonly userId: string
   readonly scopes: readonly string[]
 }
 
-/** Whether the user has to be asked: a consent from before counts for what it covered, and nobody asks for his own client. */
+/** Whether to ask the user. Earlier consent remains valid for its scopes, and a user's own clients need none. */
 export async function needsConsent(system: System, request: CheckedRequest, consent: Consent): Promise<boolean> {
-  if (request.prompts.has('consent') || !isAssured(request)) return true
+  if (request.prompts.has('consent') || !isAuthenticClient(request)) return true
   if (request.client.userId === consent.userId) return false
   const before = await selectConsent(system.db, request.client.id, consent.userId).executeTakeFirst()
   const covered = splitScopes(before?.scope ?? '')
   return !consent.scopes.every((scope) => covered.includes(scope))
 }
 
-/** Remembers a consent beside what the client was allowed before. */
-export async function rememberConsent(system: System, request: CheckedRequest, consent: Consent): Promise<void> {
-  if (!isAssured(request)) return
+/** Stores a consent in addition to earlier ones. */
+export async function storeConsent(system: System, request: CheckedRequest, consent: Consent): Promise<void> {
+  if (!isAuthenticClient(request)) return
   const { client } = request
   await system.transaction(async (trx) => {
     const before = await selectConsent(trx, client.id, consent.userId)
-      .$if(system.kind === 'postgresql', (query) => query.forUpdate()) // else a withdrawal at this moment would be undone
+      // Otherwise a concurrent withdrawal would be undone
+      .$if(system.kind === 'postgresql', (query) => query.forUpdate())
       .executeTakeFirst()
     const scopes = new Set([...splitScopes(before?.scope ?? ''), ...consent.scopes])
     const scope = [...scopes].toSorted().join(' ')
@@ -43,15 +44,15 @@ function selectConsent(db: Kysely<SystemTables>, clientId: string, userId: strin
 }
 
 /**
- * Whether it is sure that the client itself gets the code. Any program on the user's machine can say that it is a client
- * without a secret, so such a one is asked about each time (RFC 8252 §8.6).
+ * Whether the code is certain to reach the client itself. Any program on a user's device can impersonate a public
+ * client, so consent for these is asked every time (RFC 8252 §8.6).
  */
-function isAssured({ client, redirectUri }: CheckedRequest): boolean {
+function isAuthenticClient({ client, redirectUri }: CheckedRequest): boolean {
   return client.secretHash !== null || !leadsToDevice(redirectUri)
 }
 
-/** What Waypost's own scopes let a client do; a release describes its own. */
-const own = new Map([
+/** Descriptions of Waypost's own scopes. A release describes its own scopes. */
+const ownDescriptions = new Map([
   [consumerScope, 'View your account and subscribe to events on your behalf'],
   ['backend.read', 'View everything on this server'],
   ['backend.write', 'Prepare changes to this server'],
@@ -60,13 +61,14 @@ const own = new Map([
 ])
 
 /**
- * What is said of a scope where a client asks for it: nothing else of one of administration than what it is.
- * @param scopes the active release's
+ * Returns the description of a scope for the consent page. Scopes of administration always have Waypost's own
+ * description.
+ * @param scopes those of the active release
  */
 export function describeScope(
   scopes: Readonly<Record<string, { readonly description?: string }>>,
   name: string,
 ): string | undefined {
-  if (isBackendScope(name)) return own.get(name)
-  return (Object.hasOwn(scopes, name) ? scopes[name]?.description : undefined) ?? own.get(name)
+  if (isBackendScope(name)) return ownDescriptions.get(name)
+  return (Object.hasOwn(scopes, name) ? scopes[name]?.description : undefined) ?? ownDescriptions.get(name)
 }

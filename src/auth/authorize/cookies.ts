@@ -1,25 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { makeSecret, sha256 } from '../../kit/index.ts'
-import { longestSessionMs } from './session.ts'
+import { maxSessionMs } from './session.ts'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** The cookies of the pages. */
 export interface Cookies {
-  /** The session's value; undefined when there is none that could be one. */
+  /** Returns the session cookie; undefined if missing or malformed. */
   session(request: FastifyRequest): string | undefined
-  keepSession(reply: FastifyReply, value: string): void
-  dropSession(reply: FastifyReply): void
-  /** The value that forms are bound to. */
+  setSession(reply: FastifyReply, value: string): void
+  clearSession(reply: FastifyReply): void
+  /** Returns the cookie to which forms are bound. */
   form(request: FastifyRequest): string | undefined
-  /** The same; a new one for a browser that has none. */
-  keepForm(request: FastifyRequest, reply: FastifyReply): string
+  /** Returns the form cookie, and sets a new one if the browser has none. */
+  ensureForm(request: FastifyRequest, reply: FastifyReply): string
 }
 
 const secret = /^[\w-]{43}$/
 
 /**
- * No script reads them and no other site's form sends them. With https they get a prefix by which browsers see to it
- * that only this very host has set them (RFC 6265bis §4.1.3.2).
+ * Scripts cannot read the cookies, and forms of other sites do not send them. With https they get a prefix that allows
+ * only this host to set them (RFC 6265bis §4.1.3.2).
  */
 export function makeCookies(isHttps: boolean): Cookies {
   const prefix = isHttps ? '__Host-' : ''
@@ -31,11 +31,10 @@ export function makeCookies(isHttps: boolean): Cookies {
   }
   return {
     session: (request) => read(request, sessionName),
-    keepSession: (reply, value) =>
-      void reply.setCookie(sessionName, value, { ...options, maxAge: longestSessionMs / 1000 }),
-    dropSession: (reply) => void reply.clearCookie(sessionName, options),
+    setSession: (reply, value) => void reply.setCookie(sessionName, value, { ...options, maxAge: maxSessionMs / 1000 }),
+    clearSession: (reply) => void reply.clearCookie(sessionName, options),
     form: (request) => read(request, formName),
-    keepForm(request, reply) {
+    ensureForm(request, reply) {
       const known = read(request, formName)
       if (known !== undefined) return known
       const value = makeSecret()
@@ -45,17 +44,17 @@ export function makeCookies(isHttps: boolean): Cookies {
   }
 }
 
-/** What a form is for. A login has no session yet; the others are bound to theirs. */
+/** The binding of a form. Login forms have no session yet; the others are bound to theirs. */
 export interface FormPurpose {
-  /** Value of the cookie that every form of a browser is bound to. */
+  /** The form cookie of the browser. */
   readonly cookie: string
-  /** Value of the session's cookie; undefined for a login. */
+  /** The session cookie; undefined for a login. */
   readonly session?: string | undefined
 }
 
 /**
- * A token against forged forms: nobody who cannot read the browser's cookies can make it. It also says what the page
- * showed, so that an answer is to that and nothing else.
+ * Makes a token against forged forms, which requires the browser's cookies. It also signs what the page showed, so that
+ * an answer applies only to that.
  */
 export function makeFormToken(purpose: FormPurpose, shown = ''): string {
   return `${sign(purpose)}.${sha256(shown)}`
@@ -67,7 +66,7 @@ export function isFormToken(purpose: FormPurpose, token: string): boolean {
   return given.length === right.length && timingSafeEqual(given, right)
 }
 
-/** Whether a page with this token showed exactly this. */
+/** Whether the page with this token showed exactly this. */
 export function hasShown(token: string, shown: string): boolean {
   return token.slice(token.indexOf('.') + 1) === sha256(shown)
 }

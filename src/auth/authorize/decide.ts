@@ -3,18 +3,21 @@ import { intersect, isBackendScope } from '../account/scopes.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { needsConsent } from './consent.ts'
-import { loadGrantableScopes, mayAskFor } from '../account/clients.ts'
+import { loadGrantableScopes, couldSucceed } from '../account/clients.ts'
 import type { Session } from './session.ts'
 
-/** What comes next: a page, or a code. */
+/** The next step: a page or a code. */
 export type Step =
   | { readonly next: 'login'; readonly reason?: string }
   | { readonly next: 'consent' | 'code'; readonly session: Session; readonly scopes: readonly string[] }
 
-/** How long after a password was entered a code may carry a scope of administration. */
-const freshMs = 15 * 60_000
+/** Maximum time since the password was entered for codes with scopes of administration. */
+const maxPasswordAgeMs = 15 * 60_000
 
-/** Decides what has to happen before a request gets its code. @throws OAuthError also where nothing may be shown */
+/**
+ * Decides what must happen before a request gets its code.
+ * @throws OAuthError, also if a page is needed but none may be shown
+ */
 export async function decide(
   issuer: Pick<TokenIssuer, 'system' | 'clock'>,
   request: CheckedRequest,
@@ -32,7 +35,7 @@ async function findStep(
   session: Session | undefined,
 ): Promise<Step> {
   const { client, requested, prompts, maxAgeMs } = request
-  if (!(await mayAskFor(system, client, requested?.scopes)))
+  if (!(await couldSucceed(system, client, requested?.scopes)))
     throw new OAuthError('invalid_scope', 'The client has none of these scopes')
   if (session === undefined) return { next: 'login' }
   const age = clock.now() - session.passwordAt
@@ -42,7 +45,7 @@ async function findStep(
   const grantable = await loadGrantableScopes(system, client, session.userId)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
   if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and the user share none of these scopes')
-  if (scopes.some(isBackendScope) && age >= freshMs)
+  if (scopes.some(isBackendScope) && age >= maxPasswordAgeMs)
     return { next: 'login', reason: 'This grants control of the server. Enter your password again to continue.' }
   const asks = await needsConsent(system, request, { userId: session.userId, scopes })
   return { next: asks ? 'consent' : 'code', session, scopes }

@@ -6,9 +6,9 @@ import type { CheckedRequest } from './check-request.ts'
 import type { Session } from './session.ts'
 
 /**
- * Issues the code that a client exchanges for tokens: 256 bits, of which only the hash is stored. It holds the session's
- * row: whoever ends a user's sessions and then takes his codes finds this one.
- * @returns undefined when the session has ended meanwhile, or the client was disabled
+ * Issues the code that a client exchanges for tokens: 256 random bits, stored as a hash. Locks the session's row, so
+ * that a concurrent end of the session also finds this code.
+ * @returns undefined if the session has ended or the client was disabled
  */
 export async function issueCode(
   { system, clock, settings }: Pick<TokenIssuer, 'system' | 'clock' | 'settings'>,
@@ -18,13 +18,13 @@ export async function issueCode(
   const code = makeSecret()
   const now = clock.now()
   return system.transaction(async (trx) => {
-    const held = await trx
+    const locked = await trx
       .selectFrom('waypost_session')
       .select('hash')
       .where('hash', '=', session.hash)
       .$if(system.kind === 'postgresql', (query) => query.forUpdate())
       .executeTakeFirst()
-    if (held === undefined || !(await isClientActive(system, trx, request.client.id))) return undefined
+    if (locked === undefined || !(await isClientActive(system, trx, request.client.id))) return undefined
     await trx
       .insertInto('waypost_code')
       .values({
@@ -45,7 +45,7 @@ export async function issueCode(
   })
 }
 
-/** Held too: whoever disables the client then takes its codes, and finds this one. */
+/** Also locks the client's row, so that disabling the client finds this code. */
 async function isClientActive(system: System, trx: Transaction<SystemTables>, id: string): Promise<boolean> {
   const client = await trx
     .selectFrom('waypost_client')

@@ -3,20 +3,20 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import {
-  answerConsent,
-  answerLogin,
-  answerLogout,
-  answerRegistration,
+  handleConsent,
+  handleLogin,
+  handleLogout,
+  handleRegistration,
   authorize,
   showRegistration,
 } from './authorize.ts'
-import { answerAsPages } from './send-pages.ts'
+import { configurePageResponses } from './send-pages.ts'
 import { makeCookies } from './cookies.ts'
 import type { PageOptions, Visit } from './visit.ts'
 
 const bodyLimit = 16 * 1024
 
-/** The authorization endpoint (RFC 6749 §3.1) and the forms of its pages: what a user's browser shows. */
+/** Mounts the authorization endpoint (RFC 6749 §3.1) and the forms of its pages. */
 export function mountPages(options: PageOptions): FastifyPluginAsync {
   const { issuer } = options.issuer
   const cookies = makeCookies(issuer.startsWith('https:'))
@@ -26,7 +26,7 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     app.removeAllContentTypeParsers()
     await app.register(formbody, { bodyLimit })
     await app.register(cookie)
-    answerAsPages(app)
+    configurePageResponses(app)
     app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
       authorize(visit(request, reply)),
     )
@@ -35,20 +35,20 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     )
     for (const [name, answer] of forms) {
       app.post(`/authorization/${name}`, (request, reply) => answer(visit(request, reply)))
-      refuseOtherMethods(app, `/authorization/${name}`, name === 'register' ? ['GET', 'POST'] : ['POST'])
+      rejectOtherMethods(app, `/authorization/${name}`, name === 'register' ? ['GET', 'POST'] : ['POST'])
     }
   }
 }
 
 const forms = [
-  ['login', answerLogin],
-  ['consent', answerConsent],
-  ['logout', answerLogout],
-  ['register', answerRegistration],
+  ['login', handleLogin],
+  ['consent', handleConsent],
+  ['logout', handleLogout],
+  ['register', handleRegistration],
 ] as const
 
-/** Somebody asks for the address of a form that he sees: the page that it was on is not there any more. */
-function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {
+/** Handles a GET to the URL of a form, for example after a reload. The page with the form no longer exists. */
+function rejectOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {
   app.route({
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allowed.includes(method)),
     url,

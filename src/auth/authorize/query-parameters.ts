@@ -1,16 +1,16 @@
-/** Parameters of a query. An empty one counts as absent (RFC 6749 §3.1), one that is repeated too. */
+/** The parameters of a query. Empty and repeated parameters count as absent (RFC 6749 §3.1). */
 export interface QueryParameters {
-  /** As text; bytes that are no UTF-8 become U+FFFD. */
+  /** Returns the value as text. Bytes that are not UTF-8 become U+FFFD. */
   text(name: string): string | undefined
-  /** As it came, a character for each byte: `state` goes back so, whatever it holds. */
+  /** Returns the unchanged value, one character per byte. `state` is returned to the client like this. */
   bytes(name: string): string | undefined
-  /** Every value of a parameter that may be repeated. */
+  /** Returns all values of a parameter that may be repeated. */
   all(name: string): readonly string[]
-  /** Names that stand more than once. */
+  /** Names of repeated parameters. */
   readonly repeated: ReadonlySet<string>
 }
 
-/** Reads a query as `application/x-www-form-urlencoded`; a percent sign that escapes nothing stands for itself. */
+/** Parses a query as `application/x-www-form-urlencoded`. A percent sign without a valid escape is literal. */
 export function parseQuery(query: string): QueryParameters {
   const values = new Map<string, string[]>()
   const repeated = new Set<string>()
@@ -37,26 +37,26 @@ export function parseQuery(query: string): QueryParameters {
   }
 }
 
-/** The query of a request's target, in characters that may stand in a Location header and in a form. */
+/** Returns the query of a request target, in characters that are allowed in a Location header and a form. */
 export function readQuery(target: string): string {
   const start = target.indexOf('?')
   return start < 0 ? '' : normalizeQuery(target.slice(start + 1))
 }
 
-/** Escapes whatever may not stand in a query (RFC 3986 §3.4). */
+/** Escapes characters that are not allowed in a query (RFC 3986 §3.4). */
 export function normalizeQuery(query: string): string {
   return query.replace(/[^\x21\x24-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E]/g, (character) =>
     encodeBytes(Buffer.from(character, character > '\xFF' ? 'utf8' : 'latin1').toString('latin1')),
   )
 }
 
-/** A query without those pairs whose parameters are to go. */
+/** Rewrites the pairs of a query. Pairs for which `rewrite` returns undefined are removed. */
 export function rewriteQuery(query: string, rewrite: (name: string, pair: string) => string | undefined): string {
   const pairs = query.split('&').map((pair) => rewrite(toText(decodeBytes(pair.split('=', 1)[0]!)), pair))
   return pairs.filter((pair) => pair !== undefined).join('&')
 }
 
-/** Percent-encodes bytes, a character for each. */
+/** Percent-encodes bytes given as one character each. */
 export function encodeBytes(bytes: string): string {
   return bytes.replace(/[^A-Za-z0-9\-._~]/g, (byte) => {
     return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyInstance, FastifyRequest } from 'fastify'
 import type { System } from '../../store/index.ts'
 import { type ClientRecord, docsClientId, docsRedirectPath } from '../account/clients.ts'
-import { formSourceOf, redirectHostOf } from './answer-uri.ts'
+import { formSourceOf, redirectHostOf } from './response-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './consent.ts'
 import { makeFormToken } from './cookies.ts'
@@ -14,7 +14,7 @@ import { OAuthError, PageError } from '../errors.ts'
 import { renderError } from './pages/error-page.ts'
 import { styleHash } from './pages/page.ts'
 
-/** What a user allows by the form of a consent page: this client, these scopes, to go on to there. */
+/** Describes what a consent page shows: client, scopes and redirect URI. Signed into its form. */
 export function shownOnConsent(
   { client, redirectUri }: Pick<CheckedRequest, 'client' | 'redirectUri'>,
   scopes: readonly string[],
@@ -22,8 +22,8 @@ export function shownOnConsent(
   return [client.id, redirectUri, ...scopes].join(' ')
 }
 
-export interface LoginWords {
-  /** Who typed a name before, or has to enter his password again. */
+export interface LoginPageOptions {
+  /** The name entered before, or the name of the user who must enter the password again. */
   readonly user?: string | undefined
   readonly problem?: string
   readonly reason?: string | undefined
@@ -33,22 +33,22 @@ export interface LoginWords {
 export function sendLogin(
   visit: Visit,
   { client, query, redirectUri }: CheckedRequest,
-  { status = 200, ...words }: LoginWords,
+  { status = 200, ...words }: LoginPageOptions,
 ): FastifyReply {
   const { base, cookies, request, reply, issuer } = visit
-  const csrf = makeFormToken({ cookie: cookies.keepForm(request, reply) })
+  const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
-  const page = renderLogin({ ...named, ...words, mayRegister: issuer.settings().registration })
+  const page = renderLogin({ ...named, ...words, canRegister: issuer.settings().registration })
   return sendPage(reply.code(status), page, [formSourceOf(redirectUri)])
 }
 
 export function sendRegister(
   visit: Visit,
   { client, query, redirectUri }: CheckedRequest,
-  { status = 200, ...words }: Omit<LoginWords, 'reason'>,
+  { status = 200, ...words }: Omit<LoginPageOptions, 'reason'>,
 ): FastifyReply {
   const { base, cookies, request, reply } = visit
-  const csrf = makeFormToken({ cookie: cookies.keepForm(request, reply) })
+  const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
   return sendPage(reply.code(status), renderRegister({ ...named, ...words }), [formSourceOf(redirectUri)])
 }
@@ -58,7 +58,7 @@ export async function sendConsent(
   { client, query, redirectUri }: CheckedRequest,
   { session, scopes }: { session: Session; scopes: readonly string[] },
 ): Promise<FastifyReply> {
-  const purpose = { cookie: cookies.keepForm(request, reply), session: cookies.session(request) }
+  const purpose = { cookie: cookies.ensureForm(request, reply), session: cookies.session(request) }
   const page = renderConsent({
     base,
     service: visit.service(),
@@ -75,7 +75,10 @@ export async function sendConsent(
   return sendPage(reply, page, [formSourceOf(redirectUri)])
 }
 
-/** Whether it is the API reference of this very server: in development other programs of this machine may say so too. */
+/**
+ * Whether the client is this server's own API reference. In development, other programs on this machine could claim the
+ * same redirect URI.
+ */
 function isReference(
   { issuer, isDevelopment }: Pick<Visit, 'issuer' | 'isDevelopment'>,
   request: FastifyRequest,
@@ -93,10 +96,10 @@ async function findRegistration({ db }: System, { userId, createdAt }: ClientRec
 }
 
 /**
- * Answers of the pages are never cached, framed, or let tell another site where they came from, and their errors are
- * pages. Pages of other origins that open them in a window stay in touch with it: clients wait for it to close.
+ * Responses of the pages are never cached or framed and send no referrer; their errors are pages. Windows stay
+ * connected to the pages of other origins that opened them, because clients wait for the window to close.
  */
-export function answerAsPages(app: FastifyInstance): void {
+export function configurePageResponses(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
       'cache-control': 'no-store',
@@ -109,17 +112,18 @@ export function answerAsPages(app: FastifyInstance): void {
     reply.removeHeader('cross-origin-opener-policy')
   })
   app.setErrorHandler((error: unknown, request, reply) => {
-    const told = toPageError(error)
-    if (told.status >= 500) request.log[told.status === 503 ? 'warn' : 'error']({ err: error }, 'login page failed')
-    const hint = told.status < 500 ? told.hint : `It is logged as request ${request.id}.`
-    if (told.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
-    const { title, message: detail, status } = told
+    const pageError = toPageError(error)
+    if (pageError.status >= 500)
+      request.log[pageError.status === 503 ? 'warn' : 'error']({ err: error }, 'login page failed')
+    const hint = pageError.status < 500 ? pageError.hint : `It is logged as request ${request.id}.`
+    if (pageError.status === 503) reply.header('retry-after', String(retryAfterOf(error)))
+    const { title, message: detail, status } = pageError
     request.reason ??= detail
     return sendPage(reply.code(status), renderError({ title, detail, hint }))
   })
 }
 
-/** @param formSources where its forms may lead, beside this server */
+/** @param formSources where forms of the page may redirect to, besides this server */
 export function sendPage(reply: FastifyReply, page: string, formSources?: readonly string[]): FastifyReply {
   if (formSources !== undefined) reply.header('content-security-policy', makePolicy(["'self'", ...formSources]))
   return reply.type('text/html; charset=utf-8').send(page)
@@ -130,7 +134,7 @@ function makePolicy(formSources: readonly string[]): string {
   return `default-src 'none'; style-src ${styleHash}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
 }
 
-/** What may be told of whatever was thrown. */
+/** Converts any error to one that can be shown. */
 function toPageError(error: unknown): PageError {
   if (error instanceof PageError) return error
   const status = statusOf(error)
@@ -142,7 +146,7 @@ function toPageError(error: unknown): PageError {
   return new PageError('This form is not valid', `${(error as Error).message}.`, { status, hint })
 }
 
-/** Of errors of Waypost, of OAuth2 and of Fastify; 500 for all others. */
+/** Returns the status of errors of Waypost, OAuth2 and Fastify; 500 for all others. */
 function statusOf(error: unknown): number {
   const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
   const known = isWaypostError(error) || error instanceof OAuthError ? status : statusCode

@@ -3,7 +3,7 @@ import { assertPasswordUnchanged } from '../access/login.ts'
 import type { VerifiedUser } from '../account/users.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 
-/** Somebody who is logged in on the pages. */
+/** A user who is logged in on the pages. */
 export interface Session {
   /** SHA-256 of the cookie's value. */
   readonly hash: string
@@ -16,15 +16,15 @@ export interface Session {
 type Sessions = Pick<TokenIssuer, 'system' | 'clock'>
 
 const day = 86_400_000
-export const longestSessionMs = 30 * day
-const longestIdleMs = 7 * day
-/** How much an end has to move before it is written: not at each request. */
-const leastMoveMs = 3_600_000
+export const maxSessionMs = 30 * day
+const maxIdleMs = 7 * day
+/** Minimum change of the expiry before it is written, to avoid a write on every request. */
+const minExpiryChangeMs = 3_600_000
 
 /**
- * Begins a session after a login, always with a value of its own: whoever knew the one before is not logged in with it.
+ * Starts a session after a login. Always uses a new cookie value, to prevent session fixation.
  * @returns the cookie's value; only its hash is stored
- * @throws WP_AUTH_LOGIN when the password was changed while it was verified
+ * @throws WP_AUTH_LOGIN if the password was changed while it was verified
  */
 export async function beginSession(
   { system, clock }: Sessions,
@@ -44,14 +44,14 @@ export async function beginSession(
         password_check: user.passwordCheck,
         created_at: now,
         password_at: now,
-        expires_at: now + longestIdleMs,
+        expires_at: now + maxIdleMs,
       })
       .execute()
   })
   return value
 }
 
-/** The session of a cookie's value, as System knows it now: over when its user is disabled or has another password. */
+/** Finds the session of a cookie in System. A session ends when its user is disabled or changes the password. */
 export async function findSession(sessions: Sessions, value: string | undefined): Promise<Session | undefined> {
   if (value === undefined) return undefined
   const { system, clock } = sessions
@@ -66,8 +66,8 @@ export async function findSession(sessions: Sessions, value: string | undefined)
     .where('user.status', '=', 'active')
     .executeTakeFirst()
   if (row === undefined || row.password_check !== sha256(row.password_hash ?? '')) return undefined
-  const expiresAt = Math.min(row.created_at + longestSessionMs, clock.now() + longestIdleMs)
-  if (expiresAt - row.expires_at >= leastMoveMs) {
+  const expiresAt = Math.min(row.created_at + maxSessionMs, clock.now() + maxIdleMs)
+  if (expiresAt - row.expires_at >= minExpiryChangeMs) {
     const move = system.db.updateTable('waypost_session').set({ expires_at: expiresAt })
     await move.where('hash', '=', hash).execute()
   }

@@ -2,27 +2,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readForm, type Form } from '../endpoint/client-authentication.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { addressRequest, type AddressedRequest } from './address-request.ts'
-import { makeAnswerUri } from './answer-uri.ts'
+import { resolveRedirect, type RedirectableRequest } from './resolve-redirect.ts'
+import { makeResponseUri } from './response-uri.ts'
 import { checkRequest, type CheckedRequest } from './check-request.ts'
 import { type Cookies, isFormToken } from './cookies.ts'
 import { findSession } from './session.ts'
 import { normalizeQuery, parseQuery, rewriteQuery } from './query-parameters.ts'
 
-/** What the pages need of their server. */
+/** What the pages need from their server. */
 export interface PageOptions {
   readonly issuer: TokenIssuer
-  /** `dev` made this System. */
+  /** Whether `dev` created this System. */
   readonly isDevelopment: boolean
-  /** What people call the service that they sign in to. */
+  /** Returns the name of the service that users sign in to. */
   service(): string
-  /** What the active release says of its scopes. */
+  /** Returns the scopes of the active release with their descriptions. */
   scopes(): Readonly<Record<string, { readonly description?: string }>>
 }
 
-/** One request of a user's browser to the pages. */
+/** One request of a browser to the pages. */
 export interface Visit extends PageOptions {
-  /** The issuer's path, without a slash at its end: what comes before the paths of forms and redirects. */
+  /** The path of the issuer without a trailing slash, the prefix of form and redirect paths. */
   readonly base: string
   readonly cookies: Cookies
   readonly request: FastifyRequest
@@ -30,8 +30,8 @@ export interface Visit extends PageOptions {
 }
 
 /**
- * Answers a request that was checked. What is wrong with it goes to the client, if it is known where that is and the
- * browser may be sent there.
+ * Checks an authorization request, then calls `answer`. Errors go to the client if it is known and the browser may be
+ * redirected.
  * @throws PageError
  */
 export async function answerRequest(
@@ -40,23 +40,27 @@ export async function answerRequest(
   answer: (request: CheckedRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const { issuer, isDevelopment } = visit
-  const addressed = await addressRequest({ system: issuer.system, issuer: issuer.issuer, isDevelopment }, query)
+  const addressed = await resolveRedirect({ system: issuer.system, issuer: issuer.issuer, isDevelopment }, query)
   try {
     return await answer(checkRequest(addressed, issuer.issuer))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     visit.request.reason = `${error.error}: ${error.message}`
-    if (!(await mayGoBack(visit, addressed, error))) throw toPage(error)
-    return goBack(visit, addressed, { error: error.error, error_description: error.message })
+    if (!(await canRedirectError(visit, addressed, error))) throw toPage(error)
+    return redirectToClient(visit, addressed, { error: error.error, error_description: error.message })
   }
 }
 
 /**
- * Anyone can register a client and send a link with a request that is not valid: until somebody has signed in, nobody
- * is redirected by it (RFC 9700 §4.11.2). A client that asks with `prompt=none` is answered: it shows no page at all. A
- * user who denies has seen ours.
+ * Anyone can register a client and distribute a link with an invalid request, so such a link must not redirect users
+ * before they have signed in (RFC 9700 §4.11.2). A client that sends `prompt=none` gets the error, because no page is
+ * shown. A user who denied access has seen a page.
  */
-async function mayGoBack({ issuer, cookies, request }: Visit, { parameters }: AddressedRequest, { error }: OAuthError) {
+async function canRedirectError(
+  { issuer, cookies, request }: Visit,
+  { parameters }: RedirectableRequest,
+  { error }: OAuthError,
+) {
   if (error === 'access_denied' || parameters.text('prompt') === 'none') return true
   return (await findSession(issuer, cookies.session(request))) !== undefined
 }
@@ -67,22 +71,22 @@ function toPage({ error, message }: OAuthError): PageError {
   })
 }
 
-/** Sends the browser back to the client. */
-export function goBack(
+/** Redirects the browser to the client. */
+export function redirectToClient(
   { reply, issuer }: Visit,
-  request: AddressedRequest,
+  request: RedirectableRequest,
   answer: Readonly<Record<string, string>>,
 ): FastifyReply {
-  // never 307: it would send the form, and the password in it, on to the client (RFC 9700 §4.12)
-  return reply.redirect(makeAnswerUri(request, issuer.issuer, answer), 303)
+  // never 307, which would forward the form with the password to the client (RFC 9700 §4.12)
+  return reply.redirect(makeResponseUri(request, issuer.issuer, answer), 303)
 }
 
-/** Sends the browser to the beginning, with the same request. */
-export function askAgain({ reply, base }: Visit, query: string): FastifyReply {
+/** Redirects the browser to the start of the same request. */
+export function restartRequest({ reply, base }: Visit, query: string): FastifyReply {
   return reply.redirect(`${base}/authorization/authorize?${query}`, 303)
 }
 
-/** A request without what has been done when somebody has just logged in: else it would be asked for for ever. */
+/** Removes the parts of a request that a login has just satisfied, to prevent a loop. */
 export function withoutLogin(query: string): string {
   return rewriteQuery(query, (name, pair) => {
     if (name === 'max_age') return undefined
@@ -92,14 +96,14 @@ export function withoutLogin(query: string): string {
   })
 }
 
-/** A form of one of the pages. */
+/** A submitted form of one of the pages. */
 export interface PageForm {
   readonly fields: Form
-  /** The authorization request that it goes on with. */
+  /** The authorization request that the form belongs to. */
   readonly query: string
 }
 
-/** Reads a form that one of the pages showed to this very browser. @throws PageError 403 */
+/** Reads a form that this browser received from one of the pages. @throws PageError 403 */
 export function readPageForm({ request, cookies }: Visit, session?: string): PageForm {
   const fields = readForm(request.body)
   const cookie = cookies.form(request)

@@ -2,15 +2,15 @@ import type { ClientLookup, KnownClient } from '../account/client-lookup.ts'
 import { isClientSecret } from '../account/clients.ts'
 import { invalidClient, OAuthError } from '../errors.ts'
 
-/** Parameters of a form-encoded OAuth2 request: each once, an empty one counts as absent. */
+/** Parameters of a form-encoded OAuth2 request: none is repeated, and empty ones count as absent. */
 export type Form = Readonly<Record<string, string>>
 
-/** Parameters of which a client may send several (RFC 8707 §2, RFC 8693 §2.1). */
+/** Parameters that clients may repeat (RFC 8707 §2, RFC 8693 §2.1). */
 const mayRepeat: ReadonlySet<string> = new Set(['resource', 'audience'])
 
-/** Reads a parsed form. @throws OAuthError invalid_request for a repeated parameter */
+/** Converts a parsed form. @throws OAuthError invalid_request for a repeated parameter */
 export function readForm(body: unknown): Form {
-  const form = Object.create(null) as Record<string, string> // else `__proto__` would be no name like any other
+  const form = Object.create(null) as Record<string, string> // without a prototype, `__proto__` is an ordinary name
   for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
     if (mayRepeat.has(name)) continue
     if (typeof value !== 'string') {
@@ -22,8 +22,8 @@ export function readForm(body: unknown): Form {
 }
 
 /**
- * The client that a request to an OAuth2 endpoint authenticates as: by Basic (RFC 6749 §2.3.1, both halves
- * form-decoded) or in the body, never both. A public client only names itself.
+ * Authenticates the client of an OAuth2 request by Basic (RFC 6749 §2.3.1, both parts form-decoded) or in the body, but
+ * not both. A public client sends only its id.
  * @throws OAuthError invalid_client, invalid_request
  */
 export async function authenticateClient(
@@ -33,14 +33,15 @@ export async function authenticateClient(
 ): Promise<KnownClient> {
   const { id, secret } = authorization === undefined ? readBody(form) : readHeader(authorization, form)
   let client = await clients.find(id)
-  // A secret may have been renewed this very moment. A client that is not known has just been looked for: a wrong
-  // secret takes as long.
-  if (client !== undefined && !isProven(client, secret)) client = await clients.read(id)
-  if (!isProven(client, secret) || client?.status !== 'active') throw invalidClient('Unknown client or wrong secret')
+  // The secret may just have been renewed, so bypass the cache. An unknown client has already been looked up in System,
+  // so a wrong secret takes the same time.
+  if (client !== undefined && !isAuthenticated(client, secret)) client = await clients.read(id)
+  if (!isAuthenticated(client, secret) || client?.status !== 'active')
+    throw invalidClient('Unknown client or wrong secret')
   return client
 }
 
-function isProven(client: KnownClient | undefined, secret: string | undefined): boolean {
+function isAuthenticated(client: KnownClient | undefined, secret: string | undefined): boolean {
   const isPublic = client !== undefined && client.secretHash === null
   return isPublic ? secret === undefined : isClientSecret(client, secret ?? '')
 }
@@ -62,7 +63,7 @@ function readHeader(authorization: string, form: Form): Credentials {
       'The client credentials were sent twice: in the Authorization header and in the body',
     )
   }
-  // Neither Basic nor anything else of ours has a comma: it is where two headers were joined.
+  // Valid credentials contain no comma; one means that two headers were joined.
   if (authorization.includes(',')) {
     throw new OAuthError('invalid_request', 'The Authorization header is repeated')
   }
@@ -78,7 +79,7 @@ function readHeader(authorization: string, form: Form): Credentials {
   return credentials
 }
 
-/** Reads an Authorization header of the scheme Basic; undefined when it is none. */
+/** Parses an Authorization header with the scheme Basic; undefined if it is not one. */
 export function parseBasic(authorization: string): Credentials | undefined {
   const match = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)
   const text = match === null ? '' : Buffer.from(match[1]!, 'base64').toString('utf8')

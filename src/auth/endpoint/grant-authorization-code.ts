@@ -6,21 +6,21 @@ import { type ClientRecord, loadGrantableScopes } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
 import { OAuthError } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
-import { revokeWithin } from '../token/revoke.ts'
+import { revokeInTransaction } from '../token/revoke.ts'
 import { assertGranteeActive, prepareFamily, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { type GrantRequest, requireParameter } from './oauth-request.ts'
 
 type Code = SystemTables['waypost_code']
 
 /**
- * RFC 6749 §4.1.3 and RFC 7636 §4.6. A request that does not fit the code leaves it as it is; one that fits a used code
- * revokes what the code was exchanged for, whoever came first.
+ * Exchanges a code (RFC 6749 §4.1.3, RFC 7636 §4.6). A request that does not match the code leaves it unused. One that
+ * matches a used code revokes the tokens that the code was exchanged for, because either use may be the stolen one.
  */
 export async function grantAuthorizationCode(
   issuer: TokenIssuer,
   { client, form, caller }: GrantRequest,
 ): Promise<IssuedTokens> {
-  await caller.assertWaiting()
+  await caller.assertStillWaiting()
   const hash = sha256(requireParameter(form, 'code'))
   const code = await issuer.system.db
     .selectFrom('waypost_code')
@@ -31,25 +31,27 @@ export async function grantAuthorizationCode(
   if (code === undefined) throw invalidGrant('The code is unknown, or was issued to another client')
   checkRedirectUri(code, client, form['redirect_uri'])
   checkVerifier(code, form['code_verifier'])
-  if (code.used_at !== null) throw await refuseReuse(issuer, code, caller)
+  if (code.used_at !== null) throw await revokeReused(issuer, code, caller)
   if (code.expires_at <= issuer.clock.now()) throw invalidGrant('The code has expired')
-  const scopes = await loadLeftScopes(issuer, client, code)
+  const scopes = await loadRemainingScopes(issuer, client, code)
   const grantee = { userId: code.user_id, clientId: client.id, scopes }
-  // Signed before the transaction, which holds the code's row.
+  // Sign before the transaction, which locks the code's row.
   const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
   const isFirst = await issuer.system.transaction(async (trx) => {
     const secretHash = client.secretHash ?? undefined
     await assertGranteeActive(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })
-    if (!(await use(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
+    if (!(await markUsed(trx, code, { now: issuer.clock.now(), familyId: prepared.familyId }))) return false
     await prepared.store(trx)
-    await caller.assertWaiting()
+    await caller.assertStillWaiting()
     return true
   })
-  if (!isFirst) throw await refuseReuse(issuer, code, caller)
+  if (!isFirst) throw await revokeReused(issuer, code, caller)
   return { ...prepared.issued, separator: code.separator }
 }
 
-/** The same as in the authorization request; where that named none, there is but one to name. */
+/**
+ * Must equal the redirect URI of the authorization request. If that had none, the only registered one is also accepted.
+ */
 function checkRedirectUri(code: Code, client: ClientRecord, sent: string | undefined): void {
   const isSame = code.redirect_uri === '' ? sent === undefined || isOnly(client, sent) : sent === code.redirect_uri
   if (!isSame) throw invalidGrant('redirect_uri does not match the authorization request')
@@ -60,14 +62,18 @@ function isOnly({ redirectUris }: ClientRecord, uri: string): boolean {
 }
 
 function checkVerifier(code: Code, verifier = ''): void {
-  const isFormed = /^[\w\-.~]{43,128}$/.test(verifier)
+  const isWellFormed = /^[\w\-.~]{43,128}$/.test(verifier)
   const challenge = Buffer.from(createHash('sha256').update(verifier).digest('base64url'))
-  const isRight = challenge.length === code.challenge.length && timingSafeEqual(challenge, Buffer.from(code.challenge))
-  if (!isFormed || !isRight) throw invalidGrant('code_verifier does not match the code')
+  const isMatch = challenge.length === code.challenge.length && timingSafeEqual(challenge, Buffer.from(code.challenge))
+  if (!isWellFormed || !isMatch) throw invalidGrant('code_verifier does not match the code')
 }
 
-/** What the user granted, as far as he and the client still have it. */
-async function loadLeftScopes({ system }: TokenIssuer, client: ClientRecord, code: Code): Promise<readonly string[]> {
+/** Loads the granted scopes that user and client still have. */
+async function loadRemainingScopes(
+  { system }: TokenIssuer,
+  client: ClientRecord,
+  code: Code,
+): Promise<readonly string[]> {
   const user = await system.db
     .selectFrom('waypost_user')
     .select('status')
@@ -79,8 +85,8 @@ async function loadLeftScopes({ system }: TokenIssuer, client: ClientRecord, cod
   return scopes
 }
 
-/** The compare-and-set that makes one request win. */
-async function use(
+/** Marks the code as used with a compare-and-set, so that only one request succeeds. */
+async function markUsed(
   trx: Transaction<SystemTables>,
   { hash }: Code,
   { now, familyId }: { now: number; familyId: string },
@@ -94,8 +100,8 @@ async function use(
   return numUpdatedRows === 1n
 }
 
-/** Takes back what a code was exchanged for that comes again: somebody else has it (RFC 6749 §4.1.2). */
-async function refuseReuse(issuer: TokenIssuer, { hash }: Code, caller: Caller): Promise<OAuthError> {
+/** Revokes the tokens of a reused code, because the code was probably stolen (RFC 6749 §4.1.2). */
+async function revokeReused(issuer: TokenIssuer, { hash }: Code, caller: Caller): Promise<OAuthError> {
   await issuer.system.transaction(async (trx) => {
     const family = await trx
       .selectFrom('waypost_code as code')
@@ -105,10 +111,10 @@ async function refuseReuse(issuer: TokenIssuer, { hash }: Code, caller: Caller):
       .where('family.revoked_at', 'is', null)
       .executeTakeFirst()
     if (family === undefined) return
-    await revokeWithin(issuer.system, trx, { which: { familyId: family.id }, now: issuer.clock.now() })
-    await caller.assertWaiting()
+    await revokeInTransaction(issuer.system, trx, { which: { familyId: family.id }, now: issuer.clock.now() })
+    await caller.assertStillWaiting()
   })
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
   return invalidGrant('The code was used before; all tokens issued for it are now revoked')
 }
 

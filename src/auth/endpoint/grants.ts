@@ -8,7 +8,7 @@ import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/token
 import { isWaypostError } from '../../kit/index.ts'
 import { verifyAttempt, issueForPassword } from '../access/login.ts'
 
-/** The grants that the token endpoint knows, by `grant_type`. */
+/** The grants of the token endpoint, by `grant_type`. */
 export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>(
   Object.entries({
     client_credentials: grantClientCredentials,
@@ -18,7 +18,7 @@ export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>(
   } satisfies Record<GrantType, Grant>),
 )
 
-/** RFC 6749 §4.4; acts as the client's owner. */
+/** RFC 6749 §4.4. Acts on behalf of the client's owner. */
 async function grantClientCredentials(issuer: TokenIssuer, { client, requested }: GrantRequest): Promise<IssuedTokens> {
   if (client.secretHash === null || client.userId === null) {
     throw new OAuthError('unauthorized_client', 'client_credentials requires a client with a secret')
@@ -41,23 +41,23 @@ async function grantRefreshToken(
   return refreshTokens(issuer, { refreshToken, clientId: client.id, scopes: requested?.scopes, caller })
 }
 
-/** RFC 6749 §4.3, for clients that were given this grant: a name and password, throttled as every other login. */
+/** RFC 6749 §4.3, for clients with this grant. Throttled like every login. */
 export async function grantPassword(
   issuer: TokenIssuer,
   { client, form, requested, address }: GrantRequest,
 ): Promise<IssuedTokens> {
   const name = requireParameter(form, 'username')
   const password = requireParameter(form, 'password')
-  const user = await verifyAttempt(issuer, { name, password, address }).catch(refuseWrong)
+  const user = await verifyAttempt(issuer, { name, password, address }).catch(throwInvalidGrant)
   const grantable = await loadGrantableScopes(issuer.system, client, user.id)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
   if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and the user share none of these scopes')
   const refresh = client.grants.includes('refresh_token')
   const grantee = { clientId: client.id, scopes, refresh, secretHash: client.secretHash ?? undefined }
-  return issueForPassword(issuer, user, grantee).catch(refuseWrong)
+  return issueForPassword(issuer, user, grantee).catch(throwInvalidGrant)
 }
 
-function refuseWrong(error: unknown): never {
+function throwInvalidGrant(error: unknown): never {
   if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
   throw new OAuthError('invalid_grant', error.message, { cause: error })
 }

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { consumerScope, isBackendScope } from '../account/scopes.ts'
 import { grants } from './grants.ts'
 import { mountCrossOrigin } from './oauth-responses.ts'
-import { wellKnown } from '../refusals.ts'
+import { wellKnown } from '../challenge-errors.ts'
 import { makePublishedKeys } from '../token/keys.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 
-/** How every client may authenticate; one without a secret by `none`. */
+/** The authentication methods of clients with a secret. Clients without one use `none`. */
 const withSecret = ['client_secret_basic', 'client_secret_post']
 
-/** What a client has to know of the authorization server (RFC 8414 §2). */
+/** Describes the authorization server to clients (RFC 8414 §2). */
 function describeAuthorizationServer(issuer: string, scopes: readonly string[]) {
   return {
     issuer,
@@ -30,7 +30,7 @@ function describeAuthorizationServer(issuer: string, scopes: readonly string[]) 
   }
 }
 
-/** What a client has to know of the routes (RFC 9728 §2): they are one resource, the `aud` of every token. */
+/** Describes the routes to clients (RFC 9728 §2). All routes are one resource, the `aud` of every token. */
 function describeProtectedResource(issuer: string, scopes: readonly string[]) {
   return {
     resource: issuer,
@@ -40,12 +40,12 @@ function describeProtectedResource(issuer: string, scopes: readonly string[]) {
   }
 }
 
-/** A rotated key signs at once, so nobody may go by the keys of an hour ago; the rest changes with a new version. */
-const keepSeconds = { keys: 10, metadata: 300 }
+/** Rotated keys sign immediately, so keys may be cached only briefly. The rest changes only with a new version. */
+const maxAgeSeconds = { keys: 10, metadata: 300 }
 
 export interface MetadataSources {
   readonly issuer: TokenIssuer
-  /** The scopes of the release that is served, by name. */
+  /** The scopes of the release being served, by name. */
   scopes(): Readonly<Record<string, unknown>>
 }
 
@@ -54,16 +54,17 @@ const documents = {
   'oauth-protected-resource': describeProtectedResource,
 }
 
-/** Metadata and keys, at their well-known places: nothing in them comes from the request. */
+/** Mounts metadata and keys at their well-known URLs. Nothing in them depends on the request. */
 export function mountMetadata(
   app: FastifyInstance,
   { issuer: { issuer, system, clock }, scopes }: MetadataSources,
 ): void {
   const publishedKeys = makePublishedKeys(system, clock)
-  // Those of administration are never for clients of others.
-  const offered = () => [...new Set([consumerScope, ...Object.keys(scopes())])].filter((one) => !isBackendScope(one))
+  // Scopes of administration are never offered to third-party clients.
+  const offeredScopes = () =>
+    [...new Set([consumerScope, ...Object.keys(scopes())])].filter((one) => !isBackendScope(one))
   for (const [name, describe] of Object.entries(documents)) {
-    // With the issuer's path, where clients look for it, and without, for a proxy that takes the path away.
+    // With the issuer's path, as clients request it, and without it, for a proxy that removes the path.
     const places = new Set([new URL(wellKnown(issuer, name)).pathname, `/.well-known/${name}`])
     for (const url of places) {
       mountCrossOrigin(app, {
@@ -71,8 +72,8 @@ export function mountMetadata(
         url,
         handler: async (_request, reply) =>
           reply
-            .header('cache-control', `public, max-age=${keepSeconds.metadata}`)
-            .send(describe(issuer, offered().toSorted())),
+            .header('cache-control', `public, max-age=${maxAgeSeconds.metadata}`)
+            .send(describe(issuer, offeredScopes().toSorted())),
       })
     }
   }
@@ -81,7 +82,7 @@ export function mountMetadata(
     url: '/.well-known/jwks.json',
     handler: async (_request, reply) => {
       const keys = await publishedKeys()
-      return reply.header('cache-control', `public, max-age=${keepSeconds.keys}`).send({ keys })
+      return reply.header('cache-control', `public, max-age=${maxAgeSeconds.keys}`).send({ keys })
     },
   })
 }

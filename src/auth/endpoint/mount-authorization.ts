@@ -3,7 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Guard } from '../guard.ts'
 import { mountIntrospection, mountRevocation, mountToken } from './token-endpoints.ts'
 import { mountMetadata, type MetadataSources } from './metadata.ts'
-import { answerAsOAuth } from './oauth-responses.ts'
+import { configureOAuthResponses } from './oauth-responses.ts'
 import { mountWhoami } from './whoami.ts'
 
 const bodyLimit = 16 * 1024
@@ -12,14 +12,14 @@ export interface AuthorizationSources extends MetadataSources {
   readonly guard: Guard
 }
 
-/** The endpoints of OAuth2 that programs call: tokens, what becomes of them, who one is, and where all of it stands. */
+/** Mounts the OAuth2 endpoints for programs: token, revocation, introspection, whoami and metadata. */
 export function mountAuthorization({ guard, ...sources }: AuthorizationSources): FastifyPluginAsync {
   const { issuer } = sources
   return async (app) => {
     await app.register(async (forms) => {
-      forms.removeAllContentTypeParsers() // a JSON body is no token request
+      forms.removeAllContentTypeParsers() // token requests are never JSON
       await forms.register(formbody, { bodyLimit })
-      answerAsOAuth(forms)
+      configureOAuthResponses(forms)
       mountToken(forms, issuer)
       mountRevocation(forms, issuer)
       mountIntrospection(forms, issuer)

@@ -6,16 +6,19 @@ import type { TokenIssuer, IssuedTokens } from '../token/tokens.ts'
 import { authenticateClient, readForm, type Form } from './client-authentication.ts'
 import type { RequestedScopes } from '../account/scopes.ts'
 
-/** A form that a client sent to an endpoint of OAuth2. */
+/** A form that a client sent to an OAuth2 endpoint. */
 export interface OAuthRequest {
   readonly form: Form
-  /** Every value of the parameter `resource`. */
+  /** All values of the parameter `resource`. */
   readonly resources: readonly string[]
-  /** @throws OAuthError invalid_client, invalid_request */
+  /** Authenticates the client. @throws OAuthError invalid_client, invalid_request */
   authenticate(): Promise<KnownClient>
 }
 
-/** @throws OAuthError invalid_request for a parameter that is repeated, or stands in the query and does not belong there */
+/**
+ * Reads a request.
+ * @throws OAuthError invalid_request for a repeated parameter, or one that must not be sent in the query string
+ */
 export function readOAuthRequest(issuer: TokenIssuer, request: FastifyRequest): OAuthRequest {
   assertNoCredentials(request.query)
   const form = readForm(request.body)
@@ -28,7 +31,7 @@ export function readOAuthRequest(issuer: TokenIssuer, request: FastifyRequest): 
   }
 }
 
-/** @throws OAuthError invalid_request */
+/** Returns a required parameter. @throws OAuthError invalid_request */
 export function requireParameter(form: Form, name: string): string {
   const value = form[name]
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`)
@@ -36,8 +39,8 @@ export function requireParameter(form: Form, name: string): string {
 }
 
 /**
- * Every access token is for one resource, the issuer (RFC 9728); clients that make URLs of it add a slash. For any other the
- * client would get a token that it cannot use there (RFC 8707 §2).
+ * Checks the requested resources. The issuer is the only resource (RFC 9728); clients that build URLs may append a
+ * slash. A token for another resource would not be valid there (RFC 8707 §2).
  * @throws OAuthError invalid_target
  */
 export function assertResources(resources: readonly string[], issuer: string): void {
@@ -57,22 +60,22 @@ const onlyInBody = [
   'code_verifier',
 ]
 
-/** What stands in a query ends up in logs (RFC 6749 §2.3.1). */
+/** Query strings end up in logs (RFC 6749 §2.3.1). */
 function assertNoCredentials(query: unknown): void {
   const misplaced = onlyInBody.find((name) => Object.hasOwn(query as object, name))
   if (misplaced !== undefined)
     throw new OAuthError('invalid_request', `${misplaced} must not be sent in the query string`)
 }
 
-/** A token request whose client has authenticated and may use the grant. */
+/** A token request of an authenticated client that may use the grant. */
 export interface GrantRequest {
   readonly client: KnownClient
   readonly form: Form
   readonly requested: RequestedScopes | undefined
-  /** Where the request came from. */
+  /** The address of the caller. */
   readonly address: string
   readonly caller: Caller
 }
 
-/** Turns a token request into tokens. @throws OAuthError */
+/** Exchanges a token request for tokens. @throws OAuthError */
 export type Grant = (issuer: TokenIssuer, request: GrantRequest) => Promise<IssuedTokens>

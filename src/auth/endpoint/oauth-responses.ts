@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isWaypostError } from '../../kit/index.ts'
 import { OAuthError } from '../errors.ts'
 
-/** Answers of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
-export function answerAsOAuth(app: FastifyInstance): void {
+/** Responses of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
+export function configureOAuthResponses(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   })
@@ -19,8 +19,8 @@ export function answerAsOAuth(app: FastifyInstance): void {
   })
 }
 
-/** 405 in the form of RFC 6749, for an endpoint that takes forms. */
-export function refuseOtherMethods(app: FastifyInstance, url: string): void {
+/** Answers 405 in the form of RFC 6749, for endpoints that accept forms. */
+export function rejectOtherMethods(app: FastifyInstance, url: string): void {
   app.route({
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
     url,
@@ -33,7 +33,9 @@ export function refuseOtherMethods(app: FastifyInstance, url: string): void {
   })
 }
 
-/** RFC 6749 has no code for the token endpoint that says "later"; this one it has for the authorization endpoint. */
+/**
+ * RFC 6749 defines `temporarily_unavailable` only for the authorization endpoint; the token endpoint has no such code.
+ */
 function unavailable(error: unknown, description: string): OAuthError {
   const seconds = isWaypostError(error) ? error.retryAfterSeconds : undefined
   const headers = { 'retry-after': String(seconds ?? 1) }
@@ -45,7 +47,7 @@ function send(reply: FastifyReply, { status, headers, error, message }: OAuthErr
   return reply.code(status).headers(headers).send({ error, error_description: message })
 }
 
-/** Of errors of Waypost and of Fastify; 500 for all others. */
+/** Returns the status of errors of Waypost and Fastify; 500 for all others. */
 function statusOf(error: unknown): number {
   const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
   const known = isWaypostError(error) ? status : statusCode
@@ -63,8 +65,8 @@ export interface CrossOriginRoute {
 }
 
 /**
- * Mounts an endpoint that pages of any origin may call (CORS): a client without a secret runs in a browser, and nothing
- * here goes by cookies. The setting `cors` has no say: it is about the project's routes.
+ * Mounts an endpoint that pages of any origin may call (CORS), because public clients run in browsers and no cookies
+ * are used. The setting `cors` applies to the project's routes only.
  */
 export function mountCrossOrigin(app: FastifyInstance, { method, url, handler }: CrossOriginRoute): void {
   const methods = method === 'GET' ? (['GET', 'HEAD'] as const) : (['POST'] as const)
@@ -73,17 +75,17 @@ export function mountCrossOrigin(app: FastifyInstance, { method, url, handler }:
     url,
     exposeHeadRoute: false,
     onRequest: (_request, reply, done) => {
-      allowPages(reply)
+      allowAnyOrigin(reply)
       done()
     },
     handler,
   })
   app.options(url, async (request, reply) => {
     if (request.headers['access-control-request-method'] !== undefined) {
-      allowPages(reply)
+      allowAnyOrigin(reply)
       reply.headers({
         'access-control-allow-methods': methods.join(', '),
-        'access-control-allow-headers': 'authorization, *', // the wildcard does not stand for Authorization
+        'access-control-allow-headers': 'authorization, *', // the wildcard does not include Authorization
         'access-control-max-age': '600',
       })
     }
@@ -94,6 +96,6 @@ export function mountCrossOrigin(app: FastifyInstance, { method, url, handler }:
   })
 }
 
-function allowPages(reply: FastifyReply): void {
+function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' })
 }

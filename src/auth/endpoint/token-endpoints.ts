@@ -5,12 +5,12 @@ import { watchCaller } from '../token/caller.ts'
 import type { IssuedTokens, TokenIssuer } from '../token/tokens.ts'
 import type { Form } from './client-authentication.ts'
 import { grants } from './grants.ts'
-import { mountCrossOrigin, refuseOtherMethods } from './oauth-responses.ts'
+import { mountCrossOrigin, rejectOtherMethods } from './oauth-responses.ts'
 import { assertResources, readOAuthRequest, requireParameter } from './oauth-request.ts'
 import { revokeByValue } from '../token/revoke.ts'
 import { introspectToken } from '../token/introspect-token.ts'
 
-/** `/authorization/token` (RFC 6749 §3.2). */
+/** Mounts `/authorization/token` (RFC 6749 §3.2). */
 export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
   mountCrossOrigin(app, {
     method: 'POST',
@@ -28,10 +28,10 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       assertResources(resources, issuer.issuer)
       const requested = readScopeParameter(form)
       const issued = await grant(issuer, { client, form, requested, address: request.ip, caller })
-      return tokenAnswer(issued, issued.separator ?? requested?.separator ?? ' ')
+      return makeTokenResponse(issued, issued.separator ?? requested?.separator ?? ' ')
     },
   })
-  refuseOtherMethods(app, '/authorization/token')
+  rejectOtherMethods(app, '/authorization/token')
 }
 
 function readScopeParameter(form: Form): RequestedScopes | undefined {
@@ -41,8 +41,8 @@ function readScopeParameter(form: Form): RequestedScopes | undefined {
   return requested.scopes.length === 0 ? undefined : requested
 }
 
-/** RFC 6749 §5.1; scopes are separated as the request separated them. */
-export function tokenAnswer(issued: IssuedTokens, separator: string) {
+/** Makes the response of RFC 6749 §5.1. Scopes have the separator of the request. */
+export function makeTokenResponse(issued: IssuedTokens, separator: string) {
   return {
     access_token: issued.accessToken,
     token_type: 'bearer',
@@ -52,7 +52,10 @@ export function tokenAnswer(issued: IssuedTokens, separator: string) {
   }
 }
 
-/** `/authorization/revoke` (RFC 7009). The hint is not needed: no refresh token looks like an access token. */
+/**
+ * Mounts `/authorization/revoke` (RFC 7009). `token_type_hint` is ignored, because refresh tokens do not look like
+ * access tokens.
+ */
 export function mountRevocation(app: FastifyInstance, issuer: TokenIssuer): void {
   mountCrossOrigin(app, {
     method: 'POST',
@@ -64,12 +67,12 @@ export function mountRevocation(app: FastifyInstance, issuer: TokenIssuer): void
       return {}
     },
   })
-  refuseOtherMethods(app, '/authorization/revoke')
+  rejectOtherMethods(app, '/authorization/revoke')
 }
 
 /**
- * `/authorization/introspect` (RFC 7662). It reads System each time, so that a revocation counts at once. Whoever has no
- * secret could be anybody, and would learn of tokens by trying them.
+ * Mounts `/authorization/introspect` (RFC 7662). Reads System each time, so that revocations apply immediately. Not for
+ * public clients, which anyone can impersonate to test tokens.
  */
 export function mountIntrospection(app: FastifyInstance, issuer: TokenIssuer): void {
   app.post('/authorization/introspect', async (request) => {
@@ -78,5 +81,5 @@ export function mountIntrospection(app: FastifyInstance, issuer: TokenIssuer): v
     if (client.secretHash === null) throw invalidClient('Introspection requires a client with a secret')
     return (await introspectToken(issuer, client, requireParameter(form, 'token'))) ?? { active: false }
   })
-  refuseOtherMethods(app, '/authorization/introspect')
+  rejectOtherMethods(app, '/authorization/introspect')
 }

@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import { decodeJwt } from 'jose'
 import { isWaypostError } from '../../kit/index.ts'
 import type { Guard } from '../guard.ts'
-import { makeRefusals } from '../refusals.ts'
+import { makeChallengeErrors } from '../challenge-errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { mountCrossOrigin } from './oauth-responses.ts'
 
 /**
- * `GET /authorization/whoami`: what the token of a request says, for any token that counts. A header that cannot be read
- * is 401 here, not 400: nginx's `auth_request` answers its caller with 500 for anything but 2xx, 401 and 403.
+ * Mounts `GET /authorization/whoami`, which describes the token of the request. A malformed header gets 401 instead of
+ * 400, because nginx's `auth_request` converts everything except 2xx, 401 and 403 to 500.
  */
 export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Guard): void {
-  const refusals = makeRefusals(issuer.issuer)
+  const refusals = makeChallengeErrors(issuer.issuer)
   const authorize = async (header: string | undefined) => {
     try {
       return await guard.authorize(header, [])
@@ -33,7 +33,7 @@ export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Gu
       return {
         user,
         client: { id: client.id, name: known?.name },
-        scope: scopes.join(' '), // what is left of it
+        scope: scopes.join(' '), // without scopes that were removed since
         jti,
         issued_at: new Date(iat * 1000).toISOString(),
         expires_at: new Date(exp * 1000).toISOString(),

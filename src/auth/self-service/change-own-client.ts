@@ -7,7 +7,7 @@ import { assertClientName } from '../account/client-name.ts'
 import { insertClientScopes } from '../account/clients.ts'
 import { endAccess } from '../access/end-access.ts'
 import {
-  assertMayGive,
+  assertMayGrant,
   assertMayManage,
   checkClientParts,
   type Owner,
@@ -17,7 +17,7 @@ import {
 } from './own-clients.ts'
 import { loadUserScopes } from '../account/users.ts'
 
-/** What is to be different; what is not named stays. */
+/** The properties to change; undefined ones stay the same. */
 export interface OwnClientChange {
   readonly name?: string | undefined
   readonly scopes?: readonly string[] | undefined
@@ -27,16 +27,16 @@ export interface OwnClientChange {
 }
 
 /**
- * Changes a client of the user's own. Tokens lose scopes that the client loses at once; disabling revokes them all and
- * disables the subscriptions that the client made.
- * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, WP_AUTH_CLIENT_NAME, and what the rules of own clients throw
+ * Changes one of the user's own clients. Existing tokens immediately lose scopes that the client loses. Disabling
+ * revokes all tokens and disables the subscriptions that the client created.
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, WP_AUTH_CLIENT_NAME, and errors of the rules for own clients
  */
 export async function changeOwnClient(
   issuer: TokenIssuer,
   { owner, id }: { owner: Owner; id: string },
   change: OwnClientChange,
 ): Promise<OwnClient> {
-  return changing(issuer, owner, async (trx) => {
+  return changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
     const isOnlyDisabled = Object.entries(change).every(
       ([name, value]) => value === undefined || (name === 'status' && value === 'disabled'),
@@ -50,9 +50,12 @@ export async function changeOwnClient(
   })
 }
 
-/** Removes a client of the user's own, all that it has of anybody, and what it subscribed to. @throws WP_AUTH_CLIENT_UNKNOWN */
+/**
+ * Removes one of the user's own clients, with all its tokens, grants and subscriptions.
+ * @throws WP_AUTH_CLIENT_UNKNOWN
+ */
 export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
-  await changing(issuer, owner, async (trx) => {
+  await changeAsOwner(issuer, owner, async (trx) => {
     await findOwnClient(trx, owner.id, id)
     await trx.deleteFrom('waypost_consent').where('client_id', '=', id).execute()
     await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
@@ -62,16 +65,16 @@ export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: str
 }
 
 /**
- * Gives a client another secret; the old one stops at once. Tokens go on unless they are to be revoked, so that a secret
- * can be exchanged without an interruption.
- * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_PUBLIC, and what `assertMayManage` throws
+ * Replaces a client's secret; the old one stops working immediately. Tokens stay valid unless they are to be revoked,
+ * so that a secret can be replaced without interruption.
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_PUBLIC, and errors of `assertMayManage`
  */
 export async function replaceClientSecret(
   issuer: TokenIssuer,
   owner: Owner,
   { id, revokeTokens }: { id: string; revokeTokens: boolean },
 ): Promise<{ client: OwnClient; secret: string }> {
-  return changing(issuer, owner, async (trx) => {
+  return changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
     if (client.public) throw errors.WP_AUTH_CLIENT_PUBLIC({ client: client.name })
     assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
@@ -84,8 +87,8 @@ export async function replaceClientSecret(
   })
 }
 
-/** One change of an owner after the other, which this process notices before it answers. */
-async function changing<Value>(
+/** Runs one change of an owner at a time, and applies it in this process before returning. */
+async function changeAsOwner<Value>(
   issuer: TokenIssuer,
   owner: Owner,
   work: (trx: Transaction<SystemTables>) => Promise<Value>,
@@ -94,7 +97,7 @@ async function changing<Value>(
     await lockOwner(issuer.system, trx, owner.id)
     return work(trx)
   })
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
   return value
 }
 
@@ -109,16 +112,16 @@ async function storeParts(
     grants = client.grants,
     redirectUris = client.redirectUris,
   } = change
-  // What whoever administers made otherwise may stay as it is.
+  // Values that an administrator set may stay, even if owners cannot set them.
   const isSame = change.scopes === undefined && change.grants === undefined && change.redirectUris === undefined
   const asked = { ...client, scopes, grants, redirectUris }
   const parts = isSame ? client : checkClientParts(asked, client.grants)
   if (change.scopes !== undefined) {
-    assertMayGive(owner, parts.scopes)
+    assertMayGrant(owner, parts.scopes)
     await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
     await insertClientScopes(trx, id, parts.scopes)
   }
-  // A code is on its way to where it was meant for; nobody may fetch it there any more.
+  // Codes that are on their way to a removed redirect URI must not be redeemed.
   if (change.redirectUris !== undefined) {
     await trx.deleteFrom('waypost_code').where('client_id', '=', id).where('used_at', 'is', null).execute()
   }
@@ -129,14 +132,14 @@ async function storeParts(
     .execute()
 }
 
-/** Writes to the feed as well: it comes last. */
+/** Must come last, because it writes to the change feed. */
 async function storeStatus(
   issuer: TokenIssuer,
   trx: Transaction<SystemTables>,
   { client, status }: { client: OwnClient; status: OwnClient['status'] | undefined },
 ): Promise<void> {
   const { id, isBarred } = client
-  // What whoever administers disabled stays his to enable.
+  // Owners cannot change the status of a client that an administrator disabled.
   if (status !== undefined && !isBarred) {
     const disabled_by = status === 'disabled' ? ('owner' as const) : null
     await trx.updateTable('waypost_client').set({ status, disabled_by }).where('id', '=', id).execute()

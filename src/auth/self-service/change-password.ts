@@ -3,37 +3,36 @@ import { isWaypostError } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { endStanding, type PasswordEnds } from '../access/end-access.ts'
+import { endPasswordlessAccess, type PasswordChangeOptions } from '../access/end-access.ts'
 import { verifyAttempt, assertPasswordUnchanged } from '../access/login.ts'
-import { assertPasswordForm, hashPassword } from '../account/passwords.ts'
+import { assertPasswordRules, hashPassword } from '../account/passwords.ts'
 import type { VerifiedUser } from '../account/users.ts'
 
-export interface OwnPasswordChange extends PasswordEnds {
+export interface OwnPasswordChange extends PasswordChangeOptions {
   readonly name: string
   readonly old: string
   readonly new: string
-  /** Where the request comes from. */
+  /** The address of the caller. */
   readonly address: string
-  /** The token that asks: it and its family go on. */
+  /** The caller's token. It and its family stay valid. */
   readonly jti: string
 }
 
 /**
- * Changes a password for whoever knows the old one, which is throttled like a login. Everything else by which somebody
- * acts as the user ends: tokens, families, sessions, codes that wait to be redeemed. The user's own clients and
- * subscriptions go on unless the change says that they end.
+ * Changes a password; requires the old one and is throttled like a login. Ends all other access: tokens, families,
+ * sessions and unredeemed codes. The user's own clients and subscriptions stay active unless the change ends them.
  * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
-  assertPasswordForm({ name: change.name, password: change.new })
+  assertPasswordRules({ name: change.name, password: change.new })
   try {
     const user = await verifyAttempt(issuer, { ...change, password: change.old })
     await replacePassword(issuer, user, change)
   } catch (error) {
     if (!isWaypostError(error) || error.code !== 'WP_AUTH_LOGIN') throw error
-    throw errors.WP_AUTH_OLD_PASSWORD({}, { cause: error }) // the caller's token is good: no 401
+    throw errors.WP_AUTH_OLD_PASSWORD({}, { cause: error }) // not 401, because the caller's token is valid
   }
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
 }
 
 async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: OwnPasswordChange): Promise<void> {
@@ -44,12 +43,12 @@ async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: 
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
     await endOtherAccess(trx, { userId: user.id, jti: change.jti, now })
-    const { changes } = await endStanding(system, trx, { ...change, userId: user.id, now })
+    const { changes } = await endPasswordlessAccess(system, trx, { ...change, userId: user.id, now })
     await recordChanges(system, trx, [{ kind: 'user', subject: user.id }, ...changes])
   })
 }
 
-/** Families before tokens, as everywhere: whoever issues a token in one holds its row. */
+/** Families before tokens, as everywhere: issuing a token locks the row of its family. */
 async function endOtherAccess(
   trx: Transaction<SystemTables>,
   { userId, jti, now }: { userId: string; jti: string; now: number },

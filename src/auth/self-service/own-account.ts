@@ -4,7 +4,7 @@ import { errors } from '../errors.ts'
 import { loadUserScopes, addUser, assertUserName, isNameTaken } from '../account/users.ts'
 import { isWaypostError } from '../../kit/index.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { assertPasswordForm } from '../account/passwords.ts'
+import { assertPasswordRules } from '../account/passwords.ts'
 import { isBackendScope } from '../account/scopes.ts'
 import { countRegistration } from '../account/throttle.ts'
 
@@ -24,7 +24,7 @@ export async function loadAccount({ db }: System, userId: string): Promise<OwnAc
     .select(['id', 'name', 'email', 'created_at'])
     .where('id', '=', userId)
     .executeTakeFirst()
-  if (row === undefined) throw errors.WP_AUTH_LOGIN() // removed since the guard looked
+  if (row === undefined) throw errors.WP_AUTH_LOGIN() // removed after the guard's check
   const { created_at: createdAt, ...account } = row
   return { ...account, scopes: await loadUserScopes(db, userId), createdAt }
 }
@@ -37,26 +37,27 @@ export interface Registration {
   readonly name: string
   readonly password: string
   readonly email?: string | undefined
-  /** Where the request comes from. */
+  /** The address of the caller. */
   readonly address: string
 }
 
 /**
- * Adds somebody who registers himself, with the scopes of the setting `scopes_default`. One answer for every name that
- * cannot be had says no more of the one who has it.
- * @throws WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_REGISTRATIONS, WP_AUTH_NAME_TAKEN, WP_AUTH_BUSY
+ * Registers a user with the scopes of the setting `scopes_default`. All unavailable names get the same error, so that
+ * it reveals nothing about existing users.
+ * @throws WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_REGISTRATIONS, WP_AUTH_NAME_TAKEN,
+ * WP_AUTH_BUSY
  */
 export async function registerUser(issuer: TokenIssuer, asked: Registration): Promise<OwnAccount> {
   const { system, clock } = issuer
   const { name, password, email, address } = asked
   assertUserName(name)
-  assertPasswordForm(asked)
+  assertPasswordRules(asked)
   await countRegistration(system, clock, address)
-  // The consent page says who registered a client.
-  if (isReservedName(name) || (await isNameTaken(system.db, name))) throw errors.WP_AUTH_NAME_TAKEN() // before it costs a hash
+  // The consent page shows the name of a client's owner.
+  if (isReservedName(name) || (await isNameTaken(system.db, name))) throw errors.WP_AUTH_NAME_TAKEN() // check before hashing
   const scopes = issuer.settings().scopes_default.filter((scope) => !isBackendScope(scope))
   try {
-    const user = { name, password, scopes, isUnlikeOthers: true, ...(email === undefined ? {} : { email }) }
+    const user = { name, password, scopes, rejectSimilarName: true, ...(email === undefined ? {} : { email }) }
     const { id } = await addUser(system, user)
     return await loadAccount(system, id)
   } catch (error) {

@@ -12,12 +12,12 @@ export interface OwnClient extends ClientParts {
   readonly id: string
   readonly name: string
   readonly status: 'active' | 'disabled'
-  /** Whoever administers disabled it: its owner cannot enable it. */
+  /** An administrator disabled it, so its owner cannot enable it. */
   readonly isBarred: boolean
   readonly createdAt: number
 }
 
-/** Clients of a user at most. */
+/** Maximum number of clients per user. */
 export const ownClientLimit = 50
 
 type Db = Pick<System['db'], 'selectFrom'>
@@ -28,7 +28,7 @@ export async function listOwnClients(db: Db, userId: string): Promise<readonly O
   return clients.map((row) => toOwnClient(row, given.get(row.id) ?? []))
 }
 
-/** @throws WP_AUTH_CLIENT_UNKNOWN, also for somebody else's */
+/** Finds one of the user's clients. @throws WP_AUTH_CLIENT_UNKNOWN, also for clients of other users */
 export async function findOwnClient(db: Db, userId: string, id: string): Promise<OwnClient> {
   const row = isUuid(id) ? await selectClients(db, userId).where('id', '=', id).executeTakeFirst() : undefined
   if (row === undefined) throw errors.WP_AUTH_CLIENT_UNKNOWN({ client: id.slice(0, 64) })
@@ -37,8 +37,8 @@ export async function findOwnClient(db: Db, userId: string, id: string): Promise
 
 /**
  * Adds a client of the user's own.
- * @returns it and, this once, its secret
- * @throws WP_AUTH_CLIENT_LIMIT, WP_AUTH_CLIENT_NAME, and what `assertMayGive` and `checkClientParts` throw
+ * @returns the client and its secret, which cannot be shown again
+ * @throws WP_AUTH_CLIENT_LIMIT, WP_AUTH_CLIENT_NAME, and errors of `assertMayGrant` and `checkClientParts`
  */
 export async function addOwnClient(
   system: System,
@@ -47,7 +47,7 @@ export async function addOwnClient(
 ): Promise<{ client: OwnClient; secret: string | undefined }> {
   assertClientName(asked.name)
   const parts = checkClientParts(asked)
-  assertMayGive(owner, parts.scopes)
+  assertMayGrant(owner, parts.scopes)
   const id = makeUuid()
   const secret = parts.public ? undefined : makeSecret()
   return system.transaction(async (trx) => {
@@ -59,7 +59,7 @@ export async function addOwnClient(
   })
 }
 
-/** Of two changes at once the second sees what the first did. A transaction that writes is alone on SQLite anyway. */
+/** Serializes changes of one owner. On SQLite, write transactions are serialized anyway. */
 export async function lockOwner(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
   if (system.kind === 'sqlite') return
   await trx.selectFrom('waypost_user').select('id').where('id', '=', userId).forUpdate().execute()
@@ -92,13 +92,13 @@ function toOwnClient(row: SystemTables['waypost_client'], given: readonly { scop
   }
 }
 
-/** Somebody at work on what is his own: what his token carries is all that he can give on. */
+/** A user managing their own resources. They can grant only the scopes of their token. */
 export interface Owner {
   readonly id: string
   readonly scopes: readonly string[]
 }
 
-/** What decides how far a client reaches. */
+/** The parts of a client that define its access. */
 export interface ClientParts {
   readonly scopes: readonly string[]
   readonly grants: readonly string[]
@@ -107,15 +107,16 @@ export interface ClientParts {
 }
 
 /**
- * Checks how the parts of a client go together.
- * @param held grants that the client has already; who administers may have given it one that its owner cannot
- * @throws WP_AUTH_GRANT_UNKNOWN, WP_AUTH_GRANT_RESERVED, WP_AUTH_CLIENT_PARTS, WP_AUTH_REDIRECT_URI, WP_AUTH_REDIRECT_URIS
+ * Checks that the parts of a client are consistent.
+ * @param held grants that the client already has; administrators may have added grants that owners cannot
+ * @throws WP_AUTH_GRANT_UNKNOWN, WP_AUTH_GRANT_RESERVED, WP_AUTH_CLIENT_PARTS, WP_AUTH_REDIRECT_URI,
+ * WP_AUTH_REDIRECT_URIS
  */
 export function checkClientParts<Parts extends ClientParts>(parts: Parts, held: readonly string[] = []): Parts {
   const grants = [...new Set(parts.grants)]
   for (const grant of grants) {
     if (!(grantTypes as readonly string[]).includes(grant)) throw errors.WP_AUTH_GRANT_UNKNOWN({ grant })
-    // Whoever makes such a client collects passwords of others.
+    // A client with this grant receives passwords of other users.
     if (grant === 'password' && !held.includes(grant)) throw errors.WP_AUTH_GRANT_RESERVED({ grant })
   }
   const redirectUris = checkRedirectUris(parts.redirectUris)
@@ -129,23 +130,24 @@ export function checkClientParts<Parts extends ClientParts>(parts: Parts, held: 
 }
 
 /**
- * Nobody gives on what he lacks, and a login alone never gives scopes of administration to a client, which outlives it.
+ * Checks that an owner may grant scopes to a client. Owners can grant only the scopes that they have, and never those
+ * of administration, because the client would outlive the login.
  * @throws WP_AUTH_SCOPE_RESERVED, WP_AUTH_SCOPE_NOT_CARRIED
  */
-export function assertMayGive(owner: Owner, scopes: readonly string[]): void {
+export function assertMayGrant(owner: Owner, scopes: readonly string[]): void {
   const reserved = scopes.filter(isBackendScope)
   if (reserved.length > 0) throw errors.WP_AUTH_SCOPE_RESERVED({ scopes: list(reserved) })
-  const lacked = scopes.filter((scope) => !owner.scopes.includes(scope))
-  if (lacked.length > 0) throw errors.WP_AUTH_SCOPE_NOT_CARRIED({ scopes: list(lacked) })
+  const missing = scopes.filter((scope) => !owner.scopes.includes(scope))
+  if (missing.length > 0) throw errors.WP_AUTH_SCOPE_NOT_CARRIED({ scopes: list(missing) })
 }
 
 /**
- * Whoever gets a client's secret, or its codes at another redirect URI, gets its scopes: a narrowed token must not come
- * to more in this way.
+ * Checks that an owner may manage a client. Access to a client's secret, or to its codes at another redirect URI, gives
+ * its scopes; a token with fewer scopes must not gain any that way.
  * @throws WP_AUTH_SCOPE_RESERVED, WP_AUTH_SCOPE_NOT_CARRIED
  */
 export function assertMayManage(owner: Owner, client: ClientParts, userScopes: readonly string[]): void {
-  assertMayGive(
+  assertMayGrant(
     owner,
     client.scopes.filter((scope) => isBackendScope(scope) || userScopes.includes(scope)),
   )

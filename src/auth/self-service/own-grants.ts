@@ -5,7 +5,7 @@ import { loginClientId } from '../account/clients.ts'
 import { isUuid } from '../../kit/index.ts'
 import { splitScopes } from '../account/scopes.ts'
 
-/** What a user lets a client do: by a consent that is remembered, by tokens that it has, or by its subscriptions. */
+/** The access that a user has granted to a client: by a stored consent, tokens, or subscriptions. */
 export interface OwnGrant {
   readonly client: { readonly id: string; readonly name: string }
   readonly scopes: readonly string[]
@@ -14,13 +14,13 @@ export interface OwnGrant {
   readonly usedAt: number | null
 }
 
-interface Given {
+interface GrantSource {
   readonly client_id: string
   readonly scope: string
   readonly since: number
 }
 
-/** The grants of a user to clients that are not his own, the latest first. */
+/** Lists the grants of a user to clients of other owners, newest first. */
 export async function listOwnGrants({ db }: System, userId: string, now: number): Promise<readonly OwnGrant[]> {
   const given = [
     ...(await readConsents(db, userId)),
@@ -43,14 +43,14 @@ export async function listOwnGrants({ db }: System, userId: string, now: number)
     .toSorted((one, other) => other.since - one.since || (one.client.id < other.client.id ? -1 : 1))
 }
 
-function summarize(given: readonly Given[]): Pick<OwnGrant, 'scopes' | 'since'> {
+function summarize(given: readonly GrantSource[]): Pick<OwnGrant, 'scopes' | 'since'> {
   return {
     scopes: [...new Set(given.flatMap(({ scope }) => splitScopes(scope)))].toSorted(),
     since: Math.min(...given.map(({ since }) => since)),
   }
 }
 
-async function readConsents(db: System['db'], userId: string): Promise<readonly Given[]> {
+async function readConsents(db: System['db'], userId: string): Promise<readonly GrantSource[]> {
   return db
     .selectFrom('waypost_consent')
     .select(['client_id', 'scope', 'granted_at as since'])
@@ -59,8 +59,8 @@ async function readConsents(db: System['db'], userId: string): Promise<readonly 
     .execute()
 }
 
-/** Families that have a token which counts, access or refresh. Tokens without a family are no client's of somebody else. */
-async function readFamilies(db: System['db'], userId: string, now: number): Promise<readonly Given[]> {
+/** Families with a valid access or refresh token. Tokens without a family never belong to clients of other owners. */
+async function readFamilies(db: System['db'], userId: string, now: number): Promise<readonly GrantSource[]> {
   return db
     .selectFrom('waypost_token_family as family')
     .select(({ fn }) => ['family.client_id', 'family.scope', fn.min('family.created_at').as('since')])
@@ -91,8 +91,8 @@ async function readFamilies(db: System['db'], userId: string, now: number): Prom
     .execute()
 }
 
-/** What a client subscribed to goes on when its tokens have expired, until the grant is withdrawn. */
-async function readSubscriptions(db: System['db'], userId: string): Promise<readonly Given[]> {
+/** Subscriptions of a client remain after its tokens have expired, until the grant is withdrawn. */
+async function readSubscriptions(db: System['db'], userId: string): Promise<readonly GrantSource[]> {
   const rows = await db
     .selectFrom('waypost_subscription')
     .select(({ fn, ref }) => [ref('client_id').$notNull().as('client_id'), 'scope', fn.min('created_at').as('since')])
@@ -110,8 +110,8 @@ function ownClients(db: System['db'], userId: string) {
 }
 
 /**
- * Takes a grant back: consent, codes that wait to be redeemed, families and tokens of that client for this user, and
- * the subscriptions that it made. What the client has of others stays.
+ * Withdraws a grant: deletes consent and unredeemed codes, revokes families and tokens of the client for this user, and
+ * ends the subscriptions that it created. Grants of other users are not affected.
  * @throws WP_AUTH_GRANT_NOT_GIVEN
  */
 export async function withdrawGrant(issuer: TokenIssuer, userId: string, clientId: string): Promise<void> {
@@ -132,7 +132,7 @@ export async function withdrawGrant(issuer: TokenIssuer, userId: string, clientI
       .where((column) => column.and(given))
       .where('used_at', 'is', null)
       .execute()
-    // Families before tokens, as everywhere: whoever issues a token in one holds its row.
+    // Families before tokens, as everywhere: issuing a token locks the row of its family.
     for (const table of ['waypost_token_family', 'waypost_token'] as const) {
       await trx
         .updateTable(table)
@@ -144,5 +144,5 @@ export async function withdrawGrant(issuer: TokenIssuer, userId: string, clientI
     await endSubscriptions(system, trx, { of: { userId, clientId }, to: 'deleted' })
     await recordChanges(system, trx, [{ kind: 'user', subject: userId }])
   })
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
 }

@@ -6,23 +6,23 @@ import type { TokenIssuer } from '../token/tokens.ts'
 import { isUuid } from '../../kit/index.ts'
 import { splitScopes } from '../account/scopes.ts'
 
-/** An access token of a user that counts; or a family that has none at the moment, but can get one. */
+/** A valid access token of a user, or a family without one that can still get one. */
 export interface OwnToken {
-  /** The token's or the family's: by it the next page is found. */
+  /** The id of the token or family, used for paging. */
   readonly id: string
-  /** Null for a family that has no access token. */
+  /** Null for a family without an access token. */
   readonly jti: string | null
-  /** By which tokens that renew each other are revoked at once. */
+  /** Identifies tokens that are revoked together because they renew each other. */
   readonly familyId: string | null
   readonly client: { readonly id: string; readonly name: string | null }
   readonly scopes: readonly string[]
-  /** Milliseconds since 1970, as the others. */
+  /** Milliseconds since 1970, like the other times. */
   readonly createdAt: number
   readonly expiresAt: number
   readonly usedAt: number | null
 }
 
-/** Where a page ended: the next one begins behind it. */
+/** The last item of a page. */
 export interface TokenCursor {
   readonly createdAt: number
   readonly id: string
@@ -35,7 +35,7 @@ export interface TokenPage {
   readonly after?: TokenCursor | undefined
 }
 
-/** The tokens of a user, the newest first. */
+/** Lists the tokens of a user, newest first. */
 export async function listOwnTokens({ db }: System, page: TokenPage): Promise<readonly OwnToken[]> {
   const rows = await db
     .selectFrom(
@@ -60,7 +60,7 @@ export async function listOwnTokens({ db }: System, page: TokenPage): Promise<re
   }))
 }
 
-/** No more than a page needs, by the index: a client may have got very many. */
+/** Reads only one page by the index, because a client can have a very large number of tokens. */
 function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage) {
   return db
     .selectFrom('waypost_token')
@@ -79,7 +79,7 @@ function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage
     .limit(limit)
 }
 
-/** Families that have no access token now: nobody would see otherwise that a login of last week goes on. */
+/** Families without an access token. Otherwise a login that can still be renewed would be hidden. */
 function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
   return db
     .selectFrom('waypost_token_family as family')
@@ -110,8 +110,8 @@ function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
 }
 
 /**
- * Revokes a token of a user by its id, with all that could renew it, or a family by its own.
- * @throws WP_AUTH_TOKEN_UNKNOWN, also for somebody else's
+ * Revokes a token of a user by its id, with everything that could renew it, or a family by its id.
+ * @throws WP_AUTH_TOKEN_UNKNOWN, also for tokens of other users
  */
 export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: string): Promise<void> {
   const { system, clock } = issuer
@@ -120,7 +120,7 @@ export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: st
     throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64), hint: 'List your tokens with GET /consumer/token.' })
   }
   await revokeTokens(system, which, clock.now())
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
 }
 
 async function findOwn({ db }: System, userId: string, id: string): Promise<Revocation | undefined> {

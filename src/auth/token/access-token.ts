@@ -3,14 +3,14 @@ import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify } fro
 import { isUuid, makeUuid, type Clock } from '../../kit/index.ts'
 import type { KeyRing } from './keys.ts'
 
-/** Who signs access tokens, and for whom: `issuer` is their `iss` and their `aud`. */
+/** Signs access tokens. `issuer` is their `iss` and their `aud`. */
 export interface TokenSigner {
   readonly keys: KeyRing
   readonly clock: Clock
   readonly issuer: string
 }
 
-/** Whom a token speaks for. */
+/** The user and client that a token is issued to. */
 export interface Grantee {
   readonly userId: string
   readonly clientId: string
@@ -25,7 +25,7 @@ export interface SignedToken {
   readonly expiresAt: number
 }
 
-/** The id inside an access token, which nothing vouches for; undefined if the text is no token. */
+/** Reads the id of an access token without verifying it; undefined if the text is not a token. */
 export function readTokenId(text: string): string | undefined {
   try {
     const { jti } = decodeJwt(text)
@@ -35,7 +35,7 @@ export function readTokenId(text: string): string | undefined {
   }
 }
 
-/** Signs an access token after RFC 9068. It does not count before it is stored. */
+/** Signs an access token (RFC 9068). It is not valid until it has been stored. */
 export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lifetimeMs: number): Promise<SignedToken> {
   const issuedAt = Math.floor(signer.clock.now() / 1000)
   const expiresIn = Math.max(1, Math.floor(lifetimeMs / 1000))
@@ -53,21 +53,21 @@ export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lif
     scope: grantee.scopes.join(' '),
   }
   const signed = `${encode(header)}.${encode(claims)}`
-  // 30 µs here; handing it to another thread and back takes longer.
+  // Synchronous, because it takes 30 µs, less than passing it to another thread.
   const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
   const jwt = `${signed}.${signature.toString('base64url')}`
   return { jwt, jti, expiresIn, expiresAt: (issuedAt + expiresIn) * 1000 }
 }
 
-/** A part of a JWS in its compact form (RFC 7515 §7.1). */
+/** Encodes a part of a compact JWS (RFC 7515 §7.1). */
 function encode(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-/** What a token says of itself that was signed here, or why it does not count. */
+/** The result of a verification: the token's id, or why it is not valid. */
 export type Verification = { readonly jti: string } | { readonly reason: string; readonly cause?: unknown }
 
-/** Checks everything about an access token that can be known without System. @throws when a key cannot be looked up */
+/** Verifies an access token as far as possible without System. @throws if a key cannot be looked up */
 export async function verifyAccessToken(signer: TokenSigner, token: string): Promise<Verification> {
   const key = await signer.keys.verifier(readKeyId(token))
   if (key === undefined) return { reason: 'is not valid for this server' }
@@ -89,7 +89,7 @@ export async function verifyAccessToken(signer: TokenSigner, token: string): Pro
 
 function readKeyId(token: string): string {
   try {
-    const { kid } = decodeProtectedHeader(token) as { kid?: unknown } // anybody writes a header
+    const { kid } = decodeProtectedHeader(token) as { kid?: unknown } // the header is not trusted
     return typeof kid === 'string' ? kid : ''
   } catch {
     return ''

@@ -4,37 +4,37 @@ import { errors } from '../errors.ts'
 import type { TokenIssuer } from './tokens.ts'
 
 /**
- * The caller of a request that uses up a refresh token or a code. A caller that has given up asks another server; if this
- * one processed the request nevertheless, it would take the token for stolen.
+ * The caller of a request that uses up a refresh token or a code. A caller that timed out retries on another server; if
+ * this server still processed the first request, the retry would look like a stolen token.
  */
 export interface Caller {
   /**
-   * To be called before such a request changes anything, and again before the change is committed.
+   * Call before such a request changes anything, and again before the change is committed.
    * @throws WP_AUTH_CALLER_GONE, WP_AUTH_REQUEST_LATE
    */
-  assertWaiting(): Promise<void>
+  assertStillWaiting(): Promise<void>
 }
 
-/** Less than any client waits before it asks another server. */
-const leastLimitMs = 1000
+/** Shorter than the timeout of any client. */
+const minClientTimeoutMs = 1000
 
 export function watchCaller({ clock, settings, stalledMs }: TokenIssuer, { raw: { socket } }: FastifyRequest): Caller {
   const waitedBefore = stalledMs()
-  const began = clock.monotonic()
+  const startedAt = clock.monotonic()
   let isNew = true
   return {
-    async assertWaiting() {
+    async assertStillWaiting() {
       if (isNew || stalledMs() > 0) await readSockets()
       isNew = false
       if (socket.destroyed || !socket.writable) throw errors.WP_AUTH_CALLER_GONE({}, { retryAfterSeconds: 1 })
-      const waitedMs = Math.max(waitedBefore + clock.monotonic() - began, stalledMs())
-      if (waitedMs <= Math.max(settings().refresh_grace, leastLimitMs)) return
+      const waitedMs = Math.max(waitedBefore + clock.monotonic() - startedAt, stalledMs())
+      if (waitedMs <= Math.max(settings().refresh_grace, minClientTimeoutMs)) return
       throw errors.WP_AUTH_REQUEST_LATE({ seconds: Math.round(waitedMs / 1000) }, { retryAfterSeconds: 1 })
     },
   }
 }
 
-/** The end of a connection is read after the request, in the next turn of the event loop. */
+/** Lets the event loop read sockets once: the end of a connection is read in the turn after the request. */
 async function readSockets(): Promise<void> {
   await nextTurn()
   await nextTurn()

@@ -5,14 +5,14 @@ import { intersect, splitScopes } from '../account/scopes.ts'
 import { verifyAccessToken } from './access-token.ts'
 import type { TokenIssuer } from './tokens.ts'
 
-/** What is said of a token that counts (RFC 7662 §2.2). */
+/** The response for an active token (RFC 7662 §2.2). */
 export interface Introspection {
   readonly active: true
-  /** What it is good for now: scopes that its user or its client lost since are left out. */
+  /** The current scopes, without those that its user or client has lost. */
   readonly scope: string
   readonly client_id: string
   readonly username: string
-  /** A refresh token must not pass as an access token where somebody looks at `active` only. */
+  /** Marks refresh tokens, for resource servers that check only `active`. */
   readonly token_type: 'bearer' | 'refresh_token'
   /** Seconds since 1970. */
   readonly exp: number
@@ -24,9 +24,9 @@ export interface Introspection {
 }
 
 /**
- * What a token is worth at this moment, as System has it, for a client that may know: its own tokens and those of
- * clients of the same owner.
- * @returns undefined for whatever does not count, is unknown or is no business of the client
+ * Introspects a token as stored in System. Clients can introspect their own tokens and those of clients with the same
+ * owner.
+ * @returns undefined if the token is not active, is unknown, or belongs to another owner
  */
 export async function introspectToken(
   issuer: TokenIssuer,
@@ -56,7 +56,7 @@ async function describeAccessToken(
     .where('user.status', '=', 'active')
     .where('client.status', '=', 'active')
     .executeTakeFirst()
-  if (row === undefined || !mayKnow(caller, row)) return undefined
+  if (row === undefined || !canIntrospect(caller, row)) return undefined
   const shared = await loadSharedScopes(issuer.system, row.client_id, row.user_id)
   const scopes = intersect(splitScopes(row.scope), shared)
   const { iat = 0 } = decodeJwt(text)
@@ -84,7 +84,7 @@ async function describeRefreshToken(
     .where('user.status', '=', 'active')
     .where('client.status', '=', 'active')
     .executeTakeFirst()
-  if (row === undefined || !mayKnow(caller, row)) return undefined
+  if (row === undefined || !canIntrospect(caller, row)) return undefined
   const shared = await loadSharedScopes(issuer.system, row.client_id, row.user_id)
   const scopes = intersect(splitScopes(row.scope), shared)
   return { ...describe(issuer, row, scopes), token_type: 'refresh_token' }
@@ -99,7 +99,7 @@ interface Row {
   readonly created_at: number
 }
 
-function mayKnow(caller: ClientRecord, { client_id: clientId, owner }: Row): boolean {
+function canIntrospect(caller: ClientRecord, { client_id: clientId, owner }: Row): boolean {
   return clientId === caller.id || (owner !== null && owner === caller.userId)
 }
 

@@ -10,21 +10,21 @@ export interface SigningKey {
 
 /** The keys that sign and verify access tokens (ES256). */
 export interface KeyRing {
-  /** The newest key that is known. */
+  /** The newest key that is loaded. */
   readonly signer: SigningKey
-  /** The key to sign with: the newest one, which is looked for in System while nobody can tell whether it changed. */
+  /** Returns the key to sign with: the newest one. Reads System while it is unknown whether the key has changed. */
   newest(): Promise<SigningKey>
-  /** The public key of a `kid`, also of one that signs no more; one that is not known here is looked for in System. */
+  /** Returns the public key of a `kid`, including retired keys. Keys that are not loaded are read from System. */
   verifier(kid: string): Promise<KeyObject | undefined>
-  /** Says that the keys in System changed: no key is given from now on before they were read again. */
+  /** Marks the loaded keys as outdated. No key is returned before they have been read again. */
   markChanged(): void
 }
 
 const keyId = /^key_[0-9A-Z]{1,32}$/
 
 /**
- * Loads the signing keys of System, and makes the first one.
- * @param isFresh whether every change so far was told by `markChanged`
+ * Loads the signing keys of System, and creates the first one.
+ * @param isFresh whether all changes so far were reported by `markChanged`
  * @throws WP_STORE_SEALED
  */
 export async function openKeyRing(
@@ -37,13 +37,13 @@ export async function openKeyRing(
   let verifiers: ReadonlyMap<string, KeyObject> = new Map()
 
   async function load(): Promise<void> {
-    const query = system.guardDb.selectFrom('waypost_key').selectAll() // not behind what actions do
+    const query = system.guardDb.selectFrom('waypost_key').selectAll() // does not wait behind actions
     const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
     newestRow = rows.find((row) => row.retired_at === null)
     verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
   }
 
-  // Only when somebody signs: a server that cannot open a key can verify what others sign with it all the same.
+  // Only when signing: a server that cannot decrypt the key can still verify tokens.
   function openSigner(): SigningKey {
     const { id, private_jwk: sealed } = newestRow!
     if (signer?.kid === id) return signer
@@ -52,11 +52,11 @@ export async function openKeyRing(
     return signer
   }
 
-  const copy = makeCopy(load)
-  await copy.read()
+  const reloader = makeReloader(load)
+  await reloader.read()
   if (newestRow === undefined) {
     await system.transaction((trx) => addKey(system, trx, secrets))
-    await copy.read()
+    await reloader.read()
   }
   openSigner()
   return {
@@ -64,26 +64,26 @@ export async function openKeyRing(
       return openSigner()
     },
     async newest() {
-      if (!isFresh()) copy.markChanged()
-      await copy.catchUp()
+      if (!isFresh()) reloader.markChanged()
+      await reloader.catchUp()
       return openSigner()
     },
     async verifier(kid) {
       if (!keyId.test(kid)) return undefined
-      if (!isFresh()) copy.markChanged() // the key may have been withdrawn
-      await copy.catchUp()
-      if (!verifiers.has(kid)) await copy.readAnew()
+      if (!isFresh()) reloader.markChanged() // the key may have been withdrawn
+      await reloader.catchUp()
+      if (!verifiers.has(kid)) await reloader.reload()
       return verifiers.get(kid)
     },
     markChanged() {
-      copy.markChanged()
-      copy.catchUp().catch(() => undefined) // whoever needs a key tries again
+      reloader.markChanged()
+      reloader.catchUp().catch(() => undefined) // the next use tries again
     },
   }
 }
 
-/** Keeps a copy of something up to date. One read runs at a time, so that invented key ids never cost many at once. */
-function makeCopy(load: () => Promise<void>) {
+/** Keeps a copy up to date. Only one read runs at a time, so that unknown key ids cannot cause many reads. */
+function makeReloader(load: () => Promise<void>) {
   let changes = 0
   let changesLoaded = 0
   let running: Promise<void> | undefined
@@ -99,16 +99,16 @@ function makeCopy(load: () => Promise<void>) {
   }
   return {
     read,
-    /** A read that began after the call. */
-    async readAnew(): Promise<void> {
+    /** Waits for a read that began after the call. */
+    async reload(): Promise<void> {
       await running?.catch(() => undefined)
       await read()
     },
     markChanged: () => void changes++,
-    /** Reads unless everything that changed before the call has been read. */
+    /** Reads unless all changes before the call have already been read. */
     async catchUp(): Promise<void> {
       const needed = changes
-      if (changesLoaded < needed) await running?.catch(() => undefined) // which may have begun before, and failed for it
+      if (changesLoaded < needed) await running?.catch(() => undefined) // it may have begun before the change
       if (changesLoaded < needed) await read()
     },
   }
@@ -118,7 +118,7 @@ function parsePublicKey(jwk: string): KeyObject {
   return createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
 }
 
-/** A public key as a JWK Set holds it (RFC 7517): these members and no others, whatever stands in System. */
+/** A public key in a JWK Set (RFC 7517). Only these members are published, whatever is stored. */
 export interface PublishedKey {
   readonly kty: string
   readonly crv: string
@@ -130,9 +130,9 @@ export interface PublishedKey {
 }
 
 /**
- * The keys by which others verify access tokens: the one that signs, and those before it until their last token has
- * expired. Read from System each time, so that a new key is never missing; that a key is spent is remembered, because
- * it stays so.
+ * Makes the function that loads the published keys: the signing key, and retired keys until their last token has
+ * expired. Reads System each time, so that new keys are never missing. That a key is spent is cached, because it does
+ * not change.
  */
 export function makePublishedKeys(system: System, clock: Clock): () => Promise<readonly PublishedKey[]> {
   const spent = new Set<string>()
@@ -141,11 +141,11 @@ export function makePublishedKeys(system: System, clock: Clock): () => Promise<r
     const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
     const hasRetired = rows.some((row) => row.retired_at !== null)
     if (hasRetired) for (const id of await findSpentKeys(system.db, clock.now(), spent)) spent.add(id)
-    return rows.filter((row) => !spent.has(row.id)).map((row) => pickPublic(row.public_jwk))
+    return rows.filter((row) => !spent.has(row.id)).map((row) => pickPublicMembers(row.public_jwk))
   }
 }
 
-function pickPublic(text: string): PublishedKey {
+function pickPublicMembers(text: string): PublishedKey {
   const { kty, crv, x, y, kid, alg, use } = JSON.parse(text) as PublishedKey
   return { kty, crv, x, y, kid, alg, use }
 }

@@ -6,7 +6,7 @@ import { signAccessToken, type SignedToken } from './access-token.ts'
 import type { Caller } from './caller.ts'
 import { loadSharedScopes } from '../account/clients.ts'
 import { OAuthError } from '../errors.ts'
-import { revokeWithin } from './revoke.ts'
+import { revokeInTransaction } from './revoke.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
 import { storeAccessToken, storeRefreshToken, type IssuedTokens, type TokenIssuer } from './tokens.ts'
 
@@ -14,7 +14,7 @@ export interface RefreshRequest {
   readonly refreshToken: string
   readonly clientId: string
   readonly caller: Caller
-  /** A narrower scope than was granted; undefined for all of it. */
+  /** A narrower scope than granted; undefined for the full scope. */
   readonly scopes?: readonly string[] | undefined
 }
 
@@ -27,24 +27,24 @@ interface Family {
 
 /**
  * Rotates a refresh token (RFC 9700 §4.14.2). The successor is derived from its predecessor and only its hash is
- * stored, so that a client whose answer was lost gets the same one within the grace. Any other second use revokes the
- * family.
+ * stored, so that a client that did not receive the response can get the same successor within the grace period. Any
+ * other reuse revokes the family.
  * @throws OAuthError invalid_grant, invalid_scope; WP_AUTH_CALLER_GONE, WP_AUTH_REQUEST_LATE
  */
 export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest): Promise<IssuedTokens> {
-  await request.caller.assertWaiting()
+  await request.caller.assertStillWaiting()
   const family = await findFamily(issuer, request)
   const scopes = await grantedScopes(issuer, family, request)
   const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
-  // Signed before the transaction, which holds the family's row.
+  // Sign before the transaction, which locks the family's row.
   const token = await signAccessToken(issuer, grantee, issuer.settings().token_lifetime)
   const refreshToken = await issuer.system.transaction(async (trx) => {
     const rotated = await rotate(issuer, trx, { request, family, token, scopes })
-    await request.caller.assertWaiting()
+    await request.caller.assertStillWaiting()
     return rotated
   })
   if (refreshToken === undefined) {
-    await issuer.noticeChanges()
+    await issuer.applyChanges()
     throw new OAuthError(
       'invalid_grant',
       'This refresh token was used before; all tokens of this grant are now revoked',
@@ -53,7 +53,7 @@ export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest
   return { accessToken: token.jwt, expiresIn: token.expiresIn, refreshToken, scopes }
 }
 
-/** The family of a token that belongs to the client: another client's token is not found, and its family untouched. */
+/** Finds the family of a token of this client. Tokens of other clients are not found, and their families stay valid. */
 async function findFamily(issuer: TokenIssuer, request: RefreshRequest): Promise<Family> {
   const now = issuer.clock.now()
   const family = await issuer.system.db
@@ -93,8 +93,8 @@ interface Rotation {
 }
 
 /**
- * One compare-and-set under the family row's lock.
- * @returns the successor; undefined when the token was used before, and the family is revoked therefore
+ * Rotates with one compare-and-set under the lock of the family's row.
+ * @returns the successor; undefined if the token had been used before and the family has been revoked
  */
 async function rotate(
   issuer: TokenIssuer,
@@ -106,7 +106,7 @@ async function rotate(
   await lockFamily(issuer, trx, family)
   const successor = await findSuccessor(issuer, trx, { request, family, now })
   if (successor === undefined) {
-    await revokeWithin(issuer.system, trx, { which: { familyId: family.id }, now })
+    await revokeInTransaction(issuer.system, trx, { which: { familyId: family.id }, now })
     return undefined
   }
   const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
@@ -132,7 +132,7 @@ interface Use {
   readonly now: number
 }
 
-/** The token to give out: a new one for the first use, the same again for a retry, none for a token that was used up. */
+/** Finds the successor: a new one for the first use, the same one for a retry, undefined for a used token. */
 async function findSuccessor(
   issuer: TokenIssuer,
   trx: Transaction<SystemTables>,
@@ -158,7 +158,9 @@ async function findSuccessor(
   return successor
 }
 
-/** The successor that was given out before, if nobody used it yet; it may have been derived under an older secret. */
+/**
+ * Finds the successor that was already issued, if it is still unused. It may have been derived with an older secret.
+ */
 async function findUnusedSuccessor(
   trx: Transaction<SystemTables>,
   issuer: TokenIssuer,

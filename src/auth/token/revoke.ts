@@ -5,7 +5,7 @@ import { verifyAccessToken } from './access-token.ts'
 import type { ClientRecord } from '../account/clients.ts'
 import type { TokenIssuer } from './tokens.ts'
 
-/** Which tokens to revoke: exactly one of them is given. */
+/** The tokens to revoke. Exactly one property must be set. */
 export interface Revocation {
   readonly jti?: string
   readonly familyId?: string
@@ -14,15 +14,15 @@ export interface Revocation {
 }
 
 /**
- * Revokes access tokens and the families that could renew them, and tells every server.
+ * Revokes access tokens and the families that could renew them, and notifies all servers.
  * @returns how many access tokens were still valid
  */
 export async function revokeTokens(system: System, which: Revocation, now: number): Promise<number> {
-  return system.transaction((trx) => revokeWithin(system, trx, { which, now }))
+  return system.transaction((trx) => revokeInTransaction(system, trx, { which, now }))
 }
 
-/** The same as the last thing that a transaction does. */
-export async function revokeWithin(
+/** Like `revokeTokens`, as the last step of a transaction. */
+export async function revokeInTransaction(
   system: System,
   trx: Transaction<SystemTables>,
   { which, now }: { which: Revocation; now: number },
@@ -32,13 +32,16 @@ export async function revokeWithin(
   return count
 }
 
-/** The same without telling the servers, for a transaction that changes more and records `changeOf` at its end. */
+/**
+ * Like `revokeTokens`, but does not notify servers. For a transaction with more changes, which records `changeOf` at
+ * its end.
+ */
 export async function revokeRows(
   trx: Transaction<SystemTables>,
   { which, now }: { which: Revocation; now: number },
 ): Promise<number> {
   const { column, value } = revocationTarget(which)
-  // Families first: whoever issues a token in one holds its row, so that no token slips through between the two.
+  // Families before tokens: issuing a token locks the row of its family, so no token is missed.
   if (column !== 'jti') {
     await trx
       .updateTable('waypost_token_family')
@@ -57,22 +60,22 @@ export async function revokeRows(
   return Number(tokens.numUpdatedRows)
 }
 
-/** What servers have to notice of a revocation. */
+/** Returns the change that notifies servers of a revocation. */
 export function changeOf(which: Revocation): Change {
   const { kind, value } = revocationTarget(which)
   return { kind, subject: value }
 }
 
 /**
- * Revokes a token by its value, if it belongs to the client (RFC 7009 §2.1): a refresh token takes its family along.
- * A token that is unknown, expired or another client's is no error.
+ * Revokes a token of the client by its value (RFC 7009 §2.1). A refresh token is revoked with its family. Unknown and
+ * expired tokens and those of other clients are ignored.
  */
 export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, token: string): Promise<void> {
   const { system, clock } = issuer
   const which = (await findFamily(system, client, token)) ?? (await findAccessToken(issuer, client, token))
   if (which === undefined) return
   await revokeTokens(system, which, clock.now())
-  await issuer.noticeChanges()
+  await issuer.applyChanges()
 }
 
 async function findFamily(system: System, client: ClientRecord, token: string): Promise<Revocation | undefined> {
@@ -86,7 +89,7 @@ async function findFamily(system: System, client: ClientRecord, token: string): 
   return family && { familyId: family.id }
 }
 
-/** The signature counts, because a public client proves nothing but that it has the token. */
+/** Verifies the signature, because a public client proves only that it has the token. */
 async function findAccessToken(
   issuer: TokenIssuer,
   client: ClientRecord,

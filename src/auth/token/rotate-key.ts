@@ -3,32 +3,32 @@ import { sql, type Transaction, type Kysely } from 'kysely'
 import { makeId } from '../../kit/index.ts'
 import { recordChanges, type Secrets, type System, type SystemTables } from '../../store/index.ts'
 
-/** What a rotation did, by the ids of keys. */
+/** The result of a rotation, as key ids. */
 export interface KeyRotation {
-  /** Signs from now on. */
+  /** The new signing key. */
   readonly key: string
-  /** Sign no more; each verifies until its last token has expired. */
+  /** No longer sign; each verifies until its last token has expired. */
   readonly retired: readonly string[]
-  /** Deleted because the last of their tokens had expired. */
+  /** Deleted because their last tokens had expired. */
   readonly removed: readonly string[]
-  /** Deleted while they had valid tokens, which are revoked. */
+  /** Deleted while they had valid tokens, which were revoked. */
   readonly withdrawn: readonly string[]
-  /** How many access tokens were revoked. */
+  /** The number of revoked access tokens. */
   readonly tokens: number
 }
 
 export interface KeyRotationOptions {
   readonly now: number
-  /** Delete every old key now, and revoke the access tokens that they signed. */
+  /** Delete all old keys immediately, and revoke the access tokens that they signed. */
   readonly withdraw?: boolean
 }
 
-/** Where a private key is sealed for. */
+/** The place of a private key, as additional data of its encryption. */
 export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, column: 'private_jwk' }) as const
 
 /**
- * Makes a new signing key, which every server signs with within a second, and retires or withdraws those before it.
- * Refresh tokens stay valid: they are not signed.
+ * Creates a new signing key, which all servers use within a second, and retires or withdraws the previous keys. Refresh
+ * tokens stay valid, because they are not signed.
  */
 export async function rotateKey(
   system: System,
@@ -37,8 +37,8 @@ export async function rotateKey(
 ): Promise<KeyRotation> {
   const spent = await findSpentKeys(system.db, now)
   return system.transaction(async (trx) => {
-    // One after the other, so that each sees the key of the one before, and retires it: the rows themselves cannot be
-    // waited for, since the next one is not there yet.
+    // Serializes rotations, so that each retires the key of the previous one. A row lock is not enough, because the
+    // next row does not exist yet.
     if (system.kind === 'postgresql') await sql`lock table waypost_key in share row exclusive mode`.execute(trx)
     await deleteKeys(trx, spent)
     const withdrawn = withdraw ? await withdrawKeys(trx) : []
@@ -59,7 +59,7 @@ async function withdrawKeys(trx: Transaction<SystemTables>): Promise<readonly st
   return rows.map(({ id }) => id)
 }
 
-/** For lists of tokens: without its key none of them verifies. */
+/** Marks tokens as revoked for lists; without its key, no token can be verified. */
 async function revokeAccessTokens(trx: Transaction<SystemTables>, now: number): Promise<number> {
   const { numUpdatedRows } = await trx
     .updateTable('waypost_token')
@@ -89,7 +89,7 @@ async function deleteKeys(trx: Transaction<SystemTables>, ids: readonly string[]
   if (ids.length > 0) await trx.deleteFrom('waypost_key').where('id', 'in', ids).execute()
 }
 
-/** Stores a new signing key, as the last thing that a transaction does. @returns its id */
+/** Stores a new signing key, as the last step of a transaction. @returns its id */
 export async function addKey(system: System, trx: Transaction<SystemTables>, secrets: Secrets): Promise<string> {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = makeId('key_', 12)
@@ -108,14 +108,14 @@ export async function addKey(system: System, trx: Transaction<SystemTables>, sec
 }
 
 /**
- * How long after a key was retired a server may still have signed with it: one hears of it within a second, or was
- * stopped meanwhile; and its clock may differ from the database's.
+ * How long after its retirement a server may still have signed with a key. Servers learn of it within a second unless
+ * they are paused, and their clocks may differ from the database's.
  */
-const lateMs = 60_000
+const retirementGraceMs = 60_000
 
 /**
- * Retired keys that no token needs any more: the last one that they can have signed has expired, or was revoked.
- * @param known need not be looked at again
+ * Finds retired keys that no token needs: the last one that they can have signed has expired or was revoked.
+ * @param known spent keys that need no check
  */
 export async function findSpentKeys(
   db: Kysely<SystemTables>,
@@ -125,7 +125,7 @@ export async function findSpentKeys(
   const retired = await db
     .selectFrom('waypost_key')
     .select(['id', 'retired_at'])
-    .where('retired_at', '<=', now - lateMs)
+    .where('retired_at', '<=', now - retirementGraceMs)
     .execute()
   const spent: string[] = []
   for (const { id, retired_at: retiredAt } of retired) {
@@ -139,7 +139,7 @@ async function isSpent(db: Kysely<SystemTables>, retiredAt: number, now: number)
     .selectFrom('waypost_token')
     .select('jti')
     .where('expires_at', '>', now)
-    .where('created_at', '<=', retiredAt + lateMs)
+    .where('created_at', '<=', retiredAt + retirementGraceMs)
     .where('revoked_at', 'is', null)
     .limit(1)
     .executeTakeFirst()

@@ -1,6 +1,6 @@
 import type { System } from '../../store/index.ts'
 
-/** What System says of an access token, its user and its client. */
+/** An access token, its user and its client as stored in System. */
 export interface StoredToken {
   readonly user: { readonly id: string; readonly name: string; readonly status: 'active' | 'disabled' }
   readonly client: { readonly id: string; readonly status: 'active' | 'disabled' }
@@ -8,56 +8,57 @@ export interface StoredToken {
   readonly scope: string
   readonly expiresAt: number
   readonly revokedAt: number | null
-  /** Scopes that the user has and the client may use. */
+  /** The scopes that the user has and the client may use. */
   readonly heldScopes: readonly string[]
 }
 
-/** Reads tokens for the guard. Callers that come while statements run share the next one. */
+/** Reads tokens for the guard. Calls during a statement are combined in the next one. */
 export interface TokenReader {
   /**
-   * Reads a token as it is after the call. @returns undefined for an id that System does not know
-   * @throws what the database says, and when too many tokens wait to be read
+   * Reads the state of a token after the call.
+   * @returns undefined for unknown ids
+   * @throws database errors, and an error if too many reads are waiting
    */
   read(jti: string): Promise<StoredToken | undefined>
 }
 
-interface Waiting extends PromiseWithResolvers<StoredToken | undefined> {
+interface PendingRead extends PromiseWithResolvers<StoredToken | undefined> {
   readonly jti: string
 }
 
-/** As many as the guard has connections. */
-const statementsAtOnce = 2
-/** Tokens of one statement at most. */
-const groupLimit = 500
-/** While the database does not answer, callers come faster than statements give up. */
-const waitingLimit = 10_000
+/** The guard has this many connections. */
+const maxConcurrentStatements = 2
+/** Maximum number of tokens per statement. */
+const maxGroupSize = 500
+/** Limits waiting reads while the database does not respond. */
+const maxPending = 10_000
 
 /**
- * Makes a reader. A server that has lost its cache reads thousands of tokens at once: one statement each over a few
- * connections would take as long as the database's latency allows, which may be longer than callers wait.
+ * Makes a reader. A server with an empty cache reads thousands of tokens at once. With one statement each, the latency
+ * of the database could add up to more than callers wait.
  */
 export function makeTokenReader(system: System): TokenReader {
-  const waiting: Waiting[] = []
+  const pending: PendingRead[] = []
   let running = 0
 
   async function run(): Promise<void> {
     running += 1
-    while (waiting.length > 0) await readGroup(system, waiting.splice(0, groupLimit))
+    while (pending.length > 0) await readGroup(system, pending.splice(0, maxGroupSize))
     running -= 1
   }
 
   return {
     async read(jti) {
-      if (waiting.length >= waitingLimit) throw new Error(`${waitingLimit} tokens are waiting to be read`)
+      if (pending.length >= maxPending) throw new Error(`${maxPending} tokens are waiting to be read`)
       const one = { jti, ...Promise.withResolvers<StoredToken | undefined>() }
-      waiting.push(one)
-      if (running < statementsAtOnce) void run()
+      pending.push(one)
+      if (running < maxConcurrentStatements) void run()
       return one.promise
     },
   }
 }
 
-async function readGroup(system: System, group: readonly Waiting[]): Promise<void> {
+async function readGroup(system: System, group: readonly PendingRead[]): Promise<void> {
   try {
     const tokens = await selectTokens(system, [...new Set(group.map(({ jti }) => jti))])
     for (const { jti, resolve } of group) resolve(tokens.get(jti))
@@ -74,7 +75,7 @@ async function selectTokens(system: System, jtis: readonly string[]): Promise<Re
     .leftJoin('waypost_user_scope as granted', (join) =>
       join.onRef('granted.user_id', '=', 'token.user_id').on(({ eb, or, exists, selectFrom, ref }) =>
         or([
-          eb('client.user_id', 'is', null), // those that are built in pass on what the user has
+          eb('client.user_id', 'is', null), // built-in clients have the scopes of their user
           exists(
             selectFrom('waypost_client_scope as given')
               .select('given.scope')

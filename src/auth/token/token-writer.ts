@@ -1,55 +1,55 @@
 import { sql } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 
-/** An access token as it stands in System when it is new. */
+/** The row of a new access token. */
 export type NewToken = Omit<SystemTables['waypost_token'], 'revoked_at' | 'used_at'>
 
-/** A token, and how its client proved who it is: another server may have changed or disabled the client meanwhile. */
+/** A token, and how its client authenticated: another server may have changed or disabled the client since. */
 export interface TokenToStore {
   readonly token: NewToken
-  /** The hash of the secret that the client knew; undefined where it needed none. */
+  /** The hash of the client's secret; undefined for public clients. */
   readonly secretHash: string | undefined
 }
 
-/** Stores access tokens. What callers bring while one statement runs goes out together with the next, in one commit. */
+/** Stores access tokens. Tokens that arrive during a statement are combined in the next one, in one commit. */
 export interface TokenWriter {
   /**
-   * Stores a token if its user and its client are active and the secret is the client's still.
-   * @returns whether it is stored
-   * @throws what kept it from being stored, whatever became of the others
+   * Stores a token if its user and its client are active and the client still has the secret.
+   * @returns whether it was stored
+   * @throws the error of this token, independent of others in its group
    */
   store(token: TokenToStore): Promise<boolean>
 }
 
-interface Waiting extends TokenToStore {
+interface PendingWrite extends TokenToStore {
   resolve(isStored: boolean): void
   reject(error: unknown): void
 }
 
-/** Tokens of one statement at most; a longer one would keep those behind it waiting. */
-const groupLimit = 500
+/** Maximum number of tokens per statement; a longer statement would delay the next group. */
+const maxGroupSize = 500
 
 export function makeTokenWriter(system: System): TokenWriter {
-  const waiting: Waiting[] = []
+  const pending: PendingWrite[] = []
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
-    while (waiting.length > 0) await storeGroup(system, waiting.splice(0, groupLimit))
+    while (pending.length > 0) await storeGroup(system, pending.splice(0, maxGroupSize))
     isRunning = false
   }
 
   return {
     store: (token) =>
       new Promise((resolve, reject) => {
-        waiting.push({ ...token, resolve, reject })
+        pending.push({ ...token, resolve, reject })
         if (!isRunning) void run()
       }),
   }
 }
 
-/** A group that fails is stored one by one, so that nobody pays for another one's token. */
-async function storeGroup(system: System, group: readonly Waiting[]): Promise<void> {
+/** Stores a failed group again one by one, so that one token cannot fail the others. */
+async function storeGroup(system: System, group: readonly PendingWrite[]): Promise<void> {
   try {
     const stored = await insertTokens(system, group)
     for (const { token, resolve } of group) resolve(stored.has(token.jti))
@@ -60,9 +60,10 @@ async function storeGroup(system: System, group: readonly Waiting[]): Promise<vo
 }
 
 /**
- * One text for any number of rows, so that the database plans it once. The rows of users and clients are held to the
- * commit: whoever disables one, or takes its secret away, and then revokes its tokens finds these.
- * @returns the ids of those that are stored
+ * Inserts tokens with the same statement text for any number of rows, so that the database plans it once. The rows of
+ * users and clients are locked until the commit, so that disabling a client or replacing its secret, followed by
+ * revoking its tokens, finds these.
+ * @returns the ids of the stored tokens
  */
 async function insertTokens({ kind, db }: System, group: readonly TokenToStore[]): Promise<ReadonlySet<string>> {
   const json = JSON.stringify(group.map(({ token, secretHash }) => ({ ...token, secret_hash: secretHash })))
@@ -86,20 +87,20 @@ async function insertTokens({ kind, db }: System, group: readonly TokenToStore[]
 }
 
 /**
- * Writes when tokens were last used, and their families with them. Rows that somebody else is changing are left out: the
- * next use is as good, and nobody ever waits for this or because of it.
- * @param uses milliseconds since 1970 by the id of the token
+ * Records when tokens and their families were last used. Rows that are locked by others are skipped: the next use is as
+ * good, and nothing ever waits.
+ * @param uses milliseconds since 1970 by token id
  */
-export async function writeUses(system: System, uses: ReadonlyMap<string, number>): Promise<void> {
+export async function recordUses(system: System, uses: ReadonlyMap<string, number>): Promise<void> {
   const all = [...uses]
-  for (let begin = 0; begin < all.length; begin += atOnce) {
-    const json = JSON.stringify(Object.fromEntries(all.slice(begin, begin + atOnce)))
+  for (let begin = 0; begin < all.length; begin += rowsPerStatement) {
+    const json = JSON.stringify(Object.fromEntries(all.slice(begin, begin + rowsPerStatement)))
     await (system.kind === 'sqlite' ? writeToSqlite(system, json) : writeToPostgres(system, json))
   }
 }
 
-/** SQLite's statements stop this process for as long as they run: a few milliseconds for so many. */
-const atOnce = 1000
+/** SQLite statements block this process while they run; this many take a few milliseconds. */
+const rowsPerStatement = 1000
 
 async function writeToSqlite(system: System, json: string): Promise<void> {
   await system.transaction(async (trx) => {
@@ -112,7 +113,7 @@ async function writeToSqlite(system: System, json: string): Promise<void> {
   })
 }
 
-/** Two statements and no transaction: no row stays locked from the first to the second. */
+/** Two statements without a transaction, so that no row stays locked between them. */
 async function writeToPostgres({ db }: System, json: string): Promise<void> {
   await sql`with use as (
       select token.jti, one.value::bigint as at from jsonb_each_text(${json}::jsonb) as one

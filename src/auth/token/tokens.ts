@@ -6,32 +6,32 @@ import { invalidClient } from '../errors.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
 import { type NewToken, type TokenWriter, makeTokenWriter } from './token-writer.ts'
 
-/** What issuing tokens needs of its server. */
+/** What issuing tokens needs from its server. */
 export interface TokenIssuer extends TokenSigner {
   readonly system: System
   /** The settings of the active release. */
   settings(): Settings
-  /** 32 bytes from which successors of refresh tokens are derived, the newest first. */
+  /** The keys of 32 bytes for deriving successors of refresh tokens, newest first. */
   readonly refreshKeys: readonly Buffer[]
   readonly clients: ClientLookup
   readonly writer: TokenWriter
-  /** For how long requests that are read now may have waited while this process did not run, in milliseconds. */
+  /** How long requests that are being read now may have waited while this process was stalled, in milliseconds. */
   stalledMs(): number
-  /** Makes this process notice at once what it changed. */
-  noticeChanges(): Promise<void>
+  /** Applies changes of this process to its own caches immediately. */
+  applyChanges(): Promise<void>
 }
 
-/** A token answer, before the separator of its scopes is chosen. */
+/** A token response before the separator of its scopes is chosen. */
 export interface IssuedTokens {
   readonly accessToken: string
   readonly expiresIn: number
   readonly refreshToken?: string
   readonly scopes: readonly string[]
-  /** What separated the scopes where they were asked for, if that was elsewhere. */
+  /** The separator of the original scopes, if they were requested earlier. */
   readonly separator?: ' ' | ','
 }
 
-/** A signed token as a row. */
+/** Converts a signed token to a row. */
 function toRow(token: SignedToken, options: { grantee: Grantee; familyId: string | null; now: number }): NewToken {
   return {
     jti: token.jti,
@@ -44,7 +44,7 @@ function toRow(token: SignedToken, options: { grantee: Grantee; familyId: string
   }
 }
 
-/** Stores a token within a transaction that does more. */
+/** Stores a token in a larger transaction. */
 export async function storeAccessToken(
   trx: Transaction<SystemTables>,
   token: SignedToken,
@@ -56,10 +56,10 @@ export async function storeAccessToken(
     .execute()
 }
 
-/** Tokens that are signed; they do not count before they are stored. */
+/** Signed tokens. They are not valid until they have been stored. */
 export interface PreparedTokens {
   readonly issued: IssuedTokens & { readonly jti: string }
-  /** The family that they begin, by which all of them are revoked at once. */
+  /** The new family, with which all of them can be revoked. */
   readonly familyId: string
   store(trx: Transaction<SystemTables>): Promise<void>
 }
@@ -67,14 +67,14 @@ export interface PreparedTokens {
 export interface IssueOptions {
   readonly refresh: boolean
   readonly lifetimeMs?: number
-  /** The hash of the secret that the client proved to know, if it had to. */
+  /** The hash of the secret with which the client authenticated; undefined for a public client. */
   readonly secretHash?: string | undefined
 }
 
 /**
- * Issues an access token; with a refresh token the two begin a family.
- * @throws OAuthError invalid_client when user or client was disabled, or the client got another secret, and this process
- * had not heard of it yet: what is issued after its tokens were revoked would outlast that
+ * Issues an access token; together with a refresh token it begins a family.
+ * @throws OAuthError invalid_client if user or client was disabled, or the client's secret replaced, before this
+ * process learned of it; such a token would otherwise outlast its revocation
  */
 export async function issueTokens(
   issuer: TokenIssuer,
@@ -98,8 +98,8 @@ export async function issueTokens(
 const changedMeanwhile = () => invalidClient('Unknown client or wrong secret')
 
 /**
- * Holds user and client until the transaction ends, as what a server knew them to be a moment ago.
- * @throws OAuthError invalid_client when one was disabled, or the client got another secret
+ * Locks user and client until the end of the transaction, and checks that they have not changed.
+ * @throws OAuthError invalid_client if one was disabled or the secret was replaced
  */
 export async function assertGranteeActive(
   system: System,
@@ -118,7 +118,7 @@ export async function assertGranteeActive(
   if (row === undefined || (secretHash !== undefined && row.secret_hash !== secretHash)) throw changedMeanwhile()
 }
 
-/** Signs the first tokens of a family, for a transaction that does more than storing them. */
+/** Signs the first tokens of a family, to be stored in a larger transaction. */
 export async function prepareFamily(
   issuer: TokenIssuer,
   grantee: Grantee,
@@ -192,9 +192,9 @@ export interface TokenIssuerOptions extends TokenSigner {
   readonly secrets: Secrets
   /** The settings of the active release. */
   settings(): Settings
-  /** Of a server: what is remembered keeps in step with System, and what is changed here counts here at once. */
+  /** For servers: invalidates caches, and applies changes of this process immediately. */
   readonly feed?: Feed
-  /** Of a server: see `TokenIssuer`. */
+  /** For servers: see `TokenIssuer`. */
   readonly stalledMs?: () => number
 }
 
@@ -206,7 +206,7 @@ export function openTokenIssuer({ feed, secrets, stalledMs = () => 0, ...options
     clients: openClients(system, feed),
     writer: makeTokenWriter(system),
     stalledMs,
-    // Nothing that is remembered counts while the feed cannot be read.
-    noticeChanges: async () => feed?.catchUp().catch(() => undefined),
+    // Caches are not used while the feed cannot be read.
+    applyChanges: async () => feed?.catchUp().catch(() => undefined),
   }
 }

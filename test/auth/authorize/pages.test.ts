@@ -14,7 +14,7 @@ const register = {
   csrf: 'token',
   request: 'client_id=1&state=a%22b',
 }
-const login: LoginPage = { ...register, mayRegister: true }
+const login: LoginPage = { ...register, canRegister: true }
 const consent: ConsentPage = {
   ...register,
   userName: 'ann',
@@ -115,7 +115,7 @@ describe('pages of the authorization code flow', () => {
         }
         assert.deepEqual(
           [
-            skeleton(renderLogin({ ...text, ...loginText, mayRegister: true })),
+            skeleton(renderLogin({ ...text, ...loginText, canRegister: true })),
             skeleton(renderRegister({ ...text, user: two, problem: three })),
             skeleton(renderConsent({ ...text, ...consentText, redirectHost: three })),
             skeleton(renderError({ title: one, detail: two, hint: three })),

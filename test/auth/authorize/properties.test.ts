@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { fc } from '../../support/property.ts'
-import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/answer-uri.ts'
+import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/response-uri.ts'
 import { isSameRedirectUri, leadsToDevice, isRedirectUri } from '../../../src/auth/account/redirect-uris.ts'
 import { encodeBytes, normalizeQuery, parseQuery } from '../../../src/auth/authorize/query-parameters.ts'
 import { withoutLogin } from '../../../src/auth/authorize/visit.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { text } from 'node:stream/consumers'
-import { addressRequest, redirectUrisOf } from '../../../src/auth/authorize/address-request.ts'
+import { resolveRedirect, redirectUrisOf } from '../../../src/auth/authorize/resolve-redirect.ts'
 import { PageError } from '../../../src/auth/errors.ts'
 import { docsClientId } from '../../../src/auth/index.ts'
 import { openLine, type Line } from '../../support/line.ts'
@@ -52,7 +52,7 @@ test('the reference is reached by any name of this machine in development, and b
   await using world = await openWorld('sqlite')
   const address = (redirectUri: string, isDevelopment: boolean) => {
     const query = writeQuery(requestOf({ id: docsClientId }, { redirect_uri: redirectUri }))
-    return addressRequest({ ...at, system: world.system, isDevelopment }, query)
+    return resolveRedirect({ ...at, system: world.system, isDevelopment }, query)
   }
   const local = 'http://127.0.0.1:3001/docs/signed-in'
   assert.equal((await address(local, true)).redirectUri, local)

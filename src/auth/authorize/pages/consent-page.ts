@@ -1,25 +1,28 @@
 import { isOnDevice } from '../../account/redirect-uris.ts'
 import { html, type Html } from './html.ts'
-import { renderMark, renderName, renderPage } from './page.ts'
+import { renderBadge, renderName, renderPage } from './page.ts'
 
 export interface ConsentPage {
-  /** What stands before the paths of forms: the issuer's path, or nothing. */
+  /** The prefix of form paths: the path of the issuer, or empty. */
   readonly base: string
-  /** What people call the service whose account it is. */
+  /** The name of the service that the account belongs to. */
   readonly service: string
   readonly clientName: string
   readonly userName: string
   readonly scopes: readonly ConsentScope[]
-  /** Where the browser goes next: the redirect URI's host with its port, or its scheme, with the colon, where it has none. */
+  /**
+   * Where the browser goes next: the host of the redirect URI with its port or, without a host, the scheme with its
+   * colon.
+   */
   readonly redirectHost: string
   /** The client has no secret. */
   readonly isPublic: boolean
-  /** The client is this server's own API reference, and the browser stays here. */
+  /** The client is this server's own API reference, so the browser stays on this server. */
   readonly isReference: boolean
-  /** Who registered the client, and when: milliseconds since 1970. Undefined for one that is built in. */
+  /** The owner of the client and when it was registered, in milliseconds since 1970. Undefined for built-in clients. */
   readonly registered: { readonly by: string; readonly at: number } | undefined
   readonly csrf: string
-  /** The authorization request's query string. */
+  /** The query of the authorization request. */
   readonly request: string
 }
 
@@ -28,12 +31,12 @@ interface ConsentScope {
   readonly description?: string | undefined
 }
 
-/** The page that asks whether a client may do what it wants to do. */
+/** Renders the page that asks whether a client may have access. */
 export function renderConsent(page: ConsentPage): string {
   const { base, clientName, service, scopes } = page
   return renderPage(
     `Allow access to your ${service} account`,
-    html`${renderMark(clientName)}
+    html`${renderBadge(clientName)}
       <h1>Allow ${renderName(clientName)} to use your account?</h1>
       ${renderRegistered(page)} ${renderUser(page)}
       <form method="post" action="${base}/authorization/consent">
@@ -51,7 +54,7 @@ export function renderConsent(page: ConsentPage): string {
   )
 }
 
-/** Anyone can give an app any name: whose it is tells more. */
+/** Shows the owner, because anyone can give an app any name. */
 function renderRegistered({ registered, userName }: ConsentPage): Html | undefined {
   if (registered === undefined) return undefined
   const by = registered.by === userName ? html`you` : renderName(registered.by)
@@ -78,7 +81,7 @@ function renderScope({ name, description }: ConsentScope): Html {
   return html`<li class="described">${description} <code>${name}</code></li> `
 }
 
-/** A web site is known by its address; what runs on the device itself is whatever was started there (RFC 8252 §8.6). */
+/** A website is identified by its address; a redirect to the device may reach any program (RFC 8252 §8.6). */
 function renderRedirect({ clientName, redirectHost, isPublic, isReference }: ConsentPage): Html {
   if (isReference) return html`<p class="next soft small">You will then return to the API reference.</p>`
   const isScheme = redirectHost.endsWith(':')

@@ -9,7 +9,7 @@ export interface ErrorPage {
   readonly hint?: string | undefined
 }
 
-/** The page for what must not be sent back to a client: it has nothing to follow and nothing to fill in. */
+/** Renders the page for errors that must not be sent to a client. It has no links or forms. */
 export function renderError({ title, detail, hint }: ErrorPage): string {
   return renderPage(
     title,

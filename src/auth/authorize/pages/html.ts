@@ -1,4 +1,4 @@
-/** Markup that needs no more escaping. `html` makes it. */
+/** Markup that is already escaped. Created by `html`. */
 export class Html {
   readonly #markup: string
 
@@ -6,7 +6,7 @@ export class Html {
     this.#markup = markup
   }
 
-  /** Whatever stands in a template is escaped, unless it is markup already. */
+  /** Escapes all values except markup. */
   static of(strings: readonly string[], values: readonly HtmlValue[]): Html {
     return new Html(strings.map((text, index) => (index === 0 ? text : write(values[index - 1]) + text)).join(''))
   }
@@ -16,18 +16,18 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, a list is written without separators, undefined is nothing. */
+/** Values of a template: text is escaped, lists are joined without a separator, undefined is empty. */
 export type HtmlValue = string | Html | readonly Html[] | undefined
 
 /**
- * A template of HTML that escapes what is put into it. Text may stand between tags and in quoted attributes, nowhere
- * else: not in a tag's name, an unquoted attribute, a style or a script.
+ * An HTML template that escapes its values. Values are allowed between tags and in quoted attributes only: not in tag
+ * names, unquoted attributes, styles or scripts.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return Html.of(strings, values)
 }
 
-/** Takes text for markup as it is: only what was written here, never what came from elsewhere. */
+/** Treats text as markup. Only for text from this source code, never for input. */
 export function trustMarkup(markup: string): Html {
   return Html.of([markup], [])
 }

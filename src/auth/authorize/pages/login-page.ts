@@ -1,47 +1,47 @@
 import { html, type Html } from './html.ts'
-import { renderMark, renderName, renderPage } from './page.ts'
+import { renderBadge, renderName, renderPage } from './page.ts'
 
 export interface LoginPage {
-  /** What comes before the paths of forms: the issuer's path, or nothing. */
+  /** The prefix of form paths: the path of the issuer, or empty. */
   readonly base: string
-  /** What people call the service that they sign in to. */
+  /** The name of the service that users sign in to. */
   readonly service: string
   readonly clientName: string
   readonly csrf: string
-  /** The authorization request's query string. */
+  /** The query of the authorization request. */
   readonly request: string
-  /** The name that was typed before, or of the user who has to enter the password again. */
+  /** The name entered before, or the name of the user who must enter the password again. */
   readonly user?: string | undefined
-  /** What was wrong with the last attempt. */
+  /** Why the last attempt failed. */
   readonly problem?: string | undefined
-  /** Why somebody who is signed in has to enter the password again. */
+  /** Why a signed-in user must enter the password again. */
   readonly reason?: string | undefined
-  /** Whether people may register themselves. */
-  readonly mayRegister: boolean
+  /** Whether users can register themselves. */
+  readonly canRegister: boolean
 }
 
-/** The page that asks for a name and password. */
+/** Renders the page that asks for name and password. */
 export function renderLogin(page: LoginPage): string {
-  const { base, service, clientName, request, mayRegister } = page
+  const { base, service, clientName, request, canRegister } = page
   const others = html`<p class="other">
     New here? <a class="link" href="${base}/authorization/register?${request}">Create an account</a>
   </p>`
   return renderPage(
     `Sign in to ${service}`,
-    html`${renderMark(service)}
+    html`${renderBadge(service)}
       <h1>Sign in to ${renderName(service)}</h1>
       <p class="soft">to continue to ${renderName(clientName)}</p>
       ${renderForm(page, { path: 'login', button: 'Sign in', passwordKind: 'current-password' })}
-      ${mayRegister && page.reason === undefined ? others : undefined}`,
+      ${canRegister && page.reason === undefined ? others : undefined}`,
   )
 }
 
-/** The page on which people register themselves. */
-export function renderRegister(page: Omit<LoginPage, 'reason' | 'mayRegister'>): string {
+/** Renders the registration page. */
+export function renderRegister(page: Omit<LoginPage, 'reason' | 'canRegister'>): string {
   const { base, service, clientName, request } = page
   return renderPage(
     `Create an account for ${service}`,
-    html`${renderMark(service)}
+    html`${renderBadge(service)}
       <h1>Create your ${renderName(service)} account</h1>
       <p class="soft">to continue to ${renderName(clientName)}</p>
       ${renderForm(page, { path: 'register', button: 'Create account', passwordKind: 'new-password' })}
@@ -57,7 +57,7 @@ interface Form {
   readonly passwordKind: 'current-password' | 'new-password'
 }
 
-function renderForm({ base, csrf, request, reason, problem, user }: Omit<LoginPage, 'mayRegister'>, form: Form): Html {
+function renderForm({ base, csrf, request, reason, problem, user }: Omit<LoginPage, 'canRegister'>, form: Form): Html {
   const invalid = problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`
   return html`${reason === undefined ? undefined : html`<p class="box note">${reason}</p>`}
     ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
@@ -69,7 +69,7 @@ function renderForm({ base, csrf, request, reason, problem, user }: Omit<LoginPa
     </form>`
 }
 
-/** On the login page, only the password is left to type where a name was typed before. */
+/** On the login page, focuses the password if the name is already filled in. */
 function renderFields(user: string | undefined, invalid: Html | undefined, { path, passwordKind }: Form): Html {
   const isNew = path === 'register'
   const [first, second] = isNew || user === undefined ? [html` autofocus`, undefined] : [undefined, html` autofocus`]

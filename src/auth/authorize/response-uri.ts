@@ -1,12 +1,12 @@
-import type { AddressedRequest } from './address-request.ts'
+import type { RedirectableRequest } from './resolve-redirect.ts'
 import { encodeBytes } from './query-parameters.ts'
 
 /**
- * Where an answer goes: the redirect URI with its own query kept, and `state` and `iss` on success and error alike
- * (RFC 6749 §4.1.2, RFC 9207 §2).
+ * Makes the redirect with the response: the redirect URI, including its own query, plus `state` and `iss` on success
+ * and error (RFC 6749 §4.1.2, RFC 9207 §2).
  */
-export function makeAnswerUri(
-  { redirectUri, parameters }: AddressedRequest,
+export function makeResponseUri(
+  { redirectUri, parameters }: RedirectableRequest,
   issuer: string,
   answer: Readonly<Record<string, string>>,
 ): string {
@@ -26,14 +26,15 @@ function separatorOf(uri: string): string {
 const origin = /^https?:\/\/[A-Za-z0-9.-]+(:\d+)?(?=[/?]|$)/
 
 /**
- * The source of a redirect URI for `form-action`, which Chromium applies to every redirect that a form leads to. A
- * policy knows no IPv6 address and an app's own scheme has no host: there it is the scheme.
+ * Returns the source expression of a redirect URI for `form-action`, which Chromium applies to all redirects after a
+ * form submission. A policy cannot contain IPv6 addresses, and private schemes have no host; for these it is the
+ * scheme.
  */
 export function formSourceOf(redirectUri: string): string {
   return origin.exec(redirectUri)?.[0] ?? redirectUri.slice(0, redirectUri.indexOf(':') + 1)
 }
 
-/** Where the browser goes next, for the user: the host with its port, or the scheme. */
+/** Returns the redirect target to show to the user: the host with its port, or the scheme. */
 export function redirectHostOf(redirectUri: string): string {
   return /^https?:\/\/([^/?]+)/.exec(redirectUri)?.[1] ?? formSourceOf(redirectUri)
 }

@@ -4,35 +4,36 @@ import { findClient, type ClientRecord, docsClientId, docsRedirectPath } from '.
 import { isRedirectUri, loopbackHosts, isSameRedirectUri } from '../account/redirect-uris.ts'
 import { parseQuery, type QueryParameters } from './query-parameters.ts'
 
-/** An authorization request whose answer has somewhere to go. */
-export interface AddressedRequest {
-  /** As it came, to be asked again. */
+/** An authorization request with a known client and redirect URI. */
+export interface RedirectableRequest {
+  /** The original query, for redirects to the same request. */
   readonly query: string
   readonly parameters: QueryParameters
   readonly client: ClientRecord
   readonly redirectUri: string
-  /** Whether the request named it; if so, the token request has to (RFC 6749 §4.1.3). */
+  /** Whether the request contained a redirect URI. If so, the token request must contain it too (RFC 6749 §4.1.3). */
   readonly hasRedirectUri: boolean
 }
 
-export interface AddressOptions {
+export interface RedirectOptions {
   readonly system: System
-  /** Below it is the redirect URI of the reference. */
+  /** The base of the API reference's redirect URI. */
   readonly issuer: string
-  /** The reference may be reached by any name of this machine. */
+  /** In development, the API reference can be reached by any name of this machine. */
   readonly isDevelopment: boolean
 }
 
 /**
- * Finds out who asks and where the answer goes. Until both are sure nobody is redirected (RFC 6749 §4.1.2.1).
+ * Finds client and redirect URI of a request. Until both are valid, the browser must not be redirected (RFC 6749
+ * §4.1.2.1).
  * @throws PageError
  */
-export async function addressRequest(options: AddressOptions, query: string): Promise<AddressedRequest> {
+export async function resolveRedirect(options: RedirectOptions, query: string): Promise<RedirectableRequest> {
   const parameters = parseQuery(query)
   const client = await findActiveClient(options.system, parameters)
   const uris = redirectUrisOf(client, options)
-  const requested = once(parameters, 'redirect_uri')
-  const redirectUri = requested ?? onlyOne(uris)
+  const requested = singleValue(parameters, 'redirect_uri')
+  const redirectUri = requested ?? defaultRedirectUri(uris)
   if (!isRedirectUri(redirectUri) || !uris.some((uri) => isSameRedirectUri(redirectUri, uri))) {
     throw new PageError(
       'The redirect address of this app is not valid',
@@ -45,10 +46,10 @@ export async function addressRequest(options: AddressOptions, query: string): Pr
   return { query, parameters, client, redirectUri, hasRedirectUri: requested !== undefined }
 }
 
-/** The redirect URIs that a client registered; that of the reference follows from where the server is. */
+/** Returns the redirect URIs of a client. Those of the API reference depend on the server's URL. */
 export function redirectUrisOf(
   client: Pick<ClientRecord, 'id' | 'redirectUris'>,
-  { issuer, isDevelopment }: Omit<AddressOptions, 'system'>,
+  { issuer, isDevelopment }: Omit<RedirectOptions, 'system'>,
 ): readonly string[] {
   if (client.id !== docsClientId) return client.redirectUris
   const local = isDevelopment ? loopbackHosts.map((host) => `http://${host}`) : []
@@ -56,7 +57,7 @@ export function redirectUrisOf(
 }
 
 async function findActiveClient(system: System, parameters: QueryParameters): Promise<ClientRecord> {
-  const id = once(parameters, 'client_id')
+  const id = singleValue(parameters, 'client_id')
   const hint = 'Go back to the app and report the problem to its developer.'
   if (id === undefined)
     throw new PageError('The app is missing in the request', 'The parameter client_id is missing.', { hint })
@@ -68,14 +69,14 @@ async function findActiveClient(system: System, parameters: QueryParameters): Pr
   })
 }
 
-function once(parameters: QueryParameters, name: 'client_id' | 'redirect_uri'): string | undefined {
+function singleValue(parameters: QueryParameters, name: 'client_id' | 'redirect_uri'): string | undefined {
   if (parameters.repeated.has(name)) {
     throw new PageError('This request is not valid', `The parameter ${name} is repeated.`)
   }
   return parameters.text(name)
 }
 
-function onlyOne(uris: readonly string[]): string {
+function defaultRedirectUri(uris: readonly string[]): string {
   const [uri] = uris
   if (uri !== undefined && uris.length === 1) return uri
   throw new PageError('The redirect address of this app is not valid', 'The parameter redirect_uri is missing.', {
