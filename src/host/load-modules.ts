@@ -1,4 +1,10 @@
-import { loadArtifacts, type Artifact, type StoredRelease, importInTime, registerArtifacts } from '../release/index.ts'
+import {
+  loadArtifacts,
+  type Artifact,
+  type StoredRelease,
+  importWithTimeout,
+  registerArtifacts,
+} from '../release/index.ts'
 import type { Host } from './host.ts'
 
 /** A release and, if they are already loaded, its artifacts. Otherwise they are loaded from System. */
@@ -30,7 +36,7 @@ export async function loadModules(
   if (files.size === 0) return modules
   registerArtifacts(artifacts ?? (await loadArtifacts(system, release, release.manifest.artifacts)))
   for (const [hash, file] of files) {
-    const module = (await importInTime(hash, file, { ...imports, signal })) as { default?: unknown }
+    const module = (await importWithTimeout(hash, file, { ...imports, signal })) as { default?: unknown }
     modules.set(hash, module.default)
   }
   return modules

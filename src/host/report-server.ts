@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { joinWords, makeUuid, variable, version, type Variables } from '../kit/index.ts'
-import { listLiveServers, selectLivingServers, type LiveServer } from '../release/index.ts'
+import { listLiveServers, selectLiveServers, type LiveServer } from '../release/index.ts'
 import type { Secrets, System, SystemTables } from '../store/index.ts'
 import type { Host } from './host.ts'
 
@@ -109,7 +109,7 @@ export function joinServerNames(servers: readonly Pick<LiveServer, 'name'>[]): s
 
 /** Returns the names of the live servers whose newest secret is another one. */
 export async function listServersWithoutSecret(system: System, keyId: string): Promise<readonly string[]> {
-  const rows = await selectLivingServers(system).select(['name', 'secret_ids']).execute()
+  const rows = await selectLiveServers(system).select(['name', 'secret_ids']).execute()
   return rows.filter((row) => row.secret_ids?.split(' ')[0] !== keyId).map(({ name }) => name)
 }
 

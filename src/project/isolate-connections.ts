@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { ConnectionClass } from '../contract/index.ts'
 import { makeUuid, nearest, variable, type Variables } from '../kit/index.ts'
-import { findUses, type Manifest } from '../release/index.ts'
+import { findVariableUses, type Manifest } from '../release/index.ts'
 import type { TestDatabases } from '../server/index.ts'
 import { errors } from './errors.ts'
 import type { Built } from './migrate.ts'
@@ -89,7 +89,7 @@ function makeFake(client: object): ConnectionClass {
 
 /** Without the variables that only the configs of replaced connections named. */
 function keepUsedVariables(manifest: Manifest): Manifest {
-  const used = Object.entries(manifest.variables).filter(([name]) => findUses(manifest, name).length > 0)
+  const used = Object.entries(manifest.variables).filter(([name]) => findVariableUses(manifest, name).length > 0)
   return { ...manifest, variables: Object.fromEntries(used) }
 }
 

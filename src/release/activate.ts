@@ -7,49 +7,49 @@ import { inBatches } from './batches.ts'
 import type { Transaction } from 'kysely'
 
 export interface ActivateOptions {
-  /** Who deploys, for the list of releases. */
+  /** The name of the deployer, shown in the list of releases. */
   readonly by: string
   readonly actor?: Actor | undefined
   readonly message?: string | undefined
-  /** Only if this release is the active one, by the beginning of its id; `none` where none is. */
+  /** Activate only if the id of the active release begins with this text; `none` if no release must be active. */
   readonly against?: string | undefined
 }
 
 export interface Activation {
   readonly id: string
-  /** False when it was the active release already. */
+  /** False if the release was already active. */
   readonly activated: boolean
 }
 
 /**
- * Stores a release and makes it the one that is served, in one transaction: all or nothing.
- * @throws WP_RELEASE_SUPERSEDED when neither `against` nor this one is the active release
+ * Stores a release and activates it, in one transaction.
+ * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active
  */
 export function activateRelease(system: System, built: BuiltRelease, options: ActivateOptions): Promise<Activation> {
   const manifest = writeManifest(built.manifest)
-  return activateWritten(system, { id: sha256(manifest), manifest, artifacts: built.artifacts }, options)
+  return activateSerialized(system, { id: sha256(manifest), manifest, artifacts: built.artifacts }, options)
 }
 
-/** A release as it is stored. */
-export interface WrittenRelease {
+/** A release as System stores it. */
+export interface SerializedRelease {
   readonly id: string
-  /** Its text, whose hash is the id. */
+  /** The text of the manifest. Its SHA-256 is the id. */
   readonly manifest: string
   readonly artifacts: readonly Artifact[]
 }
 
-/** As `activateRelease`, of a release whose manifest is text already. */
-export async function activateWritten(
+/** Like `activateRelease`, for a manifest that is already text. */
+export async function activateSerialized(
   system: System,
-  { id, manifest, artifacts }: WrittenRelease,
+  { id, manifest, artifacts }: SerializedRelease,
   options: ActivateOptions,
 ): Promise<Activation> {
   return system.transaction(async (trx) => {
     const now = system.now()
     await lockActive(system, trx)
     const active = await findActive(trx)
-    if (active?.id !== id) assertActive(active, options.against) // a caller who wanted this release already has it
-    // Also for the active release: deploying it again repairs a manifest or artifact that was damaged.
+    if (active?.id !== id) assertActive(active, options.against) // the requested release is already active
+    // Also if the release is active: deploying it again repairs a damaged manifest or artifact.
     await trx
       .insertInto('waypost_release')
       .values({ id, manifest, message: options.message ?? null, created_by: options.by, created_at: now })
@@ -62,7 +62,7 @@ export async function activateWritten(
   })
 }
 
-/** Stores the artifacts that are missing. One whose stored content is different was damaged, and is stored again. */
+/** Stores missing artifacts and replaces damaged ones, whose stored content differs. */
 export async function storeArtifacts(
   system: System,
   trx: Transaction<SystemTables>,
@@ -75,13 +75,13 @@ export async function storeArtifacts(
       .select(['hash', 'content'])
       .where('hash', 'in', hashes)
       .execute()
-    const sound = new Map(stored.map(({ hash, content }) => [hash, content]))
-    const wanted = chunk.filter(({ hash, content }) => sound.get(hash) !== content)
-    if (wanted.length === 0) continue
-    await nextTurn() // of what is large, looking and storing take long enough each
+    const storedContents = new Map(stored.map(({ hash, content }) => [hash, content]))
+    const missing = chunk.filter(({ hash, content }) => storedContents.get(hash) !== content)
+    if (missing.length === 0) continue
+    await nextTurn() // comparing and storing large artifacts each block the event loop for a while
     await trx
       .insertInto('waypost_artifact')
-      .values(wanted.map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
+      .values(missing.map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
       .onConflict((on) => on.column('hash').doUpdateSet({ content: (column) => column.ref('excluded.content') }))
       .execute()
   }

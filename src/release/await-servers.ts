@@ -3,66 +3,65 @@ import { isWaypostError, type Clock } from '../kit/index.ts'
 import type { LiveServer } from './live-servers.ts'
 
 export interface AwaitServersOptions {
-  /** The release that they shall serve. */
+  /** The id of the expected release. */
   readonly release: string
   readonly limitMs: number
   readonly clock: Pick<Clock, 'monotonic'>
   list(): Promise<readonly LiveServer[]>
-  readonly everyMs?: number
-  /** Ends the wait; what is not there yet is late. */
+  readonly intervalMs?: number
+  /** Ends the wait. Servers that have not finished are reported as late. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What came of a release on one server. */
+/** The state of a release on one server. */
 export interface ServerOutcome {
-  /** By host and port. */
+  /** Host and port. */
   readonly name: string
-  /** `late` when it has neither served the release nor said why not. */
+  /** `late` if the server neither serves the release nor reported an error. */
   readonly state: 'serving' | 'failed' | 'late'
-  /** What it serves. */
+  /** The id of the release that it serves. */
   readonly release: string | null
   readonly error: string | null
-  /** How long it was waited for. */
+  /** How long the wait was, in milliseconds. */
   readonly ms: number
 }
 
 /**
- * Waits until every living server serves a release or says why it does not; for none where none is alive. A server that
- * is stopped meanwhile is not waited for, one that is started is. A System that cannot be asked for a moment is asked
- * again.
+ * Waits until each live server serves a release or reports why it cannot. Returns at once if no server is alive.
+ * Servers that start meanwhile are included, servers that stop are not. Retries while System is unavailable.
  */
 export async function awaitServers(options: AwaitServersOptions): Promise<readonly ServerOutcome[]> {
-  const { release, limitMs, clock, everyMs = 100, signal } = options
-  const began = clock.monotonic()
+  const { release, limitMs, clock, intervalMs = 100, signal } = options
+  const startedAt = clock.monotonic()
   const firstSeen = new Map<string, ServerOutcome>()
   for (;;) {
-    const ms = clock.monotonic() - began
-    const isOver = ms >= limitMs || signal?.aborted === true
-    const servers = await list(options, isOver)
+    const ms = clock.monotonic() - startedAt
+    const isLastCheck = ms >= limitMs || signal?.aborted === true
+    const servers = await list(options, isLastCheck)
     const outcomes = servers?.map((server) => {
       const { id, name, release: served, error } = server
       const known = firstSeen.get(id)
       const state = stateOf(server, release)
       if (known?.state === state) return { ...known, error }
-      const outcome = { name, state, release: served, error, ms: clock.monotonic() - began }
+      const outcome = { name, state, release: served, error, ms: clock.monotonic() - startedAt }
       firstSeen.set(id, outcome)
       return outcome
     })
-    if (outcomes !== undefined && (isOver || outcomes.every(({ state }) => state !== 'late'))) return outcomes
-    await pause(Math.min(everyMs, Math.max(0, limitMs - ms)), undefined, { signal }).catch(() => undefined)
+    if (outcomes !== undefined && (isLastCheck || outcomes.every(({ state }) => state !== 'late'))) return outcomes
+    await pause(Math.min(intervalMs, Math.max(0, limitMs - ms)), undefined, { signal }).catch(() => undefined)
   }
 }
 
-async function list(options: AwaitServersOptions, isOver: boolean): Promise<readonly LiveServer[] | undefined> {
+async function list(options: AwaitServersOptions, isLastCheck: boolean): Promise<readonly LiveServer[] | undefined> {
   try {
     return (await options.list()).filter(({ state }) => state !== 'stopping')
   } catch (error) {
-    if (isOver || !isWaypostError(error) || error.kind !== 'external') throw error
+    if (isLastCheck || !isWaypostError(error) || error.kind !== 'external') throw error
     return undefined
   }
 }
 
-/** What it says of another release that did not come up is none of this one's. */
+/** An error that concerns another release does not count. */
 function stateOf({ release, wanted, state }: LiveServer, expected: string): ServerOutcome['state'] {
   if (release === expected && state !== 'failed') return 'serving'
   return state === 'failed' && wanted === expected ? 'failed' : 'late'

@@ -1,30 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-const most = 100
-const mostBytes = 4 * 1024 * 1024
+const maxItems = 100
+const maxBytes = 4 * 1024 * 1024
 
 /**
- * Parts of a list that are read or written at once, each in a turn of the event loop: what is large by itself, other items
- * as many as are not large together.
+ * Splits a list into batches of limited count and size, each processed in its own turn of the event loop. An item
+ * larger than the limit is a batch of its own.
  */
 export async function* inBatches<Item>(
   items: readonly Item[],
   bytesOf: (item: Item) => number,
 ): AsyncGenerator<Item[]> {
-  let some: Item[] = []
+  let batch: Item[] = []
   let bytes = 0
   for (const item of items) {
-    const more = bytesOf(item)
-    if (some.length >= most || (some.length > 0 && bytes + more > mostBytes)) {
-      yield some
+    const size = bytesOf(item)
+    if (batch.length >= maxItems || (batch.length > 0 && bytes + size > maxBytes)) {
+      yield batch
       await nextTurn()
-      some = []
+      batch = []
       bytes = 0
     }
-    some.push(item)
-    bytes += more
+    batch.push(item)
+    bytes += size
   }
-  if (some.length === 0) return
-  yield some
+  if (batch.length === 0) return
+  yield batch
   await nextTurn()
 }

@@ -3,13 +3,13 @@ import { loadArtifacts } from './load.ts'
 import type { Artifact, Manifest, ManifestMigration } from './manifest.ts'
 
 export interface FoundMigration {
-  /** The hash of the artifact whose default export it is. */
+  /** The hash of the artifact whose default export is the migration. */
   readonly artifact: string
-  /** Everything that it imports, itself among them. */
+  /** The artifact itself and everything that it imports. */
   readonly artifacts: readonly Artifact[]
 }
 
-/** A migration as it was when it had this checksum, out of the releases that System still has. */
+/** Finds a migration by its checksum in any release that System still has. */
 export async function findMigration(
   system: System,
   wanted: Pick<ManifestMigration, 'connection' | 'name' | 'checksum'>,

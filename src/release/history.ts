@@ -3,23 +3,23 @@ import type { Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../store/index.ts'
 import { errors } from './errors.ts'
 
-/** Who asked for something over HTTP. */
+/** The user and client of an HTTP request. */
 export interface Actor {
   readonly userId: string
   readonly clientId: string
 }
 
-export interface Activating {
+export interface ActivationRecord {
   readonly id: string
   readonly kind: 'deploy' | 'rollback'
   readonly by: string
   readonly actor?: Actor | undefined
   readonly message?: string | undefined
-  /** What a rollback from here goes to. */
+  /** The release to which a rollback from here returns. */
   readonly previous: string | undefined
 }
 
-/** Puts whoever activates, rolls back or prunes one after another, until their transaction ends. */
+/** Serializes activations, rollbacks and pruning until the end of the transaction. */
 export async function lockActive(system: System, trx: Transaction<SystemTables>): Promise<void> {
   await trx
     .selectFrom('waypost_active')
@@ -28,32 +28,41 @@ export async function lockActive(system: System, trx: Transaction<SystemTables>)
     .execute()
 }
 
-/** Returns the id of the active release; undefined where nothing was deployed yet. */
+/** Returns the id of the active release; undefined before the first deployment. */
 export async function findActive(db: Pick<System['db'], 'selectFrom'>): Promise<{ readonly id: string } | undefined> {
   const row = await db.selectFrom('waypost_active').select('release_id as id').executeTakeFirst()
   return row === undefined || row.id === null ? undefined : { id: row.id }
 }
 
-/** @throws WP_RELEASE_SUPERSEDED when another release is active than somebody saw; `none` where none was */
+/**
+ * Checks which release is active; `none` means that no release may be active.
+ * @throws WP_RELEASE_SUPERSEDED if another release is active
+ */
 export function assertActive(active: { readonly id: string } | undefined, against: string | undefined): void {
   const id = active?.id ?? 'none'
   if (against === undefined || id.startsWith(against)) return
   throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })
 }
 
-/** Makes a release the active one, and tells every server. The caller holds the lock; it is the last thing that he does. */
+/** Activates a release and notifies all servers. The caller holds the lock. Call it last in the transaction. */
 export async function recordActivation(
   system: System,
   trx: Transaction<SystemTables>,
-  { id, kind, by, actor, message, previous }: Activating,
+  { id, kind, by, actor, message, previous }: ActivationRecord,
 ): Promise<void> {
   const now = system.now()
-  const { last } = await trx
+  const { last: lastNumber } = await trx
     .selectFrom('waypost_activation')
     .select((column) => column.fn.max('number').as('last'))
     .executeTakeFirstOrThrow()
   const times = { activated_at: now, activated_by: by }
-  const row = { number: (last ?? 0) + 1, release_id: id, previous_id: previous ?? null, kind, message: message ?? null }
+  const row = {
+    number: (lastNumber ?? 0) + 1,
+    release_id: id,
+    previous_id: previous ?? null,
+    kind,
+    message: message ?? null,
+  }
   await trx
     .insertInto('waypost_activation')
     .values({ ...row, ...times, user_id: actor?.userId ?? null, client_id: actor?.clientId ?? null })
@@ -65,7 +74,7 @@ export async function recordActivation(
   await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
 }
 
-/** The last activation of a release. */
+/** Returns the last activation of a release. */
 export function lastActivation(db: Pick<System['db'], 'selectFrom'>, id: string) {
   return db
     .selectFrom('waypost_activation')

@@ -1,22 +1,22 @@
-// release: the immutable thing that is served: its manifest, the difference of two, storing, activating, loading.
-// May import kit, contract and store.
-export { activateRelease, activateWritten, type ActivateOptions, type Activation } from './activate.ts'
+// release: the immutable content that is served: its manifest, comparison, storage, activation and loading.
+// May import kit, contract, schema and store.
+export { activateRelease, activateSerialized, type ActivateOptions, type Activation } from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
-export { listCameUp, noteCameUp } from './list-releases.ts'
+export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
-export { findUses } from './difference/variable-uses.ts'
+export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
 export { releaseId } from './manifest.ts'
 export {
-  findLackingVariables,
+  findMissingVariables,
   isAlive,
   listLiveServers,
-  selectLivingServers,
-  type LackingVariable,
+  selectLiveServers,
+  type MissingVariable,
   type LiveServer,
 } from './live-servers.ts'
 export { neededScopes } from './manifest.ts'
@@ -36,7 +36,7 @@ export {
   type ListedRelease,
 } from './list-releases.ts'
 export {
-  assertWhole,
+  assertIntact,
   loadActiveId,
   loadActiveRelease,
   loadActiveRow,
@@ -46,7 +46,7 @@ export {
   type StoredRelease,
 } from './load.ts'
 export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
-export { countUploadedBytes, findMissingArtifacts, forgetUploads, loadForRelease, storeUploads } from './uploads.ts'
+export { countUploadedBytes, findMissingArtifacts, deleteUploads, loadForRelease, storeUploads } from './uploads.ts'
 export type {
   Artifact,
   BuiltRelease,
@@ -60,5 +60,5 @@ export type {
   ManifestRoute,
   ManifestVariable,
 } from './manifest.ts'
-export { type ImportLimits, importInTime } from './import-in-time.ts'
+export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

@@ -3,24 +3,24 @@ import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
 import type { Actor } from './history.ts'
 
-/** A release that System has, and when it was made the active one last. */
+/** A release in System with its last activation. */
 export interface ListedRelease {
   readonly id: string
   readonly isActive: boolean
   readonly kind: 'deploy' | 'rollback'
   readonly activatedAt: number
   readonly activatedBy: string
-  /** What was said at its last activation, else when it was made. */
+  /** The message of the last activation, or the one given at creation. */
   readonly message: string | undefined
   readonly createdAt: number
 }
 
-/** Releases by their last activation, the newest first. */
+/** Lists releases by their last activation, newest first. */
 export async function listReleases({ db }: Pick<System, 'db'>, limit: number): Promise<readonly ListedRelease[]> {
   const active = db.selectFrom('waypost_active').select('release_id')
   const rows = await db
     .selectFrom('waypost_release as release')
-    // What was activated before Waypost kept each activation stands by the time at which it was made.
+    // Releases from before activations were recorded use their creation time.
     .leftJoin('waypost_activation as activation', (join) =>
       join.onRef('activation.release_id', '=', 'release.id').on('activation.number', '=', (column) =>
         column
@@ -47,17 +47,17 @@ export async function listReleases({ db }: Pick<System, 'db'>, limit: number): P
   }))
 }
 
-/** One time that a release was made the active one. */
+/** One activation of a release. */
 export interface ListedActivation {
   readonly kind: 'deploy' | 'rollback'
   readonly activatedAt: number
   readonly activatedBy: string
-  /** Whose token it was, and its client, where it came over HTTP. */
+  /** The user and client of the token if the request came over HTTP. */
   readonly actor: Partial<Actor>
   readonly message: string | undefined
 }
 
-/** When a release was made the active one, the last time first. */
+/** Lists the activations of a release, newest first. */
 export async function listActivations(
   { db }: Pick<System, 'db'>,
   id: string,
@@ -79,15 +79,21 @@ export async function listActivations(
   }))
 }
 
-/** What System notes of a release beside what it says. @throws WP_RELEASE_UNKNOWN */
+/**
+ * Loads the row of a release.
+ * @throws WP_RELEASE_UNKNOWN
+ */
 export function loadReleaseRow({ db }: Pick<System, 'db'>, id: string) {
   const row = db.selectFrom('waypost_release').selectAll().where('id', '=', id)
   return row.executeTakeFirstOrThrow(() => errors.WP_RELEASE_UNKNOWN({ id: shortId(id) }))
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
-/** The id of the one release whose id begins so. @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
+/**
+ * Returns the id of the release whose id begins with the text.
+ * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS
+ */
 export async function findRelease({ db }: Pick<System, 'db'>, beginning: string): Promise<string> {
   const wanted = beginning.toLowerCase()
   if (!/^[\da-f]{1,64}$/.test(wanted)) throw errors.WP_RELEASE_UNKNOWN({ id: beginning.slice(0, 64) })
@@ -101,26 +107,26 @@ export async function findRelease({ db }: Pick<System, 'db'>, beginning: string)
   const [first, ...others] = rows
   if (first === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: beginning })
   if (others.length === 0) return first.id
-  const names = rows.slice(0, mostNamed).map(({ id }) => distinct(id, rows))
-  const more = rows.length > mostNamed ? ', …' : ''
+  const names = rows.slice(0, maxNamed).map(({ id }) => uniquePrefix(id, rows))
+  const more = rows.length > maxNamed ? ', …' : ''
   throw errors.WP_RELEASE_AMBIGUOUS({ id: beginning, count: rows.length, ids: `${names.join(', ')}${more}` })
 }
 
-/** As much of an id as tells it from all the others, and at least what is shown elsewhere. */
-function distinct(id: string, rows: readonly { readonly id: string }[]): string {
+/** Returns the shortest unique prefix of an id, but at least the short id. */
+function uniquePrefix(id: string, rows: readonly { readonly id: string }[]): string {
   const others = rows.filter((row) => row.id !== id)
   let length = shortId(id).length
   while (others.some((other) => other.id.startsWith(id.slice(0, length)))) length += 1
   return id.slice(0, length)
 }
 
-/** Notes that a server serves a release: others may fall back to it. */
-export async function noteCameUp(system: System, id: string): Promise<void> {
+/** Records that a server serves a release. Other servers may fall back to it. */
+export async function recordReleaseServed(system: System, id: string): Promise<void> {
   await system.db.updateTable('waypost_release').set({ came_up_at: system.now() }).where('id', '=', id).execute()
 }
 
-/** Ids of releases that came up on any server, the last one first. */
-export async function listCameUp(
+/** Returns the ids of releases that any server has served, the latest first. */
+export async function listServedReleases(
   { guardDb }: Pick<System, 'guardDb'>,
   { except, limit }: { readonly except: string; readonly limit: number },
 ): Promise<readonly string[]> {

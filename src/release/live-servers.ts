@@ -1,47 +1,49 @@
 import type { System } from '../store/index.ts'
 
-/** A server whose heartbeat is older than this is taken for gone. */
-const silentMs = 20_000
+/** A server with an older heartbeat counts as gone. */
+const heartbeatTimeoutMs = 20_000
 
-/** A server that is alive, as its row in System says. */
+/** A live server according to its row in System. */
 export interface LiveServer {
-  /** Of this start of it. */
+  /** Of this process; a restart gets a new id. */
   readonly id: string
-  /** By host and port. */
+  /** Host and port. */
   readonly name: string
-  /** Its Waypost. */
+  /** Its Waypost version. */
   readonly version: string
-  /** What it serves. */
+  /** The id of the release that it serves. */
   readonly release: string | null
-  /** What it is bringing up, or what did not come up. */
+  /** The id of the release that it is starting or that failed to start. */
   readonly wanted: string | null
   readonly state: string
   readonly error: string | null
   readonly issuer: string | null
 }
 
-/** The servers that are alive, by name. */
+/** Returns the live servers, by name. */
 export async function listLiveServers(system: System): Promise<readonly LiveServer[]> {
-  return selectLivingServers(system)
+  return selectLiveServers(system)
     .select(['id', 'name', 'version', 'release_id as release', 'wanted_id as wanted', 'state', 'error', 'issuer'])
     .execute()
 }
 
-/** A variable of a release that has no value where the release would be served. */
-export interface LackingVariable {
+/** A variable of a release that some servers do not have. */
+export interface MissingVariable {
   readonly name: string
-  /** Names of the servers that lack it. */
+  /** Names of the servers without a value. */
   readonly servers: readonly string[]
 }
 
-/** The variables, of those given, that a living server lacks: rows name what is set there, and never a value. */
-export async function findLackingVariables(
+/**
+ * Returns the given variables that a live server lacks. Server rows contain the names of set variables, never values.
+ */
+export async function findMissingVariables(
   system: System,
   names: readonly string[],
-): Promise<readonly LackingVariable[]> {
+): Promise<readonly MissingVariable[]> {
   if (names.length === 0) return []
-  const rows = await selectLivingServers(system).select(['name', 'variables']).execute()
-  // One that is older than this column says nothing of what it has.
+  const rows = await selectLiveServers(system).select(['name', 'variables']).execute()
+  // A server from before this column existed does not report its variables.
   const servers = rows.flatMap(({ name, variables }) =>
     variables === null ? [] : [{ name, has: new Set(variables.split(' ')) }],
   )
@@ -50,16 +52,16 @@ export async function findLackingVariables(
     .filter(({ servers: lacking }) => lacking.length > 0)
 }
 
-/** Whether somebody who was heard of then is taken for alive. */
+/** Whether a server with this heartbeat counts as live. */
 export function isAlive(heartbeatAt: number, now: number): boolean {
-  return heartbeatAt > now - silentMs
+  return heartbeatAt > now - heartbeatTimeoutMs
 }
 
-/** Rows of the servers that are alive. */
-export function selectLivingServers(system: System) {
+/** Selects the rows of live servers. */
+export function selectLiveServers(system: System) {
   return system.db
     .selectFrom('waypost_server')
-    .where('heartbeat_at', '>', (column) => column(system.now(), '-', silentMs))
+    .where('heartbeat_at', '>', (column) => column(system.now(), '-', heartbeatTimeoutMs))
     .orderBy('name')
     .orderBy('started_at')
 }

@@ -4,23 +4,23 @@ import { inBatches } from './batches.ts'
 import { errors } from './errors.ts'
 import type { Artifact, Manifest } from './manifest.ts'
 
-/** A release as it stands in System, checked against its hashes. */
+/** A release loaded from System and checked against its hashes. */
 export interface StoredRelease {
   readonly id: string
   readonly manifest: Manifest
   readonly activatedAt: number
   readonly activatedBy: string
-  /** What was said when it was made. */
+  /** The message given at creation. */
   readonly message?: string | null
 }
 
-/** The id of the active release, also where what is stored of it is damaged. */
+/** Returns the id of the active release, even if its stored manifest is damaged. */
 export async function loadActiveId({ guardDb }: Pick<System, 'guardDb'>): Promise<string | undefined> {
   const row = await guardDb.selectFrom('waypost_active').select('release_id').executeTakeFirst()
   return row?.release_id ?? undefined
 }
 
-/** The active release as its row says, unchecked. */
+/** The row of the active release, unchecked. */
 export interface ActiveRow extends Omit<StoredRelease, 'manifest'> {
   readonly manifest: string | null
 }
@@ -36,9 +36,9 @@ export async function loadActiveRow({ guardDb }: Pick<System, 'guardDb'>): Promi
 }
 
 /**
- * The active release, or undefined when nothing was deployed yet.
- * @param known a release that was built just now: where it is the active one, what is stored of that is not looked at, so
- * that who deploys it again mends it
+ * Loads the active release; undefined before the first deployment.
+ * @param known a release that was just built. If it is the active one, the stored manifest is not read, so deploying it
+ * again repairs damage.
  * @throws WP_RELEASE_CORRUPT
  */
 export async function loadActiveRelease(
@@ -47,21 +47,27 @@ export async function loadActiveRelease(
 ): Promise<StoredRelease | undefined> {
   const row = await loadActiveRow(system)
   if (row === undefined) return undefined
-  return { ...row, manifest: row.id === known?.id ? known.manifest : (JSON.parse(assertWhole(row)) as Manifest) }
+  return { ...row, manifest: row.id === known?.id ? known.manifest : (JSON.parse(assertIntact(row)) as Manifest) }
 }
 
-/** What a release says, whether it is active or not. @throws WP_RELEASE_CORRUPT */
+/**
+ * Loads the manifest of any stored release.
+ * @throws WP_RELEASE_CORRUPT
+ */
 export async function loadManifest(system: Pick<System, 'guardDb'>, id: string): Promise<Manifest> {
   const row = await system.guardDb
     .selectFrom('waypost_release')
     .select('manifest')
     .where('id', '=', id)
     .executeTakeFirst()
-  return JSON.parse(assertWhole({ id, manifest: row?.manifest ?? null })) as Manifest
+  return JSON.parse(assertIntact({ id, manifest: row?.manifest ?? null })) as Manifest
 }
 
-/** The text of a manifest, compared with its hash. @throws WP_RELEASE_CORRUPT */
-export function assertWhole({ id, manifest: text }: Pick<ActiveRow, 'id' | 'manifest'>): string {
+/**
+ * Checks the text of a manifest against its hash and returns it.
+ * @throws WP_RELEASE_CORRUPT
+ */
+export function assertIntact({ id, manifest: text }: Pick<ActiveRow, 'id' | 'manifest'>): string {
   if (text === null || text === '')
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest is missing' })
   if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest was changed' })
@@ -69,9 +75,9 @@ export function assertWhole({ id, manifest: text }: Pick<ActiveRow, 'id' | 'mani
 }
 
 /**
- * The artifacts with these hashes.
- * @param sizes how many bytes each has, by its hash
- * @throws WP_RELEASE_CORRUPT when one is missing or has other content
+ * Loads the artifacts with these hashes.
+ * @param sizes the size of each in bytes, by hash
+ * @throws WP_RELEASE_CORRUPT if one is missing or has other content
  */
 export async function loadArtifacts(
   system: Pick<System, 'guardDb'>,
@@ -88,9 +94,9 @@ export async function loadArtifacts(
     const found = new Map(rows.map(({ hash, content }) => [hash, content]))
     for (const hash of hashes) {
       const content = found.get(hash)
-      const isWhole = content !== undefined && sha256(content) === hash
+      const isIntact = content !== undefined && sha256(content) === hash
       const what = content === undefined ? 'is missing' : 'was changed'
-      if (!isWhole)
+      if (!isIntact)
         throw errors.WP_RELEASE_CORRUPT({ id: shortId(release.id), what: `artifact ${shortId(hash)} ${what}` })
       artifacts.push({ hash, content })
     }

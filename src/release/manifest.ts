@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { type DeclaredVariable, sha256 } from '../kit/index.ts'
 
-/** What a release says, as plain JSON; the same sources give the same text. */
+/** The content of a release as plain JSON. The same sources give the same text. */
 export interface Manifest {
   readonly format: 1
-  /** The Waypost version that built it; an older server refuses it. */
+  /** The Waypost version that built it. Older servers reject it. */
   readonly waypost: string
   readonly name: string
   readonly routes: readonly ManifestRoute[]
@@ -19,9 +19,9 @@ export interface Manifest {
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[]
   readonly variables: Readonly<Record<string, ManifestVariable>>
-  /** Every migration of the project, by connection and then in order of name. */
+  /** All migrations of the project, by connection, then by name. */
   readonly migrations: readonly ManifestMigration[]
-  /** Every artifact that the release needs, chunks that others import included: SHA-256 → size in bytes. */
+  /** All artifacts of the release, including shared chunks: SHA-256 → size in bytes. */
   readonly artifacts: Readonly<Record<string, number>>
 }
 
@@ -49,7 +49,7 @@ export interface ManifestMethod {
   readonly source: string
 }
 
-/** The code of an action: an artifact whose default export is its class, or a class of a plugin. */
+/** The code of an action: an artifact whose default export is the class, or a plugin class. */
 export type ManifestAction = { readonly artifact: string; readonly file: string } | ManifestClass
 
 export interface ManifestClass {
@@ -66,40 +66,42 @@ export interface ManifestEvent {
 export interface ManifestCronjob {
   readonly schedule: string
   readonly timezone?: string
-  /** A duration. Like what stands before it, it may name variables. */
+  /** A duration. Like `schedule` and `timezone`, it may contain variables. */
   readonly timeout?: string
   readonly action: ManifestAction
 }
 
 export interface ManifestVariable {
-  /** It has a default wherever it is used. */
+  /** Whether each use has a default. */
   readonly optional: boolean
-  /** Actions read it as `context.env.NAME`. Each server reads its value when it brings up the release. */
+  /** Actions read it as `context.env.NAME`. Each server reads its value when it starts the release. */
   readonly declared?: DeclaredVariable
 }
 
 export interface ManifestMigration {
   readonly connection: string
-  /** File name without its ending, for example `20261120-create-app-todo`. */
+  /** The file name without its extension, for example `20261120-create-app-todo`. */
   readonly name: string
-  /** SHA-256 of the source file's text; an applied migration with another one was edited. */
+  /** The SHA-256 of the source file. An applied migration with another checksum was edited. */
   readonly checksum: string
   readonly artifact: string
 }
 
-/** One file of a release: bundled code, named by the SHA-256 of its content. */
+/** A file of a release: bundled code, named by the SHA-256 of its content. */
 export interface Artifact {
   readonly hash: string
   readonly content: string
 }
 
-/** A release that was built and not yet stored. */
+/** A release that is built but not stored yet. */
 export interface BuiltRelease {
   readonly manifest: Manifest
   readonly artifacts: readonly Artifact[]
 }
 
-/** Returns the text of a manifest that is stored and hashed; keys keep their author's order, which `build` makes the same everywhere. */
+/**
+ * Returns the text of a manifest, which is stored and hashed. Keys keep their order, which `build` makes deterministic.
+ */
 export function writeManifest(manifest: Manifest): string {
   return JSON.stringify(manifest)
 }
@@ -109,7 +111,7 @@ export function releaseId(manifest: Manifest): string {
   return sha256(writeManifest(manifest))
 }
 
-/** The scopes without which some private method of a release cannot be called, or some event not be subscribed to. */
+/** Returns the scopes that callers need for some private method or subscription. */
 export function neededScopes({ routes, events }: Manifest): readonly string[] {
   const methods = routes.flatMap((route) => route.methods).filter((method) => !method.public)
   const named = [...methods, ...Object.values(events)].flatMap(({ scopes }) => scopes ?? [])

@@ -5,27 +5,30 @@ import { lastActivation, lockActive } from './history.ts'
 import { loadActiveId } from './load.ts'
 
 export interface PruneReleasesOptions {
-  /** How many of the releases that were active last are kept, however old they are. */
+  /** How many of the most recently active releases to keep, whatever their age. */
   readonly keepNewest: number
-  /** How long after the end of its last activation a release is kept, in milliseconds. */
+  /** How long to keep a release after its last activation ended, in milliseconds. */
   readonly keepMs: number
-  /** Say what would go, and leave it. */
+  /** Only report what would be deleted. */
   readonly dryRun?: boolean
 }
 
 export interface PrunedReleases {
-  /** Ids, the oldest last. */
+  /** Ids, oldest last. */
   readonly releases: readonly string[]
   readonly artifacts: number
   readonly kept: number
 }
 
-/** How many are kept in production, however old they are. */
+/** How many releases are kept in production, whatever their age. */
 export const releasesKept = 10
 
 const developmentKept = 20
 
-/** Every save of a development makes a release: only the newest ones are kept. Pruned in one go now and then. */
+/**
+ * In development each save creates a release. Only the newest are kept, and pruning runs once twice as many have
+ * accumulated.
+ */
 export async function pruneDevelopmentReleases(system: System): Promise<void> {
   const { count } = await system.db
     .selectFrom('waypost_release')
@@ -35,42 +38,42 @@ export async function pruneDevelopmentReleases(system: System): Promise<void> {
 }
 
 /**
- * Deletes releases that nobody goes back to, and the artifacts that no other release names. Never the active one and
- * the one before it, nor what a server serves, brings up or would fall back to.
+ * Deletes old releases and the artifacts that no other release uses. Keeps the active release, the previous one, and
+ * those that a server serves, is starting or would fall back to.
  */
 export async function pruneReleases(system: System, options: PruneReleasesOptions): Promise<PrunedReleases> {
   return system.transaction(async (trx) => {
-    await lockActive(system, trx) // nobody activates meanwhile what is about to go
-    const { rows, now } = await loadEnds(system, trx)
-    const needed = await loadNeeded(system, trx)
+    await lockActive(system, trx) // prevents activation of a release that is being deleted
+    const { rows, now } = await loadReleaseEnds(system, trx)
+    const needed = await loadNeededIds(system, trx)
     const releases = rows
       .filter(
         ({ id, endedAt }, index) => index >= options.keepNewest && endedAt < now - options.keepMs && !needed.has(id),
       )
       .map(({ id }) => id)
     const kept = rows.length - releases.length
-    const gone = new Set(releases)
-    const artifacts = releases.length === 0 ? [] : await findUnnamed(trx, gone)
+    const deleted = new Set(releases)
+    const artifacts = releases.length === 0 ? [] : await findUnusedArtifacts(trx, deleted)
     if (!options.dryRun) {
       await inChunks(releases, (ids) => trx.deleteFrom('waypost_release').where('id', 'in', ids).execute())
       await inChunks(artifacts, (ids) => trx.deleteFrom('waypost_artifact').where('hash', 'in', ids).execute())
-      await deleteLeftOvers(trx, now - options.keepMs)
+      await deleteOldActivations(trx, now - options.keepMs)
     }
     return { releases, artifacts: artifacts.length, kept }
   })
 }
 
-interface Ended {
+interface EndedRelease {
   readonly id: string
-  /** When another one became the active one. */
+  /** When another release became active. */
   readonly endedAt: number
 }
 
-/** Every release, that which was active last first. */
-async function loadEnds(
+/** Loads all releases, the most recently active first. */
+async function loadReleaseEnds(
   system: System,
   trx: Transaction<SystemTables>,
-): Promise<{ rows: readonly Ended[]; now: number }> {
+): Promise<{ rows: readonly EndedRelease[]; now: number }> {
   const { now } = await trx.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
   const releases = await trx.selectFrom('waypost_release').select(['id', 'created_at']).execute()
   const activations = await trx
@@ -86,11 +89,11 @@ async function loadEnds(
   return { rows: rows.toSorted((a, b) => b.number - a.number || b.endedAt - a.endedAt), now }
 }
 
-async function loadNeeded(system: System, trx: Transaction<SystemTables>): Promise<ReadonlySet<string | null>> {
+async function loadNeededIds(system: System, trx: Transaction<SystemTables>): Promise<ReadonlySet<string | null>> {
   const active = await loadActiveId({ guardDb: trx })
   const previous = active === undefined ? undefined : (await lastActivation(trx, active))?.previous_id
   const servers = await trx.selectFrom('waypost_server').select(['release_id', 'wanted_id']).execute()
-  const cameUp = await trx
+  const fallback = await trx
     .selectFrom('waypost_release')
     .select('id')
     .where('came_up_at', 'is not', null)
@@ -98,28 +101,31 @@ async function loadNeeded(system: System, trx: Transaction<SystemTables>): Promi
     .limit(1)
     .executeTakeFirst()
   const served = servers.flatMap((row) => [row.release_id, row.wanted_id])
-  return new Set([active ?? null, previous ?? null, cameUp?.id ?? null, ...served])
+  return new Set([active ?? null, previous ?? null, fallback?.id ?? null, ...served])
 }
 
-/** Hashes of the artifacts that no release names beside those that go; none where that cannot be known. */
-async function findUnnamed(trx: Transaction<SystemTables>, gone: ReadonlySet<string>): Promise<readonly string[]> {
+/** Returns the artifacts that no remaining release uses; none if that cannot be determined. */
+async function findUnusedArtifacts(
+  trx: Transaction<SystemTables>,
+  deleted: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const releases = await trx.selectFrom('waypost_release').select('id').execute()
-  const named = new Set<string>()
-  for (const { id } of releases.filter((release) => !gone.has(release.id))) {
+  const used = new Set<string>()
+  for (const { id } of releases.filter((release) => !deleted.has(release.id))) {
     const { manifest } = await trx
       .selectFrom('waypost_release')
       .select('manifest')
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
-    if (sha256(manifest) !== id) return [] // damaged, until it is deployed again
-    for (const name of Object.keys((JSON.parse(manifest) as { artifacts: object }).artifacts)) named.add(name)
+    if (sha256(manifest) !== id) return [] // damaged: its artifacts are unknown
+    for (const name of Object.keys((JSON.parse(manifest) as { artifacts: object }).artifacts)) used.add(name)
   }
   const artifacts = await trx.selectFrom('waypost_artifact').select('hash').execute()
-  return artifacts.map(({ hash }) => hash).filter((hash) => !named.has(hash))
+  return artifacts.map(({ hash }) => hash).filter((hash) => !used.has(hash))
 }
 
-/** Deletes activations of releases that are gone, and of the other releases all old activations but the last. */
-async function deleteLeftOvers(trx: Transaction<SystemTables>, before: number): Promise<void> {
+/** Deletes the activations of deleted releases, and old activations of other releases except the last. */
+async function deleteOldActivations(trx: Transaction<SystemTables>, before: number): Promise<void> {
   const releases = trx.selectFrom('waypost_release')
   await trx.deleteFrom('waypost_activation').where('release_id', 'not in', releases.select('id')).execute()
   const last = trx

@@ -2,27 +2,27 @@ import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { Activation, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
-import type { LackingVariable } from './live-servers.ts'
+import type { MissingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
 import { findActive, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'
 
-/** What stands at a System, seen from a release that somebody wants to go back to. */
+/** The state of System before a rollback to a release. */
 export interface RollbackSurvey {
   readonly id: string
   readonly manifest: Manifest
-  /** What is active; what is damaged of it keeps nobody from going back. */
+  /** The active release. A damaged manifest is undefined and does not prevent the rollback. */
   readonly active: { readonly id: string; readonly manifest: Manifest | undefined } | undefined
-  /** Variables that the release needs and living servers lack. */
-  readonly lackingVariables: readonly LackingVariable[]
-  /** Migrations that ran since and whose code no release has any more: whether they are breaking nobody can tell. */
+  /** Variables that the release needs and live servers lack. */
+  readonly lackingVariables: readonly MissingVariable[]
+  /** Migrations that ran since and are in no stored release, so it is unknown whether they are breaking. */
   readonly unknownMigrations: readonly string[]
-  /** Connections that could not be opened, to see which migrations ran on them. */
+  /** Connections that could not be opened to read their applied migrations. */
   readonly unreachable: readonly string[]
 }
 
 /**
- * The release that a rollback goes to by itself: the one that was active before the active one was deployed. After a
- * rollback that is one further back, never the release that it went back from.
+ * Returns the default target of a rollback: the release that was active before the active one was deployed. After a
+ * rollback this is one further back, never the release that was rolled back.
  * @throws WP_RELEASE_NO_PREVIOUS
  */
 export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> {
@@ -38,8 +38,8 @@ export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> 
 }
 
 /**
- * Makes a release that is stored the active one again, in one transaction.
- * @throws WP_RELEASE_SUPERSEDED when neither `against` nor this one is the active release, WP_RELEASE_UNKNOWN
+ * Activates a stored release again, in one transaction.
+ * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active, WP_RELEASE_UNKNOWN
  */
 export async function rollBack(system: System, id: string, options: ActivateOptions): Promise<Activation> {
   return system.transaction(async (trx) => {

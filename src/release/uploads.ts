@@ -3,19 +3,19 @@ import type { System } from '../store/index.ts'
 import { inBatches } from './batches.ts'
 import type { Artifact } from './manifest.ts'
 
-/** Which of these artifacts are neither in a release nor uploaded for one. */
+/** Returns the artifacts that are neither in a release nor uploaded. */
 export async function findMissingArtifacts({ db }: System, hashes: readonly string[]): Promise<readonly string[]> {
-  const there = new Set<string>()
-  for await (const some of inBatches(hashes, () => 0)) {
+  const found = new Set<string>()
+  for await (const batch of inBatches(hashes, () => 0)) {
     for (const table of ['waypost_artifact', 'waypost_upload'] as const) {
-      const rows = await db.selectFrom(table).select('hash').where('hash', 'in', some).execute()
-      for (const { hash } of rows) there.add(hash)
+      const rows = await db.selectFrom(table).select('hash').where('hash', 'in', batch).execute()
+      for (const { hash } of rows) found.add(hash)
     }
   }
-  return hashes.filter((hash) => !there.has(hash))
+  return hashes.filter((hash) => !found.has(hash))
 }
 
-/** Bytes of everything that was uploaded and is in no release yet. */
+/** Returns the total size of uploads that are not in a release yet, in bytes. */
 export async function countUploadedBytes({ db }: System): Promise<number> {
   const sum = await db
     .selectFrom('waypost_upload')
@@ -25,8 +25,8 @@ export async function countUploadedBytes({ db }: System): Promise<number> {
 }
 
 /**
- * Keeps artifacts for a release to come: none of them is served before `activateRelease` stores it. Who calls has
- * compared each with its hash.
+ * Stores artifacts for a future release. They are not served before `activateRelease` stores them. The caller has
+ * verified their hashes.
  */
 export async function storeUploads(system: System, artifacts: readonly Artifact[]): Promise<void> {
   await system.transaction(async (trx) => {
@@ -53,8 +53,8 @@ export async function storeUploads(system: System, artifacts: readonly Artifact[
 }
 
 /**
- * The artifacts with these hashes, from wherever they are there as they were sent; and the hashes of the others.
- * @param sizes how many bytes each should have, by its hash
+ * Loads intact artifacts from releases and uploads, and returns the hashes of all others.
+ * @param sizes the expected size of each in bytes, by hash
  */
 export async function loadForRelease(
   { db }: System,
@@ -62,9 +62,9 @@ export async function loadForRelease(
 ): Promise<{ readonly artifacts: readonly Artifact[]; readonly missing: readonly string[] }> {
   const found = new Map<string, Artifact>()
   const hashes = Object.keys(sizes)
-  for await (const some of inBatches(hashes, (hash) => sizes[hash]!)) {
+  for await (const batch of inBatches(hashes, (hash) => sizes[hash]!)) {
     for (const table of ['waypost_artifact', 'waypost_upload'] as const) {
-      const rows = await db.selectFrom(table).select(['hash', 'content']).where('hash', 'in', some).execute()
+      const rows = await db.selectFrom(table).select(['hash', 'content']).where('hash', 'in', batch).execute()
       for (const { hash, content } of rows) if (sha256(content) === hash) found.set(hash, { hash, content })
     }
   }
@@ -74,9 +74,9 @@ export async function loadForRelease(
   }
 }
 
-/** What a release has now needs no place among the uploads. */
-export async function forgetUploads({ db }: System, hashes: readonly string[]): Promise<void> {
-  for await (const some of inBatches(hashes, () => 0)) {
-    await db.deleteFrom('waypost_upload').where('hash', 'in', some).execute()
+/** Deletes uploads that a release contains now. */
+export async function deleteUploads({ db }: System, hashes: readonly string[]): Promise<void> {
+  for await (const batch of inBatches(hashes, () => 0)) {
+    await db.deleteFrom('waypost_upload').where('hash', 'in', batch).execute()
   }
 }

@@ -24,7 +24,7 @@ async function wait(looks: readonly (readonly LiveServer[] | Error)[], more: Par
   const outcomes = await awaitServers({
     release: 'new',
     limitMs: 30_000,
-    everyMs: 0,
+    intervalMs: 0,
     clock: { monotonic: () => asked * 1000 },
     async list() {
       const look = looks[Math.min(asked++, looks.length - 1)]!

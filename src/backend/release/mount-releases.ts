@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import type { Guard } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
 import { shortId, version } from '../../kit/index.ts'
-import { assertWhole, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
+import { assertIntact, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { findActor } from './actor.ts'
 import { limitBodies, rateOf } from './limit-requests.ts'
@@ -88,7 +88,7 @@ function mountLooking(app: FastifyInstance, { desk, reader, ...sources }: Side):
 /** Of a manifest that is damaged there is none. */
 function textOf(active: ActiveRow | undefined): string | undefined {
   try {
-    return active && assertWhole(active)
+    return active && assertIntact(active)
   } catch {
     return undefined
   }

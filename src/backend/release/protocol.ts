@@ -3,7 +3,7 @@ import { version as ownVersion } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import type {
   Activation,
-  LackingVariable,
+  MissingVariable,
   LiveServer,
   Manifest,
   RollbackSurvey,
@@ -85,7 +85,7 @@ export interface SurveyAnswer {
   readonly active: StoredRelease | null
   readonly missingArtifacts: readonly string[]
   readonly unheldScopes: readonly string[]
-  readonly lackingVariables: readonly LackingVariable[]
+  readonly lackingVariables: readonly MissingVariable[]
   readonly pendingMigrations: readonly string[]
 }
 

@@ -1,12 +1,12 @@
 import { findUnheldScopes } from '../../auth/index.ts'
 import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
-  activateWritten,
-  assertWhole,
+  activateSerialized,
+  assertIntact,
   countUploadedBytes,
-  findLackingVariables,
+  findMissingVariables,
   findMissingArtifacts,
-  forgetUploads,
+  deleteUploads,
   loadForRelease,
   rollBack,
   storeUploads,
@@ -80,13 +80,13 @@ export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDes
     async survey(manifest, { active: row, mayOpen }) {
       const { id, text } = manifest
       // Of the same release what is stored may be damaged: deploying it again repairs it.
-      const active = row && { ...row, manifest: row.id === id ? text : assertWhole(row) }
+      const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
       return {
         id,
         active,
         missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
-        lackingVariables: await findLackingVariables(system, manifest.variables),
+        lackingVariables: await findMissingVariables(system, manifest.variables),
         pendingMigrations: await findPending(manifest, { mayOpen }),
       }
     },
@@ -104,8 +104,8 @@ export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDes
       const pending = await findPending(manifest, { mayOpen: true })
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
       const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
-      const activation = await activateWritten(system, written, { by, actor, message, against })
-      await forgetUploads(system, Object.keys(manifest.artifacts))
+      const activation = await activateSerialized(system, written, { by, actor, message, against })
+      await deleteUploads(system, Object.keys(manifest.artifacts))
       return activation
     },
     surveyRollback: (beginning) => tellingWhy(() => sources.surveyRollback(beginning)),

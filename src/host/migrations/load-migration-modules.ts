@@ -3,7 +3,7 @@ import { messageOf } from '../../kit/index.ts'
 import {
   type BuiltRelease,
   type ManifestMigration,
-  importInTime,
+  importWithTimeout,
   registerArtifacts,
   type ImportLimits,
 } from '../../release/index.ts'
@@ -46,7 +46,7 @@ async function loadModule(
   imports: ImportLimits | undefined,
 ): Promise<{ default?: Partial<Migration> }> {
   try {
-    return (await importInTime(artifact, file, imports)) as { default?: Partial<Migration> }
+    return (await importWithTimeout(artifact, file, imports)) as { default?: Partial<Migration> }
   } catch (cause) {
     throw errors.WP_SERVER_MIGRATION_LOAD({ file, reason: messageOf(cause) }, { cause })
   }

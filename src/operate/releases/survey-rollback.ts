@@ -1,7 +1,7 @@
 import { isWaypostError, shortId } from '../../kit/index.ts'
 import { loadPlugins } from '../../plugin/index.ts'
 import {
-  findLackingVariables,
+  findMissingVariables,
   findPrevious,
   findRelease,
   isNewer,
@@ -38,7 +38,7 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   const { pending, breaking, unknown: unknownMigrations, unreachable } = found
   if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })
   if (breaking.length > 0) throw errors.WP_RELEASE_BREAKING({ id: shortId(id), names: breaking.join(', ') })
-  const lackingVariables = await findLackingVariables(system, namesOfNeeded(manifest))
+  const lackingVariables = await findMissingVariables(system, namesOfNeeded(manifest))
   return { ...survey, lackingVariables, unknownMigrations, unreachable }
 }
 

@@ -2,13 +2,13 @@ import { findUnheldScopes } from '../../auth/index.ts'
 import { variable, type Variables } from '../../kit/index.ts'
 import {
   activateRelease,
-  findLackingVariables,
+  findMissingVariables,
   listLiveServers,
   loadActiveRelease,
   neededScopes,
   releaseId,
   rollBack,
-  type LackingVariable,
+  type MissingVariable,
   type Manifest,
 } from '../../release/index.ts'
 import {
@@ -62,9 +62,9 @@ export async function openSystemTarget(options: {
 }
 
 /** An embedded System is served on this machine, from this folder: also before any server runs. */
-async function findLacking(host: Host, manifest: Manifest): Promise<readonly LackingVariable[]> {
+async function findLacking(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
   const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  const lacking = await findLackingVariables(host.system, names)
+  const lacking = await findMissingVariables(host.system, names)
   if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return lacking
   return names.filter((name) => variable(host.variables, name) === undefined).map((name) => ({ name, servers: [] }))
 }

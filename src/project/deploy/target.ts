@@ -3,7 +3,7 @@ import type {
   Activation,
   ActivateOptions,
   BuiltRelease,
-  LackingVariable,
+  MissingVariable,
   LiveServer,
   RollbackSurvey,
   StoredRelease,
@@ -26,7 +26,7 @@ export interface TargetSurvey {
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
   /** Variables that the release needs and living servers lack. */
-  readonly lackingVariables: readonly LackingVariable[]
+  readonly lackingVariables: readonly MissingVariable[]
   /** Migrations of the release that have not run, as `Connection/name`, in the order in which they will. */
   readonly pendingMigrations: readonly string[]
 }

@@ -4,7 +4,7 @@ import { breaking, harmless, type ChangeDetail } from './change.ts'
 type Access = Pick<ManifestMethod, 'public' | 'scopes'>
 type Rate = Manifest['rates'][string]
 
-/** Who may call a method: `public`, `private, scope order`. */
+/** Describes who may call a method: `public`, `private, scope order`. */
 export function describeAccess(access: Access): string {
   return access.public ? 'public' : `private, ${describeScopes(access.scopes)}`
 }
@@ -13,22 +13,22 @@ function describeScopes(scopes: readonly string[]): string {
   return scopes.length === 0 ? 'any valid token' : `scope ${scopes.join(' or ')}`
 }
 
-/** A token needs one of the scopes: another one beside them shuts nobody out. */
+/** A token needs one of the scopes, so adding a scope excludes no caller. */
 export function compareAccess(before: Access, after: Access): readonly ChangeDetail[] {
   if (after.public) return before.public ? [] : [harmless('is now public')]
   if (before.public) return [breaking(`is now private, ${describeScopes(after.scopes)}`)]
   if (before.scopes.toSorted().join() === after.scopes.toSorted().join()) return []
-  const isWider = after.scopes.length === 0 || isSomeOf(before.scopes, after.scopes)
+  const isWider = after.scopes.length === 0 || isSubset(before.scopes, after.scopes)
   const text = `needs ${describeScopes(after.scopes)}, was ${describeScopes(before.scopes)}`
   return [{ text, breaking: !isWider }]
 }
 
-/** Whether who has any of the one has one of the others. */
-export function isSomeOf(scopes: readonly string[], others: readonly string[]): boolean {
+/** Whether each principal with one of `scopes` also has one of `others`. */
+export function isSubset(scopes: readonly string[], others: readonly string[]): boolean {
   return scopes.length > 0 && scopes.every((scope) => others.includes(scope))
 }
 
-/** A route that becomes deprecated is told of once, by the release that says it. */
+/** Deprecation is reported only by the release that introduces it. */
 export function compareDeprecation(
   before: Pick<ManifestRoute, 'deprecated'> | undefined,
   after: Pick<ManifestRoute, 'deprecated'>,
@@ -39,13 +39,13 @@ export function compareDeprecation(
   return [harmless(deprecated === true ? 'deprecated' : `deprecated since ${deprecated}`)]
 }
 
-interface Rated {
+interface NamedRate {
   readonly name: string | undefined
   readonly rate: Rate | undefined
 }
 
-/** Which rate a method names; what a rate of the same name allows now is told of the rate. */
-export function compareRates(before: Rated, after: Rated): readonly ChangeDetail[] {
+/** Compares which rate the method names. A change of the rate itself is reported for the rate. */
+export function compareRates(before: NamedRate, after: NamedRate): readonly ChangeDetail[] {
   if (before.name === after.name) return []
   if (after.rate === undefined) return before.rate === undefined ? [] : [harmless('rate: removed')]
   const was = before.rate === undefined ? 'none' : describeRate(before.rate)
@@ -53,7 +53,7 @@ export function compareRates(before: Rated, after: Rated): readonly ChangeDetail
   return [{ text: `rate: ${describeRate(after.rate)}, was ${was}`, breaking: isLower }]
 }
 
-/** Whether who keeps to the one may be refused by the other. */
+/** Whether a caller within the first limit may exceed the second. */
 export function isLowerRate(before: Rate, after: Rate): boolean {
   return after.by !== before.by || after.limit < before.limit || after.windowMs > before.windowMs
 }

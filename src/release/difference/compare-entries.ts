@@ -1,7 +1,7 @@
 import { parseSettings, type DeclaredVariable } from '../../kit/index.ts'
 import type { Manifest, ManifestEvent, ManifestVariable } from '../manifest.ts'
-import { breaking, differingKeys, harmless, tellValue, type ChangeDetail, type ChangeKind } from './change.ts'
-import { describeRate, isLowerRate, isSomeOf } from './compare-access.ts'
+import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail, type ChangeKind } from './change.ts'
+import { describeRate, isLowerRate, isSubset } from './compare-access.ts'
 import { compareAction } from './compare-methods.ts'
 import type { SchemaEffects } from './schema-effects.ts'
 
@@ -13,14 +13,14 @@ export interface EntriesContext {
 
 type Entries = Readonly<Record<string, unknown>>
 
-/** Things that a manifest names, by kind, and what differs between two of the same name. */
+/** Lists the entries of one kind and compares two entries with the same name. */
 interface Comparer {
   list(manifest: Manifest): Entries
-  /** By name, of things that are not the same any more. */
+  /** Called with the name of an entry that changed. */
   compare(name: string, context: EntriesContext): readonly ChangeDetail[]
 }
 
-type Named = { readonly class: string; readonly config: object }
+type ClassEntry = { readonly class: string; readonly config: object }
 
 export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>> = {
   schema: {
@@ -45,7 +45,10 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
       const { action: old, ...was } = before.cronjobs[name]!
       const { action, ...is } = after.cronjobs[name]!
       const keys = differingKeys(was, is) as (keyof typeof is)[]
-      return [...keys.map((key) => harmless(tellValue(key, was[key], is[key]))), ...compareAction(old, action)]
+      return [
+        ...keys.map((key) => harmless(describeValueChange(key, was[key], is[key]))),
+        ...compareAction(old, action),
+      ]
     },
   },
   connection: {
@@ -81,21 +84,21 @@ function compareVariables(before: ManifestVariable, after: ManifestVariable): re
     for (const key of differingKeys(was, is) as (keyof DeclaredVariable)[]) {
       if (key === 'description') details.push(key)
       else if (key === 'secret') details.push(is.secret ? 'now secret' : 'no longer secret')
-      else details.push(tellValue(key, was[key], is[key]))
+      else details.push(describeValueChange(key, was[key], is[key]))
     }
   }
   if (before.optional !== after.optional) details.push(after.optional ? 'now has a default' : 'no longer has a default')
   return details.map(harmless)
 }
 
-/** Never its value, which each server has for itself. */
+/** Does not show the value, which each server has for itself. */
 export function describeVariable({ type, default: fallback, secret }: DeclaredVariable): string {
   const value = fallback === undefined ? 'must be set' : `default ${JSON.stringify(fallback)}`
   return [`${type} for actions`, ...(secret ? ['secret'] : []), value].join(', ')
 }
 
-/** Never what stands in a config: it may be a secret. */
-function compareClasses(before: Named, after: Named): readonly ChangeDetail[] {
+/** Config values are not shown, because they may be secret. */
+function compareClasses(before: ClassEntry, after: ClassEntry): readonly ChangeDetail[] {
   const details = before.class === after.class ? [] : [harmless(`class ${after.class}, was ${before.class}`)]
   const keys = differingKeys(before.config, after.config)
   return keys.length === 0 ? details : [...details, harmless(`config: ${keys.join(', ')}`)]
@@ -107,13 +110,13 @@ function usersOfRate({ routes }: Manifest, name: string): readonly string[] {
   )
 }
 
-/** Who subscribed gets what the new one says, and only while he has one of its scopes. */
+/** Existing subscribers receive the new data, but only if they have one of the new scopes. */
 function compareEvent(name: string, { before, after, effects }: EntriesContext): readonly ChangeDetail[] {
   const [was, is] = [before.events[name]!, after.events[name]!]
   const data = effects.compare({
     before: was.schema ?? true,
     after: is.schema ?? true,
-    way: 'answer',
+    direction: 'response',
     user: `event ${name}`,
   })
   return [
@@ -128,22 +131,24 @@ function compareSubscribers({ scopes: was }: ManifestEvent, { scopes: is }: Mani
   if (old === now) return []
   if (is === undefined) return [harmless('now open to all subscribers')]
   const text = `subscribers now need scope ${now}${old === undefined ? '' : `, was ${old}`}`
-  return [{ text, breaking: was === undefined || !isSomeOf(was, is) }]
+  return [{ text, breaking: was === undefined || !isSubset(was, is) }]
 }
 
 function compareSetting(name: string, { before, after }: EntriesContext): readonly ChangeDetail[] {
-  return tellSetting(name, before.config, after.config)
+  return describeSettingChange(name, before.config, after.config)
 }
 
-/** What a setting is now; with the defaults, where one of the two does not make it. */
-export function tellSetting(name: string, before: Entries, after: Entries): readonly ChangeDetail[] {
+/** Describes the value of a setting, or its default if one of the releases does not set it. */
+export function describeSettingChange(name: string, before: Entries, after: Entries): readonly ChangeDetail[] {
   const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const [was, is] = [before[name], after[name]]
   const text = [was, is].map((value) => (value === undefined ? 'its default' : show(value))).join(' → ')
   return [isTighter(name, before, after) ? breaking(text) : harmless(text)]
 }
 
-/** Settings by which calls or deliveries that pass now would be refused. What names variables is not known here. */
+/**
+ * Whether calls or deliveries that are accepted now would be rejected. Settings that use variables cannot be compared.
+ */
 function isTighter(name: string, before: Entries, after: Entries): boolean {
   const [was, is] = [before, after].map((config) => parseSettings(name in config ? { [name]: config[name] } : {}))
   if (was!.problems.length > 0 || is!.problems.length > 0) return false

@@ -1,25 +1,28 @@
 import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
-import { comparers, describeVariable, tellSetting, type EntriesContext } from './compare-entries.ts'
-import { compareMethods, nameMethod, type PlacedMethod } from './compare-methods.ts'
+import { comparers, describeVariable, describeSettingChange, type EntriesContext } from './compare-entries.ts'
+import { compareMethods, nameMethod, type MethodEntry } from './compare-methods.ts'
 import { SchemaEffects } from './schema-effects.ts'
-import { findUses } from './variable-uses.ts'
+import { findVariableUses } from './find-variable-uses.ts'
 
-/** What differs between two manifests, by kind, sort of change and name; `before` is undefined when nothing is served yet. */
+/**
+ * Compares two manifests. The changes are ordered by kind, sort of change and name. `before` is undefined if no release
+ * is active.
+ */
 export function compareManifests(before: Manifest | undefined, after: Manifest): readonly ReleaseChange[] {
-  const was = before ?? { ...after, ...nothing }
+  const was = before ?? { ...after, ...emptyManifest }
   const effects = new SchemaEffects(was.schemas, after.schemas)
   const context = { before: was, after, effects }
-  // Routes and events first: they say who depends on which schema.
+  // Routes and events first: they record which schemas they use.
   const routes = compareRoutes(context)
   const events = compareKind('event', context)
   return changeKinds
     .flatMap((kind) => (kind === 'route' ? routes : kind === 'event' ? events : compareKind(kind, context)))
-    .toSorted(inOrder)
+    .toSorted(compareChanges)
 }
 
-const nothing = {
+const emptyManifest = {
   routes: [],
   schemas: {},
   connections: {},
@@ -33,38 +36,38 @@ const nothing = {
   migrations: [],
 } as const satisfies Partial<Manifest>
 
-const signs: readonly ReleaseChange['change'][] = ['added', 'changed', 'removed']
+const changeOrder: readonly ReleaseChange['change'][] = ['added', 'changed', 'removed']
 
-function inOrder(a: ReleaseChange, b: ReleaseChange): number {
+function compareChanges(a: ReleaseChange, b: ReleaseChange): number {
   const byKind = changeKinds.indexOf(a.kind) - changeKinds.indexOf(b.kind)
   if (byKind !== 0) return byKind
-  const bySign = signs.indexOf(a.change) - signs.indexOf(b.change)
-  return bySign === 0 ? (a.name < b.name ? -1 : 1) : bySign
+  const byChange = changeOrder.indexOf(a.change) - changeOrder.indexOf(b.change)
+  return byChange === 0 ? (a.name < b.name ? -1 : 1) : byChange
 }
 
 function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChange[] {
   const [was, is] = [before, after].map(listMethods)
   const changes: ReleaseChange[] = []
-  for (const [shape, placed] of is!) {
+  for (const [shape, entry] of is!) {
     const old = was!.get(shape)
-    const name = nameMethod(placed)
-    const { source } = placed.method
+    const name = nameMethod(entry)
+    const { source } = entry.method
     if (old === undefined) {
-      const details = [harmless(describeAccess(placed.method)), ...compareDeprecation(undefined, placed.route)]
+      const details = [harmless(describeAccess(entry.method)), ...compareDeprecation(undefined, entry.route)]
       changes.push({ change: 'added', kind: 'route', name, breaking: false, details, source })
       continue
     }
-    const details = compareMethods(old, placed, effects)
+    const details = compareMethods(old, entry, effects)
     if (details.length > 0) changes.push(changed('route', name, { details, source }))
   }
-  for (const [shape, placed] of was!) {
-    if (!is!.has(shape)) changes.push(removed('route', nameMethod(placed), []))
+  for (const [shape, entry] of was!) {
+    if (!is!.has(shape)) changes.push(removed('route', nameMethod(entry), []))
   }
   return changes
 }
 
-/** By method and path; what the parameters are called makes no other route. */
-function listMethods({ routes, rates }: Manifest): ReadonlyMap<string, PlacedMethod> {
+/** Lists methods by method and path. The names of path parameters do not matter. */
+function listMethods({ routes, rates }: Manifest): ReadonlyMap<string, MethodEntry> {
   return new Map(
     routes.flatMap((route) =>
       route.methods.map((method) => [
@@ -79,12 +82,12 @@ function compareKind(kind: Exclude<ChangeKind, 'route'>, context: EntriesContext
   const { list, compare } = comparers[kind]
   const [was, is] = [new Map(Object.entries(list(context.before))), new Map(Object.entries(list(context.after)))]
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((name): ReleaseChange[] => {
-    if (!was.has(name)) return [added(kind, name, introduce(kind, name, context))]
+    if (!was.has(name)) return [added(kind, name, describeAdded(kind, name, context))]
     if (!is.has(name))
-      return [removed(kind, name, kind === 'setting' ? tellSetting(name, context.before.config, {}) : [])]
-    // What a schema or an event leads to may have changed although its own text did not.
-    const mayLead = kind === 'schema' || kind === 'event'
-    if (!mayLead && JSON.stringify(was.get(name)) === JSON.stringify(is.get(name))) return []
+      return [removed(kind, name, kind === 'setting' ? describeSettingChange(name, context.before.config, {}) : [])]
+    // A schema or event may have changed through a schema that it refers to.
+    const hasReferences = kind === 'schema' || kind === 'event'
+    if (!hasReferences && JSON.stringify(was.get(name)) === JSON.stringify(is.get(name))) return []
     const details = compare(name, context)
     return details.length === 0 ? [] : [changed(kind, name, { details })]
   })
@@ -94,14 +97,14 @@ function added(kind: ChangeKind, name: string, details: readonly ChangeDetail[])
   return { change: 'added', kind, name, breaking: details.some((detail) => detail.breaking), details }
 }
 
-function introduce(kind: ChangeKind, name: string, { after }: EntriesContext): readonly ChangeDetail[] {
-  if (kind === 'variable') return introduceVariable(name, after)
-  return kind === 'setting' ? tellSetting(name, {}, after.config) : []
+function describeAdded(kind: ChangeKind, name: string, { after }: EntriesContext): readonly ChangeDetail[] {
+  if (kind === 'variable') return describeAddedVariable(name, after)
+  return kind === 'setting' ? describeSettingChange(name, {}, after.config) : []
 }
 
-function introduceVariable(name: string, after: Manifest): readonly ChangeDetail[] {
+function describeAddedVariable(name: string, after: Manifest): readonly ChangeDetail[] {
   const { declared } = after.variables[name]!
-  const uses = findUses(after, name).filter((use) => use !== 'actions') // told by what is declared
+  const uses = findVariableUses(after, name).filter((use) => use !== 'actions') // covered by the declaration
   return [
     ...(declared === undefined ? [] : [harmless(describeVariable(declared))]),
     ...(uses.length === 0 ? [] : [harmless(`used by ${uses.join(', ')}`)]),
@@ -117,11 +120,11 @@ function changed(
   return { change: 'changed', kind, name, breaking: isBreaking, details, ...(source === undefined ? {} : { source }) }
 }
 
-/** Who calls a route or waits for an event notices that it is gone. */
+/** A removed route or event affects its callers or subscribers. */
 function removed(kind: ChangeKind, name: string, details: readonly ChangeDetail[]): ReleaseChange {
-  const isMissed = kind === 'route' || kind === 'event'
-  const told = isMissed
+  const hasUsers = kind === 'route' || kind === 'event'
+  const shown = hasUsers
     ? [breaking(kind === 'route' ? 'callers get 404' : 'subscribers no longer receive it')]
     : details
-  return { change: 'removed', kind, name, breaking: told.some((detail) => detail.breaking), details: told }
+  return { change: 'removed', kind, name, breaking: shown.some((detail) => detail.breaking), details: shown }
 }

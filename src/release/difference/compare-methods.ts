@@ -1,27 +1,27 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
-import { breaking, differingKeys, harmless, tellValue, type ChangeDetail } from './change.ts'
+import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
 import type { SchemaEffects } from './schema-effects.ts'
 
-/** A method of a route, with all of its manifest that it depends on. */
-export interface PlacedMethod {
+/** A method with the parts of the manifest that it depends on. */
+export interface MethodEntry {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
   readonly rates: Manifest['rates']
 }
 
-export function nameMethod({ route, method }: Pick<PlacedMethod, 'route' | 'method'>): string {
+export function nameMethod({ route, method }: Pick<MethodEntry, 'route' | 'method'>): string {
   return `${method.method} ${route.path}`
 }
 
-type Compare = (before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects) => readonly ChangeDetail[]
+type Compare = (before: MethodEntry, after: MethodEntry, effects: SchemaEffects) => readonly ChangeDetail[]
 
 const isComparedElsewhere: Compare = () => []
 
-/** How each key of a method is compared, in the order in which a plan shows the details. */
+/** How each key of a method is compared, in the order of the details in a plan. */
 const comparisons = {
-  method: isComparedElsewhere, // together with the path it says which methods are compared
+  method: isComparedElsewhere, // methods are matched by it and the path
   public: (before, after) => compareAccess(before.method, after.method),
   scopes: isComparedElsewhere, // with `public`
   params: comparePaths,
@@ -35,45 +35,45 @@ const comparisons = {
   html: compareValues('html'),
   description: ({ method: was }, { method: is }) =>
     was.description === is.description ? [] : [harmless('description')],
-  source: isComparedElsewhere, // callers do not see it
+  source: isComparedElsewhere, // not visible to callers
 } satisfies Record<keyof ManifestMethod, Compare>
 
-/** How each key of a route is compared for each of its methods. */
+/** How each key of a route is compared, for each of its methods. */
 const routeComparisons = {
   path: isComparedElsewhere, // with the parameters of each method
   methods: isComparedElsewhere,
   deprecated: (before, after) => compareDeprecation(before.route, after.route),
 } satisfies Record<keyof ManifestRoute, Compare>
 
-/** Returns what differs between two versions of a method for its callers. */
+/** Returns the differences between two versions of a method that matter to callers. */
 export function compareMethods(
-  before: PlacedMethod,
-  after: PlacedMethod,
+  before: MethodEntry,
+  after: MethodEntry,
   effects: SchemaEffects,
 ): readonly ChangeDetail[] {
   const all: readonly Compare[] = [...Object.values(comparisons), ...Object.values(routeComparisons)]
   return all.flatMap((compare) => compare(before, after, effects))
 }
 
-function rateOf({ method: { rate }, rates }: PlacedMethod) {
+function rateOf({ method: { rate }, rates }: MethodEntry) {
   return { name: rate, rate: rate === undefined ? undefined : rates[rate] }
 }
 
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
-    was[key] === is[key] ? [] : [harmless(tellValue(label, was[key], is[key]))]
+    was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
 }
 
 const anyObject: JsonSchema = { type: 'object' }
 
-/** The path's parameters; one may have another name now, for callers see none. */
-function comparePaths(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
+/** Compares path parameters. Renaming one changes nothing for callers. */
+function comparePaths(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
   const [old, now] = [before, after].map(({ route }) => parametersOf(route.path))
   const renamed = old!.flatMap((name, index) => (name === now![index] ? [] : [[name, now![index]!] as const]))
   const details = effects.compare({
     before: rename(before.method.params ?? anyObject, new Map(renamed)),
     after: after.method.params ?? anyObject,
-    way: 'request',
+    direction: 'request',
     isCoerced: true,
     user: nameMethod(after),
   })
@@ -98,25 +98,30 @@ function rename(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSch
   }
 }
 
-function compareQueries(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
+function compareQueries(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
   const [was, is] = [before.method.query ?? anyObject, after.method.query ?? anyObject]
   return label(
     'query',
-    effects.compare({ before: was, after: is, way: 'request', isCoerced: true, user: nameMethod(after) }),
+    effects.compare({ before: was, after: is, direction: 'request', isCoerced: true, user: nameMethod(after) }),
   )
 }
 
-function compareRequests(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
+function compareRequests(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
   const [was, is] = [before.method, after.method]
   const takesBody = ['POST', 'PUT', 'PATCH'].includes(is.method)
   const bodyOf = ({ request }: ManifestMethod) => request ?? (takesBody ? anyObject : true)
   // Without a schema, a call without a body is accepted.
   const isNew = was.request === undefined && is.request !== undefined
-  const details = effects.compare({ before: bodyOf(was), after: bodyOf(is), way: 'request', user: nameMethod(after) })
+  const details = effects.compare({
+    before: bodyOf(was),
+    after: bodyOf(is),
+    direction: 'request',
+    user: nameMethod(after),
+  })
   return [...(isNew ? [breaking('request: a body is now required')] : []), ...label('request', details)]
 }
 
-function compareResponses(before: PlacedMethod, after: PlacedMethod, effects: SchemaEffects): readonly ChangeDetail[] {
+function compareResponses(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
   const [was, is] = [before.method.responses, after.method.responses]
   const statuses = [...new Set([...Object.keys(was), ...Object.keys(is)])].toSorted()
   const [first, now] = [was, is].map((responses) =>
@@ -127,15 +132,15 @@ function compareResponses(before: PlacedMethod, after: PlacedMethod, effects: Sc
   const details = statuses.flatMap((status): readonly ChangeDetail[] => {
     if (!Object.hasOwn(is, status)) return [{ text: `response ${status}: removed`, breaking: isSuccess(status) }]
     if (!Object.hasOwn(was, status)) return [harmless(`response ${status}: added`)]
-    const pair = { before: was[status]!, after: is[status]!, way: 'answer', user: nameMethod(after) } as const
+    const pair = { before: was[status]!, after: is[status]!, direction: 'response', user: nameMethod(after) } as const
     return label(`response ${status}`, effects.compare(pair))
   })
-  // Without a word of the action the lowest one is sent.
+  // Actions send the lowest 2xx status by default.
   const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first)
   return isOther ? [...details, breaking(`response: returns ${now}, was ${first}`)] : details
 }
 
-/** A caller that knows what to do with an error is not broken when it never comes. */
+/** A caller that handles an error response still works if it never gets one. */
 function isSuccess(status: string): boolean {
   return /^[23]/.test(status)
 }
@@ -144,7 +149,7 @@ function label(part: string, details: readonly ChangeDetail[]): readonly ChangeD
   return details.map((detail) => ({ ...detail, text: `${part}: ${detail.text}` }))
 }
 
-/** Never what stands in a config: it may be a secret. */
+/** Config values are not shown, because they may be secret. */
 export function compareAction(before: ManifestAction, after: ManifestAction): readonly ChangeDetail[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   const nameOf = (action: ManifestAction) => ('file' in action ? action.file : action.class)

@@ -9,56 +9,62 @@ import {
 } from '../../schema/index.ts'
 import type { ChangeDetail } from './change.ts'
 
-/** Whether a schema is of what callers send or of what they get. */
-type Way = 'request' | 'answer'
-const ways: readonly Way[] = ['request', 'answer']
+/** Whether a schema describes what callers send or what they receive. */
+type Direction = 'request' | 'response'
+const directions: readonly Direction[] = ['request', 'response']
 
 export interface SchemaPair {
   readonly before: JsonSchema
   readonly after: JsonSchema
-  readonly way: Way
+  readonly direction: Direction
   readonly isCoerced?: boolean
-  /** Who is broken by what breaks it, for example `POST /todo`. */
+  /** What is affected by a breaking change, for example `POST /todo`. */
   readonly user: string
 }
 
 /**
- * Compares the schemas of two manifests. What changed in a named schema is told once, of that schema, with everybody whom
- * it breaks, and not of each who refers to it.
+ * Compares the schemas of two manifests. A change of a named schema is reported once, for that schema, with all routes
+ * and events that it breaks, and not again for each schema that refers to it.
  */
 export class SchemaEffects {
   readonly #before: Versions
   readonly #after: Versions
-  /** Named schemas that changed, or that lead to one that did. */
-  readonly #touched: ReadonlySet<string>
-  readonly #users: Readonly<Record<Way, Map<string, Set<string>>>> = { request: new Map(), answer: new Map() }
-  readonly #compared: Readonly<Record<Way, Map<string, VersionComparison>>> = { request: new Map(), answer: new Map() }
+  /** Named schemas that changed or refer to a changed one. */
+  readonly #affected: ReadonlySet<string>
+  readonly #users: Readonly<Record<Direction, Map<string, Set<string>>>> = { request: new Map(), response: new Map() }
+  readonly #compared: Readonly<Record<Direction, Map<string, VersionComparison>>> = {
+    request: new Map(),
+    response: new Map(),
+  }
 
   constructor(before: NamedSchemas, after: NamedSchemas) {
     this.#before = makeVersions(before)
     this.#after = makeVersions(after)
-    this.#touched = findTouched(before, after)
+    this.#affected = findAffected(before, after)
   }
 
-  /** What differs in a schema that stands in a route or an event. */
-  compare({ before, after, way, isCoerced = false, user }: SchemaPair): readonly SchemaDetail[] {
+  /** Returns the differences of a schema in a route or an event. */
+  compare({ before, after, direction, isCoerced = false, user }: SchemaPair): readonly SchemaDetail[] {
     const text = JSON.stringify(after)
     const isSameText = JSON.stringify(before) === text
-    if (isSameText && !namesIn(text).some((name) => this.#touched.has(name))) return []
-    const [was, is] = [placeIn(this.#before[way], before, way), placeIn(this.#after[way], after, way)]
-    const { details, assumed } = compareVersions(was, is, { isAnswer: way === 'answer', isCoerced })
-    for (const name of assumed) this.#use(name, way, user)
-    return details.length > 0 || isSameText ? details : otherWords
+    if (isSameText && !namesIn(text).some((name) => this.#affected.has(name))) return []
+    const [was, is] = [
+      placeIn(this.#before[direction], before, direction),
+      placeIn(this.#after[direction], after, direction),
+    ]
+    const { details, assumed } = compareVersions(was, is, { isAnswer: direction === 'response', isCoerced })
+    for (const name of assumed) this.#use(name, direction, user)
+    return details.length > 0 || isSameText ? details : equivalentRewrite
   }
 
-  /** What differs in a named schema that both manifests hold, after all that may refer to it was compared. */
+  /** Returns the differences of a named schema that both manifests have. Call it after all users were compared. */
   detailsOf(name: string): readonly ChangeDetail[] {
-    if (!this.#touched.has(name)) return []
-    const used = ways.filter((way) => this.#users[way].has(name))
+    if (!this.#affected.has(name)) return []
+    const used = directions.filter((direction) => this.#users[direction].has(name))
     const details = new Map<string, ChangeDetail>()
-    for (const way of used.length === 0 ? (['answer'] as const) : used) {
-      const affects = [...(this.#users[way].get(name) ?? [])].toSorted()
-      for (const detail of this.#comparisonOf(name, way).details) {
+    for (const direction of used.length === 0 ? (['response'] as const) : used) {
+      const affects = [...(this.#users[direction].get(name) ?? [])].toSorted()
+      for (const detail of this.#comparisonOf(name, direction).details) {
         const isBreaking = detail.breaking && affects.length > 0
         const known = details.get(detail.text)
         if (isBreaking) {
@@ -68,63 +74,63 @@ export class SchemaEffects {
       }
     }
     if (details.size > 0) return [...details.values()]
-    const [was, is] = [this.#before.answer[name]!, this.#after.answer[name]!]
-    return JSON.stringify(was) === JSON.stringify(is) ? [] : otherWords
+    const [was, is] = [this.#before.response[name]!, this.#after.response[name]!]
+    return JSON.stringify(was) === JSON.stringify(is) ? [] : equivalentRewrite
   }
 
-  #use(name: string, way: Way, user: string): void {
-    const users = this.#users[way].get(name) ?? new Set()
+  #use(name: string, direction: Direction, user: string): void {
+    const users = this.#users[direction].get(name) ?? new Set()
     if (users.has(user)) return
-    this.#users[way].set(name, users.add(user))
-    if (!this.#touched.has(name)) return
-    for (const next of this.#comparisonOf(name, way).assumed) this.#use(next, way, user)
+    this.#users[direction].set(name, users.add(user))
+    if (!this.#affected.has(name)) return
+    for (const next of this.#comparisonOf(name, direction).assumed) this.#use(next, direction, user)
   }
 
-  #comparisonOf(name: string, way: Way): VersionComparison {
-    const known = this.#compared[way].get(name)
+  #comparisonOf(name: string, direction: Direction): VersionComparison {
+    const known = this.#compared[direction].get(name)
     if (known !== undefined) return known
-    const [before, after] = [this.#before[way], this.#after[way]]
+    const [before, after] = [this.#before[direction], this.#after[direction]]
     const [was, is] = [placeRoot(before[name]!, before), placeRoot(after[name]!, after)]
-    const comparison = compareVersions(was, is, { isAnswer: way === 'answer' })
-    this.#compared[way].set(name, comparison)
+    const comparison = compareVersions(was, is, { isAnswer: direction === 'response' })
+    this.#compared[direction].set(name, comparison)
     return comparison
   }
 }
 
-/** The named schemas, for what callers send and for what they get. */
-type Versions = Readonly<Record<Way, NamedSchemas>>
+/** The named schemas for each direction. */
+type Versions = Readonly<Record<Direction, NamedSchemas>>
 
 function makeVersions(named: NamedSchemas): Versions {
   const request = Object.entries(named).map(([name, schema]) => [name, requireWithoutDefaults(schema)])
-  return { answer: named, request: Object.fromEntries(request) as NamedSchemas }
+  return { response: named, request: Object.fromEntries(request) as NamedSchemas }
 }
 
-function placeIn(named: NamedSchemas, schema: JsonSchema, way: Way) {
-  return placeRoot(way === 'request' ? requireWithoutDefaults(schema) : schema, named)
+function placeIn(named: NamedSchemas, schema: JsonSchema, direction: Direction) {
+  return placeRoot(direction === 'request' ? requireWithoutDefaults(schema) : schema, named)
 }
 
-/** Of schemas whose texts differ, and nothing that they take. */
-const otherWords: readonly SchemaDetail[] = [{ text: 'rewritten without a change of meaning', breaking: false }]
+/** For schemas whose text differs but which accept the same values. */
+const equivalentRewrite: readonly SchemaDetail[] = [{ text: 'rewritten without a change of meaning', breaking: false }]
 
-function findTouched(before: NamedSchemas, after: NamedSchemas): ReadonlySet<string> {
+function findAffected(before: NamedSchemas, after: NamedSchemas): ReadonlySet<string> {
   const texts = new Map<string, string>()
-  const touched = new Set<string>()
+  const affected = new Set<string>()
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [was, is] = [before, after].map((schemas) =>
       JSON.stringify(Object.hasOwn(schemas, name) ? schemas[name] : null),
     )
-    if (was !== is) touched.add(name)
+    if (was !== is) affected.add(name)
     texts.set(name, `${was}${is}`)
   }
   const reachable = new Map([...texts].map(([name, text]) => [name, namesIn(text)]))
-  for (let size = -1; size !== touched.size && touched.size > 0;) {
-    size = touched.size
-    for (const [name, names] of reachable) if (names.some((one) => touched.has(one))) touched.add(name)
+  for (let size = -1; size !== affected.size && affected.size > 0;) {
+    size = affected.size
+    for (const [name, names] of reachable) if (names.some((one) => affected.has(one))) affected.add(name)
   }
-  return touched
+  return affected
 }
 
-/** The named schemas that a text of JSON may refer to. */
+/** Returns the named schemas to which a JSON text may refer. */
 function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/schema:\/\/\/([^"#\\]+)/g)].map(([, name]) => decodeURIComponent(name!))
 }

@@ -1,5 +1,11 @@
 import { messageOf, shortId } from '../../kit/index.ts'
-import { loadActiveId, loadActiveRelease, noteCameUp, listCameUp, loadManifest } from '../../release/index.ts'
+import {
+  loadActiveId,
+  loadActiveRelease,
+  recordReleaseServed,
+  listServedReleases,
+  loadManifest,
+} from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { ServerReport } from '../../host/index.ts'
 import type { WaypostServer } from '../start-server.ts'
@@ -94,7 +100,7 @@ export class Follower {
       this.#tellReadiness()
       logger.info({ release: shortId(wanted) }, 'release activated')
       await report.update({ state: 'serving', release: wanted })
-      await noteCameUp(system, wanted)
+      await recordReleaseServed(system, wanted)
     } catch (error) {
       await this.#fail(wanted, error)
     }
@@ -150,7 +156,7 @@ export async function fallBack(
   failed: string,
 ): Promise<string | undefined> {
   const { system } = server.host
-  const ids = await listCameUp(system, { except: failed, limit: most }).catch(() => [])
+  const ids = await listServedReleases(system, { except: failed, limit: most }).catch(() => [])
   for (const id of ids) {
     const names = { release: shortId(id), active: shortId(failed) }
     try {

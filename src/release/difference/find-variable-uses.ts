@@ -1,8 +1,11 @@
 import { parseReferences } from '../../kit/index.ts'
 import type { Manifest, ManifestAction } from '../manifest.ts'
 
-/** Where a manifest uses a variable: `actions`, `connection Orders`, `cronjob nightly`, `setting docs`, `route GET /order`. */
-export function findUses(manifest: Manifest, name: string): readonly string[] {
+/**
+ * Returns where a manifest uses a variable: `actions`, `connection Orders`, `cronjob nightly`, `setting docs`, `route
+ * GET /order`.
+ */
+export function findVariableUses(manifest: Manifest, name: string): readonly string[] {
   const { connections, cronjobs, config, plugins, routes } = manifest
   const places: (readonly [string, unknown])[] = [
     ...Object.entries(connections).map(([key, one]) => [`connection ${key}`, one.config] as const),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
-import { importInTime } from '../../src/release/import-in-time.ts'
+import { importWithTimeout } from '../../src/release/import-with-timeout.ts'
 import { registerArtifacts } from '../../src/release/load-artifacts.ts'
 
 function register(content: string): string {
@@ -17,29 +17,35 @@ const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.t
 
 test('an import that waits for ever is given up, sooner the next time; what was mended is imported', async () => {
   const hash = register('await new Promise(() => {})\nexport default 1')
-  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
-  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: forever }), waits)
+  await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
+  await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: forever }), waits)
   const mended = register('await new Promise((resolve) => setTimeout(resolve, 20))\nexport default 2')
-  assert.deepEqual({ ...((await importInTime(mended, 'src/a.ts', { timeoutMs: forever })) as object) }, { default: 2 })
+  assert.deepEqual(
+    { ...((await importWithTimeout(mended, 'src/a.ts', { timeoutMs: forever })) as object) },
+    { default: 2 },
+  )
 })
 
 test('an import is given up soon after its signal, and one that waits for nothing ends in spite of it', async () => {
   const hash = register('await new Promise(() => {})\nexport default 3')
   const stop = new AbortController()
-  const importing = importInTime(hash, 'src/a.ts', { signal: stop.signal })
+  const importing = importWithTimeout(hash, 'src/a.ts', { signal: stop.signal })
   stop.abort()
   await assert.rejects(importing, waits)
-  await assert.rejects(importInTime(hash, 'src/a.ts', { signal: stop.signal }), waits)
+  await assert.rejects(importWithTimeout(hash, 'src/a.ts', { signal: stop.signal }), waits)
   const sound = register('export default 4')
-  assert.deepEqual({ ...((await importInTime(sound, 'src/b.ts', { signal: stop.signal })) as object) }, { default: 4 })
+  assert.deepEqual(
+    { ...((await importWithTimeout(sound, 'src/b.ts', { signal: stop.signal })) as object) },
+    { default: 4 },
+  )
 })
 
 test('an import that was given up and finished later is there', async () => {
   const hash = register('await new Promise((resolve) => setTimeout(resolve, 100))\nexport default 5')
-  await assert.rejects(importInTime(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
-  assert.deepEqual({ ...((await importInTime(hash, 'src/a.ts')) as object) }, { default: 5 })
+  await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
+  assert.deepEqual({ ...((await importWithTimeout(hash, 'src/a.ts')) as object) }, { default: 5 })
 })
 
 test('what a module throws is thrown as it is', async () => {
-  await assert.rejects(importInTime(register(`throw new Error('its own')`), 'src/a.ts'), { message: 'its own' })
+  await assert.rejects(importWithTimeout(register(`throw new Error('its own')`), 'src/a.ts'), { message: 'its own' })
 })
