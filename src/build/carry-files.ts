@@ -1,7 +1,7 @@
 import type { Metafile, PartialMessage, PluginBuild } from 'esbuild'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { readBytesInside, type Folder } from '../definition/index.ts'
+import { readBytesInside, type ProjectFolder } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeFileArtifact, type Artifact } from '../release/index.ts'
 import { sourceLoader } from './find-process-env.ts'
@@ -48,7 +48,7 @@ export function checkCarried(artifacts: readonly Artifact[]): Diagnostic[] {
 }
 
 interface Source {
-  readonly folder: Folder
+  readonly folder: ProjectFolder
   /** Relative to the root. */
   readonly name: string
   readonly text: string

@@ -1,7 +1,7 @@
 import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { openFolder, readBytesInside, type Folder } from '../definition/index.ts'
+import { openFolder, readBytesInside, type ProjectFolder } from '../definition/index.ts'
 import { rewriteFileUrls, type CarriedSink } from './carry-files.ts'
 import { findProcessEnv } from './find-process-env.ts'
 
@@ -46,7 +46,7 @@ export function makeAllowed(root: string): (file: string) => boolean {
 }
 
 interface OwnSource {
-  readonly folder: Folder
+  readonly folder: ProjectFolder
   readonly file: string
   readonly carried: CarriedSink
 }

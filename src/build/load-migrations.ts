@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { openFolder, readBytesInside, type Refusal } from '../definition/index.ts'
+import { openFolder, readBytesInside, type FileProblem } from '../definition/index.ts'
 import { sha256 } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 
@@ -15,7 +15,7 @@ export interface MigrationSource {
   /** SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same. */
   readonly checksum: string
   /** Why it was not read. */
-  readonly refusal?: Refusal
+  readonly refusal?: FileProblem
 }
 
 const maxBytes = 1024 * 1024

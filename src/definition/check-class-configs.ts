@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
-import type { ClassUseNode, Making } from './making.ts'
+import type { ClassUseNode, DefinitionContext } from './making.ts'
 import {
   describeNode,
   entriesOf,
@@ -19,9 +19,9 @@ import {
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** Checks that every class exists and that its config is what the class wants. */
-export async function checkClassConfigs(making: Making, catalog: ClassCatalog): Promise<void> {
-  const known = making.classUses.filter((use) => checkClass(making, use, catalog))
+/** Checks that each class exists and that its config matches the schema of the class. */
+export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<void> {
+  const known = context.classUses.filter((use) => checkClass(context, use, catalog))
   if (known.length === 0) return
   const compile = await loadCompiler()
   const compiled = new Map<JsonSchema, ValidateFunction | string>()
@@ -29,7 +29,7 @@ export async function checkClassConfigs(making: Making, catalog: ClassCatalog): 
     const { config } = describe(use, catalog)!
     const validate = compiled.get(config) ?? tryCompile(compile, config)
     compiled.set(config, validate)
-    checkConfig(making, use.node, validate)
+    checkConfig(context, use.node, validate)
   }
 }
 
@@ -39,7 +39,7 @@ function describe({ kind, node }: ClassUseNode, catalog: ClassCatalog): { readon
   return Object.hasOwn(classes, name) ? classes[name] : undefined
 }
 
-function checkClass({ loading }: Making, use: ClassUseNode, catalog: ClassCatalog): boolean {
+function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: ClassCatalog): boolean {
   const at = valueOf(use.node, 'class')
   const name = textOf(at)
   if (at === undefined || name === undefined || name === '') return false
@@ -57,9 +57,9 @@ function checkClass({ loading }: Making, use: ClassUseNode, catalog: ClassCatalo
 
 type Compile = (schema: JsonSchema) => ValidateFunction
 
-/** Loaded only when a class is used: most of the time that a small project takes would go here. */
+/** Loaded only if a class is used, because it would take most of the time for a small project. */
 async function loadCompiler(): Promise<Compile> {
-  // Of CommonJS that is bundled and loaded later there is only the default export.
+  // Bundled CommonJS that is loaded later has only a default export.
   const [{ default: ajvModule }, { default: addFormats }] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
@@ -78,40 +78,40 @@ function tryCompile(compile: Compile, schema: JsonSchema): ValidateFunction | st
   }
 }
 
-function checkConfig({ loading }: Making, node: MapNode, validate: ValidateFunction | string): void {
+function checkConfig({ loading }: DefinitionContext, node: MapNode, validate: ValidateFunction | string): void {
   const config = node.entries.get('config')
   const name = valueOf(node, 'class') ?? node
-  const say = (at: Span, problem: string, hint?: string): void =>
+  const reportProblem = (at: Span, problem: string, hint?: string): void =>
     loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
   if (typeof validate === 'string') {
-    say(name, `The class ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`)
+    reportProblem(name, `The class ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`)
     return
   }
   const value = config?.value
   if (value !== undefined && value.kind !== 'map') return
   if (validate(value === undefined ? {} : toValue(value))) return
-  for (const error of withoutMeant(validate.errors ?? [], loading.report)) {
-    const at = value === undefined ? name : follow(value, error.instancePath)
+  for (const error of dropTypos(validate.errors ?? [], loading.report)) {
+    const at = value === undefined ? name : findNode(value, error.instancePath)
     if (!dependsOnVariable(at, error))
-      sayError(error, { at, owner: config?.keySpan ?? name, say, report: loading.report })
+      reportError(error, { at, owner: config?.keySpan ?? name, reportProblem, report: loading.report })
   }
 }
 
-/** A key that is missing and one that is none are one mistake where one looks like the other. */
-function withoutMeant(errors: readonly ErrorObject[], report: Report): ErrorObject[] {
+/** Omits missing keys that are similar to an unknown key: both are the same typo. */
+function dropTypos(errors: readonly ErrorObject[], report: Report): ErrorObject[] {
   const missing = errors.filter(({ keyword }) => keyword === 'required')
-  const meant = new Set<ErrorObject>()
+  const typos = new Set<ErrorObject>()
   for (const { keyword, instancePath, params } of errors) {
     if (keyword !== 'additionalProperties') continue
-    const beside = missing.filter((error) => error.instancePath === instancePath)
-    const names = beside.map((error) => String(error.params['missingProperty']))
+    const siblings = missing.filter((error) => error.instancePath === instancePath)
+    const names = siblings.map((error) => String(error.params['missingProperty']))
     const near = report.findNearest(String(params['additionalProperty']), names)
-    for (const error of beside) if (error.params['missingProperty'] === near) meant.add(error)
+    for (const error of siblings) if (error.params['missingProperty'] === near) typos.add(error)
   }
-  return errors.filter((error) => !meant.has(error))
+  return errors.filter((error) => !typos.has(error))
 }
 
-/** A text with a variable in it is checked when its value is known: by the server that activates the release. */
+/** Whether an error may depend on a variable. Such values are checked by the server that activates the release. */
 function dependsOnVariable(at: Node, { keyword }: ErrorObject): boolean {
   if (at.kind === 'broken') return true
   if (at.kind === 'scalar') return hasReferences(String(at.value))
@@ -121,7 +121,7 @@ function dependsOnVariable(at: Node, { keyword }: ErrorObject): boolean {
   return children.some((child) => dependsOnVariable(child, { keyword } as ErrorObject))
 }
 
-function follow(start: Node, pointer: string): Node {
+function findNode(start: Node, pointer: string): Node {
   let node = start
   for (const part of pointer.split('/').slice(1)) {
     const key = unescapeStep(part)
@@ -130,19 +130,19 @@ function follow(start: Node, pointer: string): Node {
   return node
 }
 
-interface Saying {
+interface ErrorLocation {
   readonly at: Node
-  /** Where to point to when something is not there. */
+  /** The location of the problem if something is missing. */
   readonly owner: Span
-  readonly say: (at: Span, problem: string, hint?: string) => void
+  readonly reportProblem: (at: Span, problem: string, hint?: string) => void
   readonly report: Report
 }
 
-function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void {
+function reportError(error: ErrorObject, { at, owner, reportProblem, report }: ErrorLocation): void {
   const label = `"${['config', ...error.instancePath.split('/').slice(1)].join('/')}"`
   const parameters = error.params as Readonly<Record<string, unknown>>
   if (error.keyword === 'required') {
-    say(owner, `${quote(String(parameters['missingProperty']))} is missing, but required in ${label}`)
+    reportProblem(owner, `${quote(String(parameters['missingProperty']))} is missing, but required in ${label}`)
   } else if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
     const schema = error.parentSchema as { readonly properties?: object } | undefined
@@ -150,14 +150,14 @@ function sayError(error: ErrorObject, { at, owner, say, report }: Saying): void 
     const entry = at.kind === 'map' ? at.entries.get(key) : undefined
     if (entry?.cut?.isFirst === false) return
     const hint = hintForCut(entry?.cut) ?? (near === undefined ? undefined : `Did you mean "${near}"?`)
-    say(entry?.keySpan ?? at, `"${key}" is not a valid key of ${label}`, hint)
+    reportProblem(entry?.keySpan ?? at, `"${key}" is not a valid key of ${label}`, hint)
   } else if (error.keyword === 'enum') {
-    say(
+    reportProblem(
       at,
       `${label} must be one of ${(parameters['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
     )
   } else {
     const found = error.keyword === 'type' ? `, not ${describeNode(at)}` : ''
-    say(at, `${label} ${error.message ?? 'does not match the schema of the class'}${found}`)
+    reportProblem(at, `${label} ${error.message ?? 'does not match the schema of the class'}${found}`)
   }
 }

@@ -6,7 +6,7 @@ import {
   type SettingProblem,
   type Variables,
 } from '../kit/index.ts'
-import { nameScopes, type Making } from './making.ts'
+import { recordScopes, type DefinitionContext } from './making.ts'
 import {
   describeNode,
   hintForCut,
@@ -21,19 +21,19 @@ import {
 import type { Span } from './source.ts'
 
 export interface CheckedConfig {
-  /** The settings as they are written. */
+  /** The settings as written. */
   readonly written: Readonly<Record<string, unknown>>
-  /** The scopes that every new user gets; undefined where that depends on variables without a value. */
+  /** The scopes of each new user; undefined if they depend on unset variables. */
   readonly defaultScopes: readonly string[] | undefined
 }
 
-/** Checks the settings below `config:`, as far as their variables are known. */
-export function checkConfig(making: Making, config: Node | undefined, variables: Variables = {}): CheckedConfig {
+/** Checks the settings below `config:` whose variables are known. */
+export function checkConfig(context: DefinitionContext, config: Node | undefined, variables: Variables = {}): CheckedConfig {
   if (config?.kind !== 'map') {
-    if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNoMap(making, config)
+    if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNotMap(context, config)
     return { written: {}, defaultScopes: defaultSettings.scopes_default }
   }
-  making.variablePlaces.push(config)
+  context.variablePlaces.push(config)
   const written: [string, unknown][] = []
   const known: [string, unknown][] = []
   for (const { key, value } of config.entries.values()) {
@@ -44,27 +44,27 @@ export function checkConfig(making: Making, config: Node | undefined, variables:
     if (missing.length === 0 && !isBroken) known.push([key, resolved])
   }
   const { settings, problems } = parseSettings(Object.fromEntries(known))
-  for (const problem of problems) reportSetting(making, config, problem)
+  for (const problem of problems) reportSetting(context, config, problem)
   const scopes = config.entries.get('scopes_default')?.value
-  nameScopes(making, splitList(scopes))
+  recordScopes(context, splitList(scopes))
   const isKnown = scopes === undefined || known.some(([key]) => key === 'scopes_default')
   return { written: Object.fromEntries(written), defaultScopes: isKnown ? settings.scopes_default : undefined }
 }
 
-/** The items of a list, which may be written as a text with commas. */
+/** Returns the items of a list, which may be written as text with commas. */
 function splitList(list: Node | undefined): readonly Node[] {
   if (list?.kind !== 'scalar' || typeof list.value !== 'string') return itemsOf(list)
   const items = list.value.split(',').map((item) => item.trim())
   return items.filter((item) => item !== '').map((value) => ({ ...list, value }))
 }
 
-function reportNoMap({ loading }: Making, at: Node): void {
+function reportNotMap({ loading }: DefinitionContext, at: Node): void {
   const problem = `"config" must be a map of settings to values, not ${describeNode(at)}`
   loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
 }
 
 function reportSetting(
-  { loading }: Making,
+  { loading }: DefinitionContext,
   config: MapNode,
   { name, path, isUnknown, message, hint }: SettingProblem,
 ): void {

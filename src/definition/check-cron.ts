@@ -1,13 +1,13 @@
 import { isTimezone, parseCronjobTimeout, parseDuration, parseSchedule } from '../kit/index.ts'
 import type { Report } from './report.ts'
 
-/** What is wrong with a crontab schedule; undefined if nothing is. */
+/** Checks a crontab schedule; undefined if it is valid. */
 export function checkSchedule(schedule: string): string | undefined {
   const parsed = parseSchedule(schedule)
   return 'problem' in parsed ? parsed.problem : undefined
 }
 
-/** What is wrong with the name of a time zone; undefined if nothing is. */
+/** Checks the name of a time zone; undefined if it is valid. */
 export function checkTimezone(
   name: string,
   report: Report,
@@ -18,7 +18,7 @@ export function checkTimezone(
   return { problem: `Unknown time zone "${name}"`, hint }
 }
 
-/** What is wrong with how long a cronjob may run; undefined if nothing is. */
+/** Checks the time limit of a cronjob; undefined if it is valid. */
 export function checkCronjobTimeout(text: string): string | undefined {
   if (parseCronjobTimeout(text) !== undefined) return undefined
   const expected = parseDuration(text) === undefined ? 'a duration such as 30s or 5m' : 'more than 0 and at most 24h'

@@ -1,7 +1,7 @@
 import { Lexer } from 'yaml'
 import { maxDepth } from './check-yaml.ts'
 
-/** The offset from which values are nested deeper than they may be; undefined if they are not. */
+/** Returns the offset at which values exceed the allowed depth; undefined if none do. */
 export function findTooDeep(text: string): number | undefined {
   return maybeTooDeep(text) ? findDeepToken(text) : undefined
 }
@@ -9,7 +9,7 @@ export function findTooDeep(text: string): number | undefined {
 const [newline, space, dash, question] = [0x0a, 0x20, 0x2d, 0x3f]
 const [openList, closeList, openMap, closeMap] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Counts brackets and dashes wherever they stand, also in texts: quick, and true for hardly any file. */
+/** Counts brackets and dashes everywhere, including in strings. A fast check that is true for very few files. */
 function maybeTooDeep(text: string): boolean {
   let depth = 0
   let inLine = 0
@@ -24,8 +24,8 @@ function maybeTooDeep(text: string): boolean {
   return false
 }
 
-/** What the lexer says before a text that stands without quotes. */
-const plainTextNext = '\u001f'
+/** The lexer's token before an unquoted scalar. */
+const plainScalarToken = '\u001f'
 
 function findDeepToken(text: string): number | undefined {
   let offset = 0
@@ -33,7 +33,7 @@ function findDeepToken(text: string): number | undefined {
   let inLine = 0
   let isText = false
   for (const token of new Lexer().lex(text)) {
-    if (token === plainTextNext) {
+    if (token === plainScalarToken) {
       isText = true
       continue
     }
@@ -45,12 +45,12 @@ function findDeepToken(text: string): number | undefined {
     }
     if (depth > maxDepth || inLine > maxDepth) return offset
     isText = false
-    offset += isMark(token) ? 0 : token.length
+    offset += isControlToken(token) ? 0 : token.length
   }
   return undefined
 }
 
-/** A token that is no text of the file: the end of a flow map, the beginning of a document. */
-function isMark(token: string): boolean {
+/** Whether a token is a control token of the lexer: end of a flow map, start of a document or of a plain scalar. */
+function isControlToken(token: string): boolean {
   return token === '\u0002' || token === '\u0018' || token === '\u001f'
 }

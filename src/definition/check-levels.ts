@@ -8,7 +8,7 @@ export interface Levels {
   readonly report: Report
 }
 
-/** Checks what shows only when references are followed: endless ones, and required properties that nobody lists. */
+/** Checks what needs resolved references: endless references, and required properties that are not listed. */
 export function checkLevels({ levels, resolved, report }: Levels): void {
   const targets = new Map<Level, readonly Edge[]>()
   for (const level of new Set(levels.values())) {
@@ -29,7 +29,7 @@ interface Edge {
 
 type Graph = ReadonlyMap<Level, readonly Edge[]>
 
-/** Depth first without recursion: a chain of references may be as long as a file. */
+/** Depth first without recursion, because a chain of references may be as long as a file. */
 function reportLoops(graph: Graph, report: Report): void {
   const done = new Set<Level>()
   for (const start of graph.keys()) {
@@ -67,7 +67,7 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
   const missing = level.required.filter(({ value }) => !level.properties.has(String(value)))
   if (missing.length === 0) return
   const reached = new Set([level])
-  // A set grows while it is walked: this visits all levels that references lead to.
+  // The set grows while it is iterated. This visits all referenced levels.
   for (const one of reached) {
     if (one.open || reached.size > maxFollowed) return
     for (const { to } of graph.get(one) ?? []) reached.add(to)

@@ -1,11 +1,11 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { parseReferences } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
-import type { Making } from './making.ts'
+import type { DefinitionContext } from './making.ts'
 import { entriesOf, itemsOf, textOf, valueOf, type Node, type ScalarNode } from './node.ts'
 
-/** Warns of passwords and other secrets that are written into the config of a class: each release would store them. */
-export function checkLiteralSecrets({ loading: { report }, classUses }: Making, catalog?: ClassCatalog): void {
+/** Warns about literal passwords and other secrets in the config of a class: each release would store them. */
+export function checkLiteralSecrets({ loading: { report }, classUses }: DefinitionContext, catalog?: ClassCatalog): void {
   for (const { kind, node } of classUses) {
     const classes = (kind === 'connection' ? catalog?.connections : catalog?.actions) ?? {}
     const name = textOf(valueOf(node, 'class')) ?? ''
@@ -18,7 +18,7 @@ export function checkLiteralSecrets({ loading: { report }, classUses }: Making, 
   }
 }
 
-/** Every scalar at any depth, with the nearest key above it. */
+/** Lists all scalars at any depth, each with its nearest key. */
 function listScalars(node: Node | undefined, key: string): { readonly key: string; readonly value: ScalarNode }[] {
   if (node?.kind === 'scalar') return [{ key, value: node }]
   if (node?.kind === 'list') return itemsOf(node).flatMap((item) => listScalars(item, key))
@@ -28,7 +28,7 @@ function listScalars(node: Node | undefined, key: string): { readonly key: strin
 const secretName =
   /(^|_)(password|passwd|pwd|passphrase|secret|token|authorization|credentials?|api_?key|(access|account|private|secret|shared|signing)_key)$/
 
-/** Whether the last words of a name say that its value is secret: of `apiKey` and `DB_PASSWORD`, not of `tokenUrl`. */
+/** Whether the last words of a name indicate a secret: true for `apiKey` and `DB_PASSWORD`, false for `tokenUrl`. */
 function isSecretName(key: string): boolean {
   const words = key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll('-', '_')
   return secretName.test(words.toLowerCase())
@@ -45,7 +45,10 @@ const url = /^[a-z][a-z0-9+.-]*:\/\//i
 const urlPassword = /^[^/?#]*:\/\/[^/?#@]*:([^/?#@]+)@/
 const queryPassword = /[?&][\w-]*(?:password|passphrase|secret|token|api[_-]?key)=([^&#]+)/i
 
-/** @param isNamed whether the value is said to be secret; an address is one only as far as it has a password in it */
+/**
+ * Whether a value is a literal secret. A URL is secret only if it contains a password.
+ * @param isNamed whether the name of the value indicates a secret
+ */
 function isLiteralSecret({ value }: ScalarNode, isNamed: boolean): boolean {
   if (typeof value === 'number') return isNamed
   if (typeof value !== 'string' || value === '') return false

@@ -2,7 +2,7 @@ import type { Entry } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** Paths that belong to Waypost, with all that is below them. */
+/** Reserved paths of Waypost, including all paths below them. */
 export const reservedPaths: readonly string[] = [
   '/consumer',
   '/authorization',
@@ -16,29 +16,29 @@ export const reservedPaths: readonly string[] = [
   '/.well-known',
 ]
 
-/** Reports what is wrong with a route's path; returns the names of its parameters if nothing is. */
+/** Reports problems of a route's path. Returns the names of its parameters if it is valid. */
 export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] | undefined {
   const parameters = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
-  const wrong = findWrong(path, parameters)
-  if (wrong !== undefined) {
-    const { reason, hint, part = path } = wrong
-    report.add({ code: 'WP_DEFINITION_PATH_INVALID', at: within(keySpan, part), parameters: { path, reason }, hint })
+  const problem = findPathProblem(path, parameters)
+  if (problem !== undefined) {
+    const { reason, hint, part = path } = problem
+    report.add({ code: 'WP_DEFINITION_PATH_INVALID', at: spanWithin(keySpan, part), parameters: { path, reason }, hint })
   }
   const reserved = reservedPaths.find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
   if (reserved !== undefined) {
     report.add({ code: 'WP_DEFINITION_PATH_RESERVED', at: keySpan, parameters: { path, reserved } })
   }
-  return wrong === undefined ? parameters : undefined
+  return problem === undefined ? parameters : undefined
 }
 
-interface Wrong {
+interface PathProblem {
   readonly reason: string
   readonly hint?: string
-  /** What is marked instead of the whole path. */
+  /** The part of the path to mark. */
   readonly part?: string
 }
 
-function findWrong(path: string, parameters: readonly string[]): Wrong | undefined {
+function findPathProblem(path: string, parameters: readonly string[]): PathProblem | undefined {
   if (!path.startsWith('/')) return { reason: 'it does not begin with "/"', hint: `Write /${path}` }
   if (path.includes('?') || path.includes('#')) {
     return { reason: 'it contains a query or fragment', hint: 'Describe the query with "parameters" of the method' }
@@ -50,8 +50,8 @@ function findWrong(path: string, parameters: readonly string[]): Wrong | undefin
     return { reason: `"${braces[0]}" is not a valid parameter`, hint: `Write :${braces[1]}`, part: braces[0] }
   }
   for (const segment of path === '/' ? [] : path.slice(1).split('/')) {
-    const wrong = findWrongSegment(segment)
-    if (wrong !== undefined) return wrong
+    const problem = findSegmentProblem(segment)
+    if (problem !== undefined) return problem
   }
   const twice = parameters.find((name, index) => parameters.indexOf(name) !== index)
   return twice === undefined
@@ -59,7 +59,7 @@ function findWrong(path: string, parameters: readonly string[]): Wrong | undefin
     : { reason: `":${twice}" is repeated`, hint: 'Give each parameter a unique name' }
 }
 
-function findWrongSegment(segment: string): Wrong | undefined {
+function findSegmentProblem(segment: string): PathProblem | undefined {
   if (segment === '') return { reason: 'it has an empty segment' }
   if (segment === '.' || segment === '..') return { reason: `"${segment}" is not allowed as a segment` }
   if (segment.startsWith(':')) {
@@ -70,19 +70,19 @@ function findWrongSegment(segment: string): Wrong | undefined {
       part: segment,
     }
   }
-  const wrong = /[^A-Za-z0-9._~!$&'+,;=@-]/u.exec(segment)
-  if (wrong === null) return undefined
-  if (wrong[0] === ':')
+  const problem = /[^A-Za-z0-9._~!$&'+,;=@-]/u.exec(segment)
+  if (problem === null) return undefined
+  if (problem[0] === ':')
     return { reason: 'a parameter must be a whole segment', hint: `Write /:NAME between two "/"`, part: segment }
   return {
-    reason: `"${wrong[0]}" is not allowed`,
+    reason: `"${problem[0]}" is not allowed`,
     hint: "Use letters, digits and - . _ ~ ! $ & ' + , ; = @",
     part: segment,
   }
 }
 
-/** The part of a key's text, where it stands in it as it is. */
-function within(at: Span, part: string): Span {
+/** Returns the span of a part of a key; the whole span if the part is not found in the text. */
+function spanWithin(at: Span, part: string): Span {
   const found = at.origin.source.text.slice(at.start, at.end).indexOf(part)
   return found === -1 ? at : { ...at, start: at.start + found, end: at.start + found + part.length }
 }

@@ -6,8 +6,8 @@ export interface PatternProblem {
 }
 
 /**
- * What is wrong with a pattern of JSON Schema. Patterns run on an engine whose time is linear in the text, which knows
- * neither look-around nor back references.
+ * Checks a pattern of JSON Schema. Patterns run on a linear-time engine, which does not support lookaround or
+ * backreferences.
  */
 export function checkPattern(pattern: string): PatternProblem | undefined {
   try {
@@ -23,7 +23,7 @@ export function checkPattern(pattern: string): PatternProblem | undefined {
   return { message: `${found} is not supported in patterns`, hint }
 }
 
-/** Asked last: the engine that servers use knows best, but says least. */
+/** Checked last: the engine of the servers decides, but its messages are short. */
 function checkCompiles(pattern: string): PatternProblem | undefined {
   try {
     compilePattern(pattern)

@@ -13,16 +13,16 @@ import {
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** The part of JSON Schema in which the language is written. */
+/** The subset of JSON Schema in which the language is written. */
 export interface Shape {
   readonly title?: string
   readonly description?: string
-  /** Whose names the keys of a map are. */
+  /** What the keys of a map name. */
   readonly names?: string
   readonly keyHint?: string
-  /** What to say of keys that are none, but that people know from elsewhere. */
+  /** Messages for unknown keys that users may know from other tools. */
   readonly keyHints?: Readonly<Record<string, string>>
-  /** What to do about a wrong value, if nothing better is found. */
+  /** The hint for a wrong value if no better one is found. */
   readonly valueHint?: string
   readonly $ref?: string
   readonly type?: string
@@ -46,18 +46,18 @@ export interface Shape {
 
 export interface Checking {
   readonly report: Report
-  /** Said for every problem instead of the code that fits it. */
+  /** The error code of all problems, instead of the specific one. */
   readonly code?: DefinitionCode
 }
 
-/** What a message calls the value, and where its key stands. */
+/** How messages name a value, and the span of its key. */
 export interface Label {
-  /** With quotes around a name. */
+  /** With quotes around names. */
   readonly name: string
   readonly at: Span
 }
 
-/** Compares a value with the structure that it should have, and goes into it as far as it has that. */
+/** Compares a value with its expected structure, recursively as far as they match. */
 export function checkStructure(
   node: Node,
   shape: Shape,
@@ -80,7 +80,7 @@ export function checkStructure(
   }
 }
 
-interface Work {
+interface CheckContext {
   readonly label: Label
   readonly checking: Checking
 }
@@ -112,7 +112,7 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
   return value >= minimum && value <= maximum && value > exclusiveMinimum
 }
 
-function checkMap(node: MapNode, shape: Shape, { label, checking }: Work): void {
+function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext): void {
   const owner = shape.title ?? label.name
   const meant = new Set<string | undefined>()
   for (const entry of node.entries.values()) {
@@ -139,7 +139,7 @@ function shapeOf(key: string, { properties, patternProperties = {} }: Shape): Sh
   return Object.entries(patternProperties).find(([pattern]) => new RegExp(pattern, 's').test(key))?.[1]
 }
 
-function checkList(node: ListNode, shape: Shape, { label, checking }: Work): void {
+function checkList(node: ListNode, shape: Shape, { label, checking }: CheckContext): void {
   if (node.items.length < (shape.minItems ?? 0)) reportValue(node, shape, { label, checking })
   const seen = new Set<unknown>()
   for (const item of node.items) {
@@ -159,8 +159,8 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: Work): voi
   }
 }
 
-/** Returns the key that was probably meant. */
-function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, owner }: Work & { owner: string }) {
+/** Reports an unknown key and returns the key that was probably meant. */
+function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, owner }: CheckContext & { owner: string }) {
   if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)
@@ -171,7 +171,7 @@ function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, 
   return cut === undefined ? near : undefined
 }
 
-function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: Work): void {
+function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: CheckContext): void {
   emit(checking, { code: 'WP_DEFINITION_NAME_INVALID', at: label.at, parameters: { name, owner: names }, hint })
 }
 
@@ -185,7 +185,7 @@ const typeWords: Readonly<Record<string, string>> = {
   null: 'empty',
 }
 
-function reportValue(node: Node, shape: Shape, { label, checking }: Work): void {
+function reportValue(node: Node, shape: Shape, { label, checking }: CheckContext): void {
   const choices = (shape.enum ?? (shape.const === undefined ? [] : [shape.const])).map((choice) =>
     JSON.stringify(choice),
   )
@@ -224,7 +224,7 @@ function suggestChoice(text: string, choices: readonly string[], report: Report)
   return near === undefined ? `Use one of ${choices.join(', ')}` : `Did you mean "${near}"?`
 }
 
-/** What was probably meant by a scalar of another type. */
+/** Suggests how to write a scalar of another type. */
 function suggestForm({ value }: ScalarNode, title: string, types: ReadonlySet<string | undefined>): string | undefined {
   const text = String(value)
   const isWord = types.has('boolean') && typeof value === 'string'

@@ -1,13 +1,13 @@
-import type { Making } from './making.ts'
+import type { DefinitionContext } from './making.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { SchemaRoot } from './walk-schema.ts'
 
-/** Warns of named schemas that no route and no event uses, neither itself nor by another schema. */
-export function checkUnused(making: Making, root: Node, { targets }: ResolvedSchemas): void {
-  const { schemas, loading } = making
+/** Warns about named schemas that no route or event uses, directly or through another schema. */
+export function checkUnused(context: DefinitionContext, root: Node, { targets }: ResolvedSchemas): void {
+  const { schemas, loading } = context
   const isBegun = ['routes', 'event'].some((key) => entriesOf(valueOf(root, key)).length > 0)
-  // What has a mistake may be what would use the schema.
+  // A part with an error may be what uses the schema.
   if (!isBegun || loading.report.hasErrors()) return
   const used = new Set<SchemaRoot>()
   const uses = new Map<SchemaRoot, SchemaRoot[]>()
@@ -17,7 +17,7 @@ export function checkUnused(making: Making, root: Node, { targets }: ResolvedSch
     if (from.name === undefined) used.add(to)
     else uses.set(from, [...(uses.get(from) ?? []), to])
   }
-  // The set grows while it is walked.
+  // The set grows while it is iterated.
   for (const one of used) for (const to of uses.get(one) ?? []) used.add(to)
   for (const { key: name, keySpan } of entriesOf(valueOf(root, 'schema'))) {
     if (used.has(schemas.named.get(name)!)) continue

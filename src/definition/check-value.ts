@@ -10,7 +10,7 @@ import { makeDefinition } from './make-definition.ts'
 import { makeReport, type Report } from './report.ts'
 
 export interface CheckValueOptions {
-  /** Files of actions that count as there: nothing is looked for on the disk. */
+  /** Action files that are assumed to exist. The disk is not read. */
   readonly files: Iterable<string>
   readonly classes: ClassCatalog
 }
@@ -20,15 +20,14 @@ export interface CheckedValue {
   readonly problems: readonly ValueProblem[]
 }
 
-/** An error, and the JSON pointer of the value that has it. */
+/** An error with the JSON pointer of its value. */
 export interface ValueProblem extends Pick<Diagnostic, 'code' | 'message' | 'hint'> {
   readonly pointer: string
 }
 
 /**
- * Checks what came as a plain value, from who knows whom, by all that `loadDefinition` asks of the files of a project.
- * Nothing is read: an include or a `$ref` to a file is an error. The value has been found to be no deeper and no larger
- * than its reader takes.
+ * Checks a plain value from an untrusted source like `loadDefinition` checks files. Nothing is read from disk: an
+ * include or a `$ref` to a file is an error. The caller has already limited the depth and size of the value.
  */
 export async function checkDefinitionValue(value: unknown, options: CheckValueOptions): Promise<CheckedValue> {
   const report = withoutWarnings(makeReport())
@@ -37,15 +36,15 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   const loading = makeLoading({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
   const { root, pointerAt } = composeValue(value, loading)
   if (loading.budget.left < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
-  const { making, definition } = makeDefinition(loading, root)
-  await checkClassConfigs(making, options.classes)
+  const { context, definition } = makeDefinition(loading, root)
+  await checkClassConfigs(context, options.classes)
   const problems = report
     .diagnostics([])
     .map(({ code, message, hint, range }) => ({ code, message, hint, pointer: pointerAt(range.start.column) }))
   return { definition, problems: problems as ValueProblem[] }
 }
 
-/** Warnings are for who writes a project: what is included often would have each as often, and more than there may be. */
+/** Drops warnings: they are for the authors of files, and a value that is included many times would repeat them. */
 function withoutWarnings(report: Report): Report {
   return {
     ...report,
@@ -55,5 +54,5 @@ function withoutWarnings(report: Report): Report {
   }
 }
 
-/** What stands below a file is never there. */
+/** No file exists below a file. */
 const nowhere = { root: devNull, realRoot: devNull }

@@ -1,32 +1,32 @@
 import { describeMismatch, parseReferences, parseVariable, variable, type Variables } from '../kit/index.ts'
 import type { VariableUse } from './definition.ts'
 import type { TextWithReference } from './loading.ts'
-import type { Making } from './making.ts'
+import type { DefinitionContext } from './making.ts'
 import type { Node } from './node.ts'
 import type { Span } from './source.ts'
 
 /**
- * Checks every `${env.NAME}`: where it stands, how it is written, and, if the values are given, that it has one; and that
- * those which `env:` declares have a value of their type.
- * @returns both, by name
+ * Checks each `${env.NAME}`: its place, its syntax and, if values are given, that it has one. Declared variables in
+ * `env:` must have a value of their type.
+ * @returns all variables by name
  */
-export function checkVariables(making: Making, values: Variables | undefined): Record<string, VariableUse> {
-  const { references } = making.loading
+export function checkVariables(context: DefinitionContext, values: Variables | undefined): Record<string, VariableUse> {
+  const { references } = context.loading
   const allowed = new Set<Node>()
-  for (const place of making.variablePlaces) addScalars(place, allowed)
+  for (const place of context.variablePlaces) addScalars(place, allowed)
   const found = new Map<string, VariableUse>()
-  for (const [name, { variable: declared }] of making.declared) {
+  for (const [name, { variable: declared }] of context.declared) {
     found.set(name, { optional: declared.default !== undefined, declared })
   }
-  if (values !== undefined) checkDeclared(making, values)
+  if (values !== undefined) checkDeclared(context, values)
   for (const text of references) {
-    if (text.node === undefined || !allowed.has(text.node)) reportPlace(making, text)
-    else checkText(making, text, { values, found })
+    if (text.node === undefined || !allowed.has(text.node)) reportPlace(context, text)
+    else checkText(context, text, { values, found })
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function checkDeclared({ loading: { report }, declared }: Making, values: Variables): void {
+function checkDeclared({ loading: { report }, declared }: DefinitionContext, values: Variables): void {
   for (const [name, { variable: one, at }] of declared) {
     const text = variable(values, name)
     if (text === undefined && one.default === undefined) {
@@ -45,27 +45,27 @@ function addScalars(node: Node, allowed: Set<Node>): void {
   if (node.kind === 'map') for (const { value } of node.entries.values()) addScalars(value, allowed)
 }
 
-function reportPlace({ loading }: Making, { text, at }: TextWithReference): void {
+function reportPlace({ loading }: DefinitionContext, { text, at }: TextWithReference): void {
   const { references, broken } = parseReferences(text)
   const [first] = [...references, ...broken].toSorted((a, b) => a.start - b.start)
   const reference = text.slice(first?.start, first?.end)
   const parameters = { reference }
-  loading.report.add({ code: 'WP_DEFINITION_ENV_PLACE', at: within(at, reference), parameters })
+  loading.report.add({ code: 'WP_DEFINITION_ENV_PLACE', at: spanWithin(at, reference), parameters })
 }
 
-interface Known {
+interface KnownVariables {
   readonly values: Variables | undefined
   readonly found: Map<string, VariableUse>
 }
 
-function checkText({ loading: { report } }: Making, { text, at }: TextWithReference, { values, found }: Known): void {
+function checkText({ loading: { report } }: DefinitionContext, { text, at }: TextWithReference, { values, found }: KnownVariables): void {
   const { references, broken } = parseReferences(text)
   for (const { start, end } of broken) {
     const reference = text.slice(start, end)
-    report.add({ code: 'WP_DEFINITION_ENV_INVALID', at: within(at, reference), parameters: { reference } })
+    report.add({ code: 'WP_DEFINITION_ENV_INVALID', at: spanWithin(at, reference), parameters: { reference } })
   }
   for (const { name, fallback, start, end } of references) {
-    const place = within(at, text.slice(start, end))
+    const place = spanWithin(at, text.slice(start, end))
     if (name.startsWith('WAYPOST_')) {
       report.add({ code: 'WP_DEFINITION_ENV_RESERVED', at: place, parameters: { name } })
       continue
@@ -77,8 +77,8 @@ function checkText({ loading: { report } }: Making, { text, at }: TextWithRefere
   }
 }
 
-/** The reference in its text, where it stands there as it is; a quoted text may have escapes in it. */
-function within(at: Span, reference: string): Span {
+/** Returns the span of the reference; the whole span if it is not found, since quoted text may contain escapes. */
+function spanWithin(at: Span, reference: string): Span {
   const found = at.origin.source.text.slice(at.start, at.end).indexOf(reference)
   return found === -1 ? at : { ...at, start: at.start + found, end: at.start + found + reference.length }
 }

@@ -2,13 +2,13 @@ import { isCollection, isNode, isScalar, visit, type Document, type ErrorCode, t
 import type { Report } from './report.ts'
 import type { Origin } from './source.ts'
 
-interface Words {
+interface Wording {
   readonly problem: string
   readonly hint: string
 }
 
-/** What to say of a problem that the YAML parser found. */
-const words: Partial<Record<ErrorCode, Words>> = {
+/** Messages for errors of the YAML parser. */
+const wordings: Partial<Record<ErrorCode, Wording>> = {
   TAB_AS_INDENT: { problem: 'Tabs are not allowed for indentation', hint: 'Indent with spaces' },
   MULTIPLE_DOCS: {
     problem: 'The file contains more than one document',
@@ -32,7 +32,7 @@ const words: Partial<Record<ErrorCode, Words>> = {
     hint: 'Check the brackets, quotes and indentation before it',
   },
 }
-words.MULTILINE_IMPLICIT_KEY = words.MISSING_CHAR!
+wordings.MULTILINE_IMPLICIT_KEY = wordings.MISSING_CHAR!
 
 const missingQuote = { problem: 'The closing quote is missing', hint: 'Close the quote that begins here' }
 const missingBracket = { problem: 'A closing bracket is missing', hint: 'Close every { with } and every [ with ]' }
@@ -41,10 +41,10 @@ const listOnKeyLine = {
   hint: 'Put each "- " on its own line below the key',
 }
 
-/** How many problems of one file are worth reading: what follows a first one is often only its echo. */
+/** Later problems of a file are often consequences of the first. */
 const maxProblems = 10
 
-/** Reports what the parser could not read, and tells whether there was anything. */
+/** Reports parser errors. Returns whether there were any. */
 export function checkYaml(document: Document.Parsed | Document, origin: Origin, report: Report): boolean {
   let lastLine = 0
   let count = 0
@@ -62,7 +62,7 @@ export function checkYaml(document: Document.Parsed | Document, origin: Origin, 
   return document.errors.length > 0
 }
 
-/** A line that is indented in another way puts all lines behind it where the parser does not expect them. */
+/** After an indentation error the parser misplaces all following lines. */
 const indentation: ReadonlySet<ErrorCode> = new Set(['TAB_AS_INDENT', 'BAD_INDENT'])
 
 interface Place {
@@ -86,7 +86,7 @@ function reportError(error: YAMLError, { document, origin, report }: Place): voi
     report.add({ code: 'WP_DEFINITION_YAML', at, parameters: { problem }, hint: `Quote it: "${reference}"` })
     return
   }
-  const found = findUnclosed(error, document, text)?.words ?? wordsOf(error, text)
+  const found = findUnclosed(error, document, text)?.wordings ?? wordingOf(error, text)
   report.add({
     code: 'WP_DEFINITION_YAML',
     at,
@@ -95,10 +95,10 @@ function reportError(error: YAMLError, { document, origin, report }: Place): voi
   })
 }
 
-/** Levels of maps and lists; the parser and whoever walks its result are recursive. */
+/** Nested maps and lists. The parser and the functions that process its result are recursive. */
 export const maxDepth = 100
 
-/** The parser points to the end of what is not closed, and behind the `$` of an unquoted reference. */
+/** The parser points to the end of an unclosed value, and after the `$` of an unquoted reference. */
 function placeOf(error: YAMLError, document: Document, text: string): readonly [number, number] {
   const [start, end] = error.pos
   const before = text.slice(Math.max(0, start - 200), start)
@@ -114,23 +114,23 @@ function placeOf(error: YAMLError, document: Document, text: string): readonly [
   return [from, Math.max(from + 1, end)]
 }
 
-function wordsOf({ code, pos: [start] }: YAMLError, text: string): Words | undefined {
+function wordingOf({ code, pos: [start] }: YAMLError, text: string): Wording | undefined {
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && text.startsWith('- ', start)) return listOnKeyLine
-  return words[code]
+  return wordings[code]
 }
 
-/** The quote or bracket that was opened and whose end the parser misses. */
+/** Finds the opening quote or bracket whose end the parser misses. */
 function findUnclosed({ code, pos: [end] }: YAMLError, document: Document, text: string) {
   if (code !== 'MISSING_CHAR' && code !== 'BAD_INDENT') return undefined
-  let found: { readonly start: number; readonly words: Words } | undefined
+  let found: { readonly start: number; readonly wordings: Wording } | undefined
   visit(document, (_, node) => {
     if (!isNode(node) || !node.range) return
     const [start, stop] = node.range
     if (start >= end || stop < end - 1) return
     const last = stop - start > 1 ? text[stop - 1]! : ''
     const isQuoted = isScalar(node) && node.type?.startsWith('QUOTE') === true
-    if (isQuoted && last !== text[start]) found = { start, words: missingQuote }
-    if (isCollection(node) && node.flow && last !== ']' && last !== '}') found = { start, words: missingBracket }
+    if (isQuoted && last !== text[start]) found = { start, wordings: missingQuote }
+    if (isCollection(node) && node.flow && last !== ']' && last !== '}') found = { start, wordings: missingBracket }
   })
   return found
 }

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../contract/index.ts'
 
 /**
- * The classes that a definition may name, by name. The records of connection and action classes of a plugin fit; who
- * has loaded the plugins passes them.
+ * The classes that a definition may name, by name. Matches the records of connection and action classes of a plugin;
+ * the caller loads the plugins.
  */
 export interface ClassCatalog {
   readonly connections: Readonly<Record<string, ClassDescription>>
@@ -10,6 +10,6 @@ export interface ClassCatalog {
 }
 
 export interface ClassDescription {
-  /** What its config must be. */
+  /** The schema of its config. */
   readonly config: JsonSchema
 }

@@ -2,21 +2,21 @@ import { LineCounter } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { maxDepth } from './check-yaml.ts'
 import { makePointer } from '../schema/index.ts'
-import type { Loading } from './loading.ts'
+import type { LoadContext } from './loading.ts'
 import type { Entry, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 
-/** Nodes of a value that stands in no file. */
+/** The nodes of a value that is not in a file. */
 export interface ComposedValue {
   readonly root: Node
-  /** Where in the value a node is, as a JSON pointer, by its column: each has one of its own in the one line there is. */
+  /** Returns the JSON pointer of a node by its column. Each node has its own column on a single line. */
   pointerAt(column: number): string
 }
 
 type Key = string | number
 
-/** Turns a plain value, as JSON has it, into nodes. What is too deep or too much is left out, and that is reported. */
-export function composeValue(value: unknown, loading: Loading): ComposedValue {
+/** Converts a plain JSON value to nodes. Parts that are too deep or too many are omitted and reported. */
+export function composeValue(value: unknown, loading: LoadContext): ComposedValue {
   const places = new Places()
 
   function compose(given: unknown, at: Span, depth: number): Node {
@@ -43,13 +43,13 @@ export function composeValue(value: unknown, loading: Loading): ComposedValue {
   return { root: compose(value, places.add(undefined, ''), 0), pointerAt: (column) => places.pointerAt(column) }
 }
 
-function composeScalar(value: string | number | boolean | null, at: Span, { references }: Loading): Node {
+function composeScalar(value: string | number | boolean | null, at: Span, { references }: LoadContext): Node {
   const scalar = { kind: 'scalar', value, ...at } as const
   if (typeof value === 'string' && hasReferences(value)) references.push({ node: scalar, text: value, at })
   return scalar
 }
 
-/** Places in a value: each is an offset, known by its parent's and its own key. */
+/** The locations in a value: each is an offset that stores its parent and its own key. */
 class Places {
   readonly #keys: Key[] = []
   readonly #parents: (number | undefined)[] = []

@@ -11,43 +11,43 @@ import {
 } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
-import { maxValues, siteOf, type Loading } from './loading.ts'
+import { maxValues, siteOf, type LoadContext } from './loading.ts'
 import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
 
-export interface Place {
-  readonly loading: Loading
+export interface ComposeContext {
+  readonly loading: LoadContext
   readonly origin: Origin
-  /** What is being composed around this value: whoever meets one of these again goes in a circle. */
+  /** The nodes that contain this value. Meeting one of them again is a cycle. */
   readonly path: Set<YamlNode>
 }
 
-/** Turns what the parser made into nodes: includes and aliases are replaced by what they stand for. */
-export function compose(node: YamlNode | null | undefined, place: Place): Node {
-  const { origin, loading } = place
+/** Converts the parser's result to nodes, with includes and aliases replaced by their targets. */
+export function compose(node: YamlNode | null | undefined, context: ComposeContext): Node {
+  const { origin, loading } = context
   if (node === null || node === undefined) return { kind: 'scalar', value: null, origin, start: 0, end: 0 }
   const span = spanOf(node, origin)
-  if (!spend(loading, span)) return makeBroken(span)
-  if (isScalar(node)) return node.tag === '!include' ? composeInclude(node, place) : composeScalar(node, place)
-  if (isAlias(node)) return composeAlias(node.source, node, place)
-  if (place.path.size >= maxDepth) {
+  if (!spendBudget(loading, span)) return makeBroken(span)
+  if (isScalar(node)) return node.tag === '!include' ? composeInclude(node, context) : composeScalar(node, context)
+  if (isAlias(node)) return composeAlias(node.source, node, context)
+  if (context.path.size >= maxDepth) {
     loading.report.add({ code: 'WP_DEFINITION_TOO_DEEP', at: span, parameters: { limit: maxDepth } })
     return makeBroken(span)
   }
-  if (!reportTag(node, place)) return makeBroken(span)
-  return within(node, place, () => {
-    if (isMap(node)) return composeMap(node, place)
+  if (!reportTag(node, context)) return makeBroken(span)
+  return descend(node, context, () => {
+    if (isMap(node)) return composeMap(node, context)
     const items = isSeq(node) ? node.items : []
     return {
       kind: 'list',
       ...span,
-      items: items.map((item) => compose(isPair(item) ? null : (item as YamlNode), place)),
+      items: items.map((item) => compose(isPair(item) ? null : (item as YamlNode), context)),
     }
   })
 }
 
-function within(node: YamlNode, { path }: Place, work: () => Node): Node {
+function descend(node: YamlNode, { path }: ComposeContext, work: () => Node): Node {
   path.add(node)
   try {
     return work()
@@ -56,7 +56,7 @@ function within(node: YamlNode, { path }: Place, work: () => Node): Node {
   }
 }
 
-function spend({ budget, report }: Loading, at: Span): boolean {
+function spendBudget({ budget, report }: LoadContext, at: Span): boolean {
   budget.left -= 1
   if (budget.left === -1) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at, parameters: { limit: maxValues } })
   return budget.left >= 0
@@ -75,10 +75,10 @@ function makeBroken(span: Span): BrokenNode {
   return { kind: 'broken', ...span }
 }
 
-function composeScalar(node: Scalar, place: Place): Node {
-  const { loading, origin } = place
+function composeScalar(node: Scalar, context: ComposeContext): Node {
+  const { loading, origin } = context
   const at = spanOf(node, origin)
-  if (!reportTag(node, place)) return makeBroken(at)
+  if (!reportTag(node, context)) return makeBroken(at)
   const { value } = node
   if (typeof value === 'number' && !Number.isFinite(value)) {
     const problem = `"${node.source ?? value}" is not a number that JSON can represent`
@@ -93,7 +93,7 @@ function composeScalar(node: Scalar, place: Place): Node {
 
 const standardTags = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/
 
-function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
+function reportTag(node: YamlNode, { loading, origin }: ComposeContext): boolean {
   if (node.tag === undefined || standardTags.test(node.tag)) return true
   const [start = 0] = node.range ?? []
   const tag = node.tag.startsWith('tag:yaml.org,2002:') ? `!!${node.tag.slice(18)}` : node.tag
@@ -109,31 +109,31 @@ function reportTag(node: YamlNode, { loading, origin }: Place): boolean {
   return false
 }
 
-function composeAlias(name: string, node: YamlNode, place: Place): Node {
-  const { aliases } = place.origin.source
+function composeAlias(name: string, node: YamlNode, context: ComposeContext): Node {
+  const { aliases } = context.origin.source
   const target = isAlias(node) ? aliases.get(node) : undefined
-  if (target !== undefined && place.path.has(target)) return reportCycle(node, place)
-  if (target !== undefined) return compose(target, place)
-  const at = spanOf(node, place.origin)
-  place.loading.report.add({ code: 'WP_DEFINITION_ALIAS_UNKNOWN', at, parameters: { name } })
+  if (target !== undefined && context.path.has(target)) return reportCycle(node, context)
+  if (target !== undefined) return compose(target, context)
+  const at = spanOf(node, context.origin)
+  context.loading.report.add({ code: 'WP_DEFINITION_ALIAS_UNKNOWN', at, parameters: { name } })
   return makeBroken(at)
 }
 
-function composeInclude(node: Scalar, place: Place): Node {
-  const { loading, origin, path } = place
+function composeInclude(node: Scalar, context: ComposeContext): Node {
+  const { loading, origin, path } = context
   const at = spanOfInclude(node, origin)
-  if (path.has(node)) return reportCycle(node, place)
+  if (path.has(node)) return reportCycle(node, context)
   const target = parseTarget(loading, String(node.value), at)
   const located = target === undefined ? undefined : openTarget(loading, target, at)
   if (located === undefined) return makeBroken(at)
-  if (located.node === node || (located.node !== null && path.has(located.node))) return reportCycle(node, place)
-  const composed = within(node, place, () => compose(located.node, { ...place, origin: located.origin }))
+  if (located.node === node || (located.node !== null && path.has(located.node))) return reportCycle(node, context)
+  const composed = descend(node, context, () => compose(located.node, { ...context, origin: located.origin }))
   const included = { ...composed, included: true }
   if (loading.report.isUnclear(composed)) loading.report.markUnclear(included)
   return included
 }
 
-function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
+function reportCycle(node: YamlNode, { loading, origin }: ComposeContext): Node {
   const at = isScalar(node) ? spanOfInclude(node, origin) : spanOf(node, origin)
   const { file, text } = origin.source
   const chain = [...origin.includedAt.map((site) => site.file).toReversed(), file]
@@ -145,33 +145,33 @@ function reportCycle(node: YamlNode, { loading, origin }: Place): Node {
 
 type YamlPair = Pair<YamlNode, YamlNode | null>
 
-function composeMap(map: YAMLMap, place: Place): MapNode {
-  const span = spanOf(map, place.origin)
+function composeMap(map: YAMLMap, context: ComposeContext): MapNode {
+  const span = spanOf(map, context.origin)
   const entries = new Map<string, Entry>()
   const merged: Node[] = []
-  const cuts = map.flow === true ? findCutTexts(map.items as YamlPair[], place.origin) : undefined
+  const cuts = map.flow === true ? findCutTexts(map.items as YamlPair[], context.origin) : undefined
   let isDouble = false
   for (const pair of map.items as YamlPair[]) {
-    const keySpan = isScalar(pair.key) ? spanOf(pair.key, place.origin) : { ...span, end: span.start + 1 }
+    const keySpan = isScalar(pair.key) ? spanOf(pair.key, context.origin) : { ...span, end: span.start + 1 }
     if (!isScalar(pair.key) || (pair.key.value === null && !pair.key.source)) {
-      place.loading.report.add({ code: 'WP_DEFINITION_KEY_INVALID', at: keySpan })
+      context.loading.report.add({ code: 'WP_DEFINITION_KEY_INVALID', at: keySpan })
       continue
     }
     const key = typeof pair.key.value === 'string' ? pair.key.value : (pair.key.source ?? String(pair.key.value))
-    const value = composeValue(pair, keySpan, place)
+    const value = composeValue(pair, keySpan, context)
     if (key === '<<' && pair.key.type === 'PLAIN') merged.push(value)
     else if (entries.has(key)) {
       isDouble = true
-      reportDuplicate(entries.get(key)!, keySpan, place)
+      reportDuplicate(entries.get(key)!, keySpan, context)
     } else {
       const cut = cuts?.get(pair)
       entries.set(key, { key, keySpan, value, ...(cut === undefined ? {} : { cut }) })
     }
-    if (hasReferences(key)) place.loading.references.push({ text: key, at: keySpan })
+    if (hasReferences(key)) context.loading.references.push({ text: key, at: keySpan })
   }
   for (const node of merged.flatMap((value) => (value.kind === 'list' ? value.items : [value]))) merge(entries, node)
   const node = { kind: 'map', ...span, entries } as const
-  if (isDouble) place.loading.report.markUnclear(node)
+  if (isDouble) context.loading.report.markUnclear(node)
   return node
 }
 
@@ -194,12 +194,12 @@ function isRest(pair: YamlPair | undefined): boolean {
   return pair?.value === null && isScalar(pair.key) && pair.key.type === 'PLAIN'
 }
 
-/** A value that is not there has no text: its key stands for it. */
-function composeValue({ value }: YamlPair, keySpan: Span, place: Place): Node {
+/** A missing value has no text, so the span of its key is used. */
+function composeValue({ value }: YamlPair, keySpan: Span, context: ComposeContext): Node {
   if (!value || (isScalar(value) && value.value === null && value.source === '')) {
     return { kind: 'scalar', value: null, ...keySpan }
   }
-  return compose(value, place)
+  return compose(value, context)
 }
 
 function merge(entries: Map<string, Entry>, node: Node): void {
@@ -209,7 +209,7 @@ function merge(entries: Map<string, Entry>, node: Node): void {
   }
 }
 
-function reportDuplicate(first: Entry, at: Span, { loading }: Place): void {
+function reportDuplicate(first: Entry, at: Span, { loading }: ComposeContext): void {
   const { file, line } = siteOf(first.keySpan)
   loading.report.add({
     code: 'WP_DEFINITION_KEY_DUPLICATE',

@@ -3,31 +3,31 @@ import type { DeclaredVariable } from '../kit/index.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Where something stands: `file` relative to the project's root, lines and columns from 1. */
+/** A location: `file` relative to the project's root, line and column from 1. */
 export interface Location {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** What the YAML of a project says: parsed, included, checked. Maps keep the order of the files. */
+/** The YAML of a project: parsed, included and checked. Maps keep the order of the files. */
 export interface Definition {
   readonly routes: readonly Route[]
   /**
-   * Named schemas, all of JSON Schema 2020-12; a reference to one is `{ $ref: 'schema:///NAME' }`. A file that a relative
+   * Named schemas, all JSON Schema 2020-12. A reference to one is `{ $ref: 'schema:///NAME' }`. A file that a relative
    * `$ref` reaches is one of them, named after its path.
    */
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly connections: Readonly<Record<string, ClassUse>>
   readonly events: Readonly<Record<string, EventDefinition>>
-  /** Every scope that is named anywhere, with its description where `scope:` gives one. */
+  /** All scopes that occur anywhere, with their description from `scope:` if given. */
   readonly scopes: Readonly<Record<string, { readonly description?: string }>>
   readonly cronjobs: Readonly<Record<string, Cronjob>>
   readonly rates: Readonly<Record<string, Rate>>
-  /** Settings as written; values may hold `${env.NAME}`. */
+  /** Settings as written. Values may contain `${env.NAME}`. */
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly PluginUse[]
-  /** The variables in `${env.NAME}` and those that `env:` declares. */
+  /** The variables in `${env.NAME}` and in `env:`. */
   readonly variables: Readonly<Record<string, VariableUse>>
 }
 
@@ -35,7 +35,7 @@ export interface Route {
   /** Path with colon-prefixed parameters, for example `/todo/:todo_id`. */
   readonly path: string
   readonly methods: readonly Method[]
-  /** ISO date since which the route is deprecated; true where none is said. */
+  /** ISO date since which the route is deprecated; true without a date. */
   readonly deprecated?: string | true
   readonly at: Location
 }
@@ -44,14 +44,14 @@ export interface Method {
   readonly method: HttpMethod
   readonly public: boolean
   readonly description?: string
-  /** A token needs one of these; none means any valid token. Also set on public methods that name them. */
+  /** A token needs one of these scopes; an empty list accepts any valid token. Public methods may have scopes too. */
   readonly scopes: readonly string[]
   /** Object schema of the path parameters. */
   readonly params?: JsonSchema
   /** Object schema of the query parameters. */
   readonly query?: JsonSchema
   readonly request?: JsonSchema
-  /** Schema by status, in ascending order of status. */
+  /** Schema by status, in ascending order. */
   readonly responses: Readonly<Record<string, JsonSchema>>
   readonly action: ActionUse
   /** Event to which a 2xx result is dispatched. */
@@ -74,7 +74,7 @@ export interface ClassUse {
 export interface EventDefinition {
   readonly description?: string
   readonly schema?: JsonSchema
-  /** The subscriber must hold one of these. Without, everybody who may subscribe at all may. */
+  /** The subscriber needs one of these scopes. Undefined allows all users who may subscribe. */
   readonly scopes?: readonly string[]
 }
 
@@ -82,7 +82,7 @@ export interface Cronjob {
   /** Five fields, as in crontab. */
   readonly schedule: string
   readonly timezone?: string
-  /** A duration: after it the run has failed. */
+  /** A duration after which the run has failed. */
   readonly timeout?: string
   readonly action: ActionUse
 }
@@ -94,9 +94,9 @@ export interface Rate {
 }
 
 export interface VariableUse {
-  /** It has a default wherever it is used. */
+  /** Whether each use has a default. */
   readonly optional: boolean
-  /** What `env:` says of it; without that, actions cannot read it. */
+  /** The declaration in `env:`. Actions can only read declared variables. */
   readonly declared?: DeclaredVariable
 }
 

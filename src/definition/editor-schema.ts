@@ -4,8 +4,8 @@ import { settingsLanguage } from './settings-language.ts'
 import { schema2020, schemaDraft07 } from './schema-language.ts'
 
 /**
- * The JSON Schema of waypost.yml for editors, draft-07 because that is what their YAML support knows. An editor sees
- * `!include FILE` as a text, so that a text may stand wherever a map or a list may.
+ * Returns the JSON Schema of waypost.yml for editors, in draft-07 because their YAML support uses it. Editors read
+ * `!include FILE` as text, so text is allowed wherever a map or a list is.
  */
 export function makeEditorSchema(): object {
   return {
@@ -22,7 +22,7 @@ export function makeEditorSchema(): object {
 
 const included = { type: 'string' }
 
-/** A schema by name, in place or included, in either version of JSON Schema. */
+/** A schema by name, inline or included, in either version of JSON Schema. */
 function writeSchemaPlace(): object {
   const { properties: later = {} }: Shape = schema2020
   const { properties: earlier = {} }: Shape = schemaDraft07
@@ -47,13 +47,13 @@ function writeShape(shape: Shape): object {
   return { anyOf: [written, included] }
 }
 
-const ours: readonly string[] = ['names', 'keyHint', 'keyHints', 'valueHint'] satisfies (keyof Shape)[]
+const ownKeywords: readonly string[] = ['names', 'keyHint', 'keyHints', 'valueHint'] satisfies (keyof Shape)[]
 
 function writeParts(shape: Shape): object {
   const { properties, patternProperties, items, anyOf, ...rest } = shape
-  const kept = Object.entries(rest).filter(([key]) => !ours.includes(key))
+  const standardKeywords = Object.entries(rest).filter(([key]) => !ownKeywords.includes(key))
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(standardKeywords),
     ...(properties === undefined ? {} : { properties: writeEach(properties) }),
     ...(patternProperties === undefined ? {} : { patternProperties: writeEach(patternProperties) }),
     ...(items === undefined ? {} : { items: writeShape(items) }),

@@ -2,7 +2,7 @@ import { defineErrors } from '../kit/index.ts'
 
 const user = { kind: 'user', status: 422 } as const
 
-/** What can be wrong with a definition. All of them become diagnostics and are never thrown. */
+/** Problems of a definition. They become diagnostics and are never thrown. */
 export const errors = defineErrors({
   WP_DEFINITION_FILE_MISSING: {
     ...user,
@@ -173,7 +173,7 @@ export const errors = defineErrors({
   WP_DEFINITION_SETTING_INVALID: { ...user, message: '{problem}' },
 })
 
-/** What `build` finds out later is said here already, with its code, where the definition alone shows it. */
+/** Errors of `build` that the definition alone reveals are reported here, with the same code. */
 export const foreignErrors = {
   WP_BUILD_ACTION_MISSING: { message: 'File not found: {file}' },
 } as const

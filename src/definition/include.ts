@@ -2,29 +2,29 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
-import { loadSource, siteOf, type Loading } from './loading.ts'
+import { loadSource, siteOf, type LoadContext } from './loading.ts'
 import { parsePointer } from '../schema/index.ts'
-import { isLink, type Refusal } from './read-file.ts'
+import { isLink, type FileProblem } from './read-file.ts'
 import type { Report } from './report.ts'
 import type { Origin, Span } from './source.ts'
 
-/** What `!include` and a relative `$ref` name: a file of the project and a value in it. */
+/** The target of `!include` or a relative `$ref`: a file of the project and a value in it. */
 export interface Target {
-  /** As it is written. */
+  /** As written. */
   readonly text: string
   /** Relative to the project's root. */
   readonly file: string
   readonly pointer: readonly string[]
 }
 
-/** A value as the parser has it, and the file in which it stands. */
-export interface Located {
+/** A parsed value with its file. */
+export interface LocatedNode {
   readonly node: YamlNode | null
   readonly origin: Origin
 }
 
-/** Reads `file#/json/pointer`, relative to the file in which it stands; undefined, and a report, if that cannot be. */
-export function parseTarget(loading: Loading, text: string, at: Span): Target | undefined {
+/** Parses `file#/json/pointer`, relative to the file that contains it. Returns undefined after reporting a problem. */
+export function parseTarget(loading: LoadContext, text: string, at: Span): Target | undefined {
   const [name = '', fragment = ''] = text.split(/#(.*)/s)
   const from = at.origin.source.file
   const file = name === '' ? from : path.posix.join(path.posix.dirname(from), name)
@@ -45,11 +45,11 @@ export function parseTarget(loading: Loading, text: string, at: Span): Target | 
   return undefined
 }
 
-/** Includes that stand in each other, and aliases that follow each other: more is a circle. */
+/** Maximum number of nested includes and consecutive aliases. More is a cycle. */
 const maxHops = 100
 
-/** Finds what a target names. Undefined if there is nothing; that was reported where it is asked for. */
-export function openTarget(loading: Loading, target: Target, at: Span): Located | undefined {
+/** Finds the target. Returns undefined after reporting a problem at its use. */
+export function openTarget(loading: LoadContext, target: Target, at: Span): LocatedNode | undefined {
   const site = siteOf(at)
   const includedAt = [site, ...at.origin.includedAt]
   const isAgain = at.origin.includedAt.some((one) => isSame(one, site))
@@ -61,7 +61,7 @@ export function openTarget(loading: Loading, target: Target, at: Span): Located 
   }
   const source = loadSource(loading, target.file, includedAt)
   if ('problem' in source) {
-    reportRefusal(loading, { ...target, refusal: source }, at)
+    reportFileProblem(loading, { ...target, fileProblem: source }, at)
     return undefined
   }
   if (source.content === undefined) return undefined
@@ -89,13 +89,13 @@ function suggestKey(content: YamlNode | null, { pointer }: Target, report: Repor
   return near === undefined ? undefined : `Did you mean "#/${near}"?`
 }
 
-/** Follows the keys through maps, lists, aliases and further includes; undefined if one of those was reported. */
-function locate(loading: Loading, start: Located, pointer: readonly string[]): Located | 'nothing' | undefined {
-  let at: Located | undefined = start
+/** Follows keys through maps, lists, aliases and nested includes. Undefined if a problem was reported. */
+function locate(loading: LoadContext, start: LocatedNode, pointer: readonly string[]): LocatedNode | 'nothing' | undefined {
+  let at: LocatedNode | undefined = start
   for (const key of pointer) {
-    at = settle(loading, at)
+    at = resolveNode(loading, at)
     if (at === undefined) return undefined
-    const { node, origin }: Located = at
+    const { node, origin }: LocatedNode = at
     const child = childOf(node, key)
     if (child === undefined) return 'nothing'
     at = { node: child, origin }
@@ -103,11 +103,11 @@ function locate(loading: Loading, start: Located, pointer: readonly string[]): L
   return at
 }
 
-/** The map or list that aliases and includes lead to. */
-function settle(loading: Loading, start: Located): Located | undefined {
-  let at: Located | undefined = start
+/** Resolves aliases and includes to a map or list. */
+function resolveNode(loading: LoadContext, start: LocatedNode): LocatedNode | undefined {
+  let at: LocatedNode | undefined = start
   for (let hops = 0; hops < maxHops; hops += 1) {
-    const { node, origin }: Located = at
+    const { node, origin }: LocatedNode = at
     if (isAlias(node)) {
       at = { node: origin.source.aliases.get(node) ?? null, origin }
     } else if (isScalar(node) && node.tag === '!include') {
@@ -130,24 +130,24 @@ function childOf(node: YamlNode | null, key: string): YamlNode | null | undefine
   return pair === undefined ? undefined : ((pair.value ?? null) as YamlNode | null)
 }
 
-/** From the tag to the end of what it names. */
+/** Returns the span from the tag to the end of its target. */
 export function spanOfInclude(node: YamlNode, origin: Origin): Span {
   const [start = 0, end = start] = node.range ?? []
   return { origin, start: findBefore(origin, '!include', start), end }
 }
 
-/** Where a tag stands that belongs to the value at an offset; the offset itself if it is not near. */
+/** Returns the offset of the tag before a value; the given offset if the tag is not nearby. */
 export function findBefore({ source }: Origin, tag: string, offset: number): number {
   const from = Math.max(0, offset - 500)
   const found = source.text.slice(from, offset + tag.length).lastIndexOf(tag)
   return found === -1 ? offset : from + found
 }
 
-function reportRefusal(loading: Loading, { file, text, refusal }: Target & { refusal: Refusal }, at: Span): void {
-  if (refusal.problem === 'outside') {
+function reportFileProblem(loading: LoadContext, { file, text, fileProblem }: Target & { fileProblem: FileProblem }, at: Span): void {
+  if (fileProblem.problem === 'outside') {
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
-  } else if (refusal.problem === 'refused') {
-    const { reason, hint } = refusal
+  } else if (fileProblem.problem === 'refused') {
+    const { reason, hint } = fileProblem
     loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason }, hint })
   } else {
     const hint = suggestFile(loading, file)
@@ -155,19 +155,19 @@ function reportRefusal(loading: Loading, { file, text, refusal }: Target & { ref
   }
 }
 
-function suggestFile(loading: Loading, file: string): string | undefined {
+function suggestFile(loading: LoadContext, file: string): string | undefined {
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link`
   const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
   return near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
 }
 
-/** Not looked for before they are asked for. */
-function* filesBeside({ folder }: Loading, file: string): Iterable<string> {
+/** Lazy, because it is only needed for hints. */
+function* filesBeside({ folder }: LoadContext, file: string): Iterable<string> {
   try {
     const names = readdirSync(path.join(folder.realRoot, path.posix.dirname(file)))
-    const own = path.posix.basename(file) // there again, perhaps
+    const own = path.posix.basename(file) // it may exist again
     yield* names.filter((name) => /\.(ya?ml|json)$/.test(name) && name !== own).slice(0, 1000)
   } catch {
-    // A folder that is not there has no files.
+    // A missing folder has no files.
   }
 }

@@ -7,8 +7,8 @@ export interface NewEntry {
 }
 
 /**
- * Writes an entry behind the last one of the map that begins at an offset. Nothing else of the text changes: what a
- * person wrote keeps its comments, its quotes and its line breaks. Undefined if the map is not found.
+ * Adds an entry to the end of the map that begins at an offset. All other text stays unchanged, with comments, quotes
+ * and line breaks. Returns undefined if the map is not found.
  */
 export function insertIntoMap(text: string, start: number, { key, value }: NewEntry): string | undefined {
   const map = findYamlMap(text, start)
@@ -21,7 +21,7 @@ export function insertIntoMap(text: string, start: number, { key, value }: NewEn
   return insertLines(text, endOf(text, last), [...before, ...writeEntry(key, value, column)])
 }
 
-/** Writes an entry as the first one below a key of a block that has no value, or an empty one. */
+/** Adds an entry as the first one below a key of a block without a value or with an empty one. */
 export function insertBelowKey(
   text: string,
   place: { readonly key: number; readonly value: { readonly start: number; readonly end: number } },
@@ -33,13 +33,13 @@ export function insertBelowKey(
   return insertLines(without, place.key, writeEntry(key, value, column + indentation))
 }
 
-/** Writes an entry into a text that holds nothing but comments. */
+/** Adds an entry to a text that contains only comments. */
 export function insertIntoEmpty(text: string, { key, value }: NewEntry): string {
   const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
   return `${before}${writeEntry(key, value, 0).join('\n')}\n`
 }
 
-/** Writes an entry into an object of a JSON file that begins at an offset. */
+/** Adds an entry to the object of a JSON file that begins at an offset. */
 export function insertIntoJson(text: string, start: number, { key, value }: NewEntry): string | undefined {
   const map = findYamlMap(text, start)
   if (map === undefined) return undefined
@@ -88,7 +88,7 @@ function writeOnLine(key: string, value: Writable): string {
   return `${writeKey(key, true)}: ${writeInline(value)}`
 }
 
-/** Puts lines below the one in which an offset lies. */
+/** Inserts lines below the line that contains an offset. */
 function insertLines(text: string, offset: number, lines: readonly string[]): string {
   const at = lineEndOf(text, offset)
   const newline = newlineOf(text)
@@ -113,13 +113,13 @@ function startOf({ key }: Pair): number {
   return isScalar(key) ? (key.range?.[0] ?? 0) : 0
 }
 
-/** Where the text of an entry ends, without the line breaks and the blanks behind it. */
+/** Returns the end of an entry's text, without trailing whitespace. */
 function endOf(text: string, { key, value }: Pair): number {
   const ends = [key, value].map((node) => (node as { range?: readonly number[] } | null)?.range?.[1] ?? 0)
   return text.slice(0, Math.max(...ends)).trimEnd().length
 }
 
-/** Whether the entries of a map stand apart from one another. */
+/** Whether blank lines separate the entries of a map. */
 function isSpaced(text: string, { items }: YAMLMap): boolean {
   const [previous, last] = items.slice(-2)
   if (previous === undefined || last === undefined) return false

@@ -1,4 +1,4 @@
-/** What the keywords of JSON Schema mean, for editors. */
+/** Descriptions of JSON Schema keywords for editors. */
 export const keywordDescriptions: Readonly<Record<string, string>> = {
   $schema: 'The version of JSON Schema: 2020-12 or draft-07',
   $id: 'An identifier for other tools; references do not use it',
@@ -40,7 +40,7 @@ export const keywordDescriptions: Readonly<Record<string, string>> = {
   oneOf: 'The value must match exactly one of these schemas',
   not: 'The value must not match this schema',
   if: 'If the value matches this schema, "then" applies, otherwise "else"',
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this table
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; the table is never awaited
   then: 'Applies if the value matches "if"',
   else: 'Applies if the value does not match "if"',
   properties: 'Schemas of the properties, by name',

@@ -1,14 +1,14 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { variableTypes } from '../kit/index.ts'
 
-// The structure of waypost.yml, said once: `checkStructure` walks the YAML against it and `makeEditorSchema` writes it
-// for editors. `title` is how a message calls the thing; `names` in a map says whose names its keys are, `keyHint` how
-// such a name looks.
+// The structure of waypost.yml, defined once: `checkStructure` checks the YAML against it and `makeEditorSchema` writes
+// it for editors. `title` is how messages name a value; for maps `names` says what the keys name and `keyHint` how a
+// key must look.
 
-/** Places that are looked into elsewhere, because what they mean depends on more than their structure. */
+/** Values that are checked elsewhere, because their meaning depends on more than their structure. */
 export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameters', config: '#/$defs/config' } as const
 
-/** Durations, sizes and the like are checked where they are read. */
+/** Durations, sizes and similar values are checked when they are parsed. */
 const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
 const description = Type.Optional(Type.String({ title: 'a string', description: 'Description, shown in /docs' }))
 const scopeDescription = Type.Optional(
@@ -33,7 +33,7 @@ function closed<Properties extends TProperties>(title: string, properties: Prope
 }
 
 interface Keys {
-  /** Whose names the keys are. */
+  /** What the keys name. */
   readonly names: string
   readonly pattern: string
   readonly keyHint: string
@@ -44,7 +44,7 @@ const plainNames = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
   keyHint: 'Use letters, digits and . _ - and begin with a letter or a digit',
 }
-// Names that begin with "waypost." are those of test events and whatever else Waypost itself sends.
+// Names that begin with "waypost." are reserved for test events and other events of Waypost.
 const eventNames = {
   pattern: '^(?!waypost\\.)[A-Za-z0-9][A-Za-z0-9._:/-]*$',
   keyHint: 'Use letters, digits and . _ : / - and begin with a letter or a digit, but not with "waypost."',
@@ -97,8 +97,8 @@ const action = Type.Union(
   { title: 'a file, the name of an action, or a class with its config', description: 'The code that runs' },
 )
 
-/** An answer without a body, such as 204, has no schema. */
-const answer = Type.Union([schemaPlace('Schema of the response'), Type.Null()])
+/** A response without a body, such as 204, has no schema. */
+const responseSchema = Type.Union([schemaPlace('Schema of the response'), Type.Null()])
 
 const method = closed('a method', {
   description,
@@ -108,7 +108,7 @@ const method = closed('a method', {
   request: Type.Optional(schemaPlace('Schema of the request body')),
   response: Type.Optional(schemaPlace('Schema of the 200 response')),
   responses: Type.Optional(
-    mapOf(answer, { names: 'a response', ...statuses, description: 'Schemas of the responses, by status' }),
+    mapOf(responseSchema, { names: 'a response', ...statuses, description: 'Schemas of the responses, by status' }),
   ),
   action,
   dispatch: Type.Optional(
@@ -213,7 +213,7 @@ const plugin = Type.Union(
   { title: 'the name of a package, or a name with a config' },
 )
 
-/** Something of which nothing needs to be said may be there and empty. */
+/** Allows an empty value if no keys are required. */
 const orEmpty = <Value extends TSchema>(value: Value, title: string) => Type.Union([value, Type.Null()], { title })
 const section = <Value extends TSchema>(value: Value, title: string, description: string) =>
   Type.Optional(Type.Union([value, Type.Null()], { title, description }))

@@ -5,11 +5,11 @@ import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
 import type { Definition } from './definition.ts'
 import {
-  forgetUnread,
+  pruneCache,
   loadSource,
   makeLoading,
   makeSourceCache,
-  type Loading,
+  type LoadContext,
   type SourceCache,
   type Texts,
 } from './loading.ts'
@@ -19,33 +19,33 @@ import { checkInside, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
 
 export interface LoadOptions {
-  /** The classes that plugins bring. Without, classes and their configs are not checked. */
+  /** The classes of the plugins. If omitted, classes and their configs are not checked. */
   readonly classes?: ClassCatalog
-  /** The environment. Without, a variable that has no value is no problem. */
+  /** The environment. If omitted, variables without a value are not reported. */
   readonly variables?: Variables
-  /** Files parsed by an earlier run, by `makeSourceCache`: those that did not change are not parsed again. */
+  /** Files parsed by an earlier run, from `makeSourceCache`. Unchanged files are not parsed again. */
   readonly cache?: SourceCache
   /**
-   * With a cache: the files that may differ from the run before, where somebody watches the project. All others are
-   * taken from the cache without a look at the disk.
+   * With a cache and a file watcher: the files that may have changed since the last run. All others come from the cache
+   * without reading the disk.
    */
   readonly changed?: ReadonlySet<string> | undefined
-  /** Texts that count instead of what is on disk, also of files that are not there: what an edit would make. */
+  /** Texts that replace or add files on disk, for example the result of an edit. */
   readonly texts?: Texts
 }
 
 export interface LoadedDefinition {
-  /** There whenever no diagnostic is an error. */
+  /** Set if no diagnostic is an error. */
   readonly definition?: Definition
-  /** What could be made where a diagnostic is an error: the files of its actions are there. Never to be served. */
+  /** The definition despite errors, as far as possible; its action files exist. Must not be served. */
   readonly partial?: Definition
-  /** Every problem, in the order in which the files were read and from top to bottom in each. */
+  /** All problems, by file in the order of reading and then by position. */
   readonly diagnostics: Diagnostic[]
-  /** Files that were read, or would have been if they were there, relative to the root: what a watcher looks at. */
+  /** Files that were read or are missing, relative to the root, for a file watcher. */
   readonly files: string[]
-  /** How much there is, also where it has errors. */
+  /** The size of the definition, also if it has errors. */
   readonly counts: Counts
-  /** Names of the packages that it lists as plugins, also where it has errors: what they bring may be what is missing. */
+  /** Names of the listed plugin packages, also if there are errors: their classes may be what is missing. */
   readonly plugins: readonly string[]
 }
 
@@ -59,8 +59,8 @@ export interface Counts {
 const rootFile = 'waypost.yml'
 
 /**
- * Reads `waypost.yml` and all that it includes, and checks everything that can be checked without running the project's
- * code. Whatever stands in the files, it does not throw: problems are data.
+ * Loads `waypost.yml` with all includes and checks everything that can be checked without running project code. Never
+ * throws because of file contents: problems are returned as diagnostics.
  */
 export async function loadDefinition(root: string, options: LoadOptions = {}): Promise<LoadedDefinition> {
   const report = makeReport()
@@ -70,17 +70,17 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const loading = makeLoading({ folder, report, cache, changed, texts })
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.left < 0) {
-    forgetUnread(loading)
+    pruneCache(loading)
     return finish(loading)
   }
-  const { making, definition } = makeDefinition(loading, node, options.variables)
-  checkLiteralSecrets(making, options.classes)
-  forgetUnread(loading)
-  if (options.classes !== undefined) await checkClassConfigs(making, options.classes)
+  const { context, definition } = makeDefinition(loading, node, options.variables)
+  checkLiteralSecrets(context, options.classes)
+  pruneCache(loading)
+  if (options.classes !== undefined) await checkClassConfigs(context, options.classes)
   return finish(loading, node, definition)
 }
 
-export function loadRoot(loading: Loading): Node | undefined {
+export function loadRoot(loading: LoadContext): Node | undefined {
   const { report } = loading
   const source = loadSource(loading, rootFile, [])
   if (!('problem' in source)) {
@@ -104,7 +104,7 @@ function reportMissing(report: Report): LoadedDefinition {
   return { diagnostics: report.diagnostics([]), files: [rootFile], counts: count(undefined), plugins: [] }
 }
 
-function finish({ report, files }: Loading, root?: Node, definition?: Definition): LoadedDefinition {
+function finish({ report, files }: LoadContext, root?: Node, definition?: Definition): LoadedDefinition {
   const diagnostics = report.diagnostics([...files])
   const plugins = definition?.plugins.map(({ name }) => name) ?? []
   const result = { diagnostics, files: [...files], counts: count(root), plugins }

@@ -1,34 +1,34 @@
 import type { IncludeSite } from '../kit/index.ts'
-import { countParts } from './count-parts.ts'
+import { estimateParts } from './count-parts.ts'
 import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
-import { readInside, type Folder, type Refusal } from './read-file.ts'
+import { readInside, type ProjectFolder, type FileProblem } from './read-file.ts'
 import { positionOf, type Report } from './report.ts'
 import type { Source, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
 
-/** What one run of `loadDefinition` has read and found so far. */
-export interface Loading {
-  readonly folder: Folder
+/** The state of one run of `loadDefinition`. */
+export interface LoadContext {
+  readonly folder: ProjectFolder
   readonly report: Report
-  /** Every file that was wanted, in order, also those that are missing. */
+  /** All requested files in order, including missing ones. */
   readonly files: Set<string>
-  readonly sources: Map<string, Source | Refusal>
-  /** Files of actions that were looked for. */
+  readonly sources: Map<string, Source | FileProblem>
+  /** Action files that were looked up. */
   readonly actionFiles: Set<string>
   readonly cache: SourceCache
-  /** Files that may differ from what the cache holds; undefined if any may. */
+  /** Files that may differ from the cache; undefined if any may. */
   readonly changed?: ReadonlySet<string> | undefined
-  /** Texts that count instead of what is on disk, by file. */
+  /** Texts that replace files on disk, by file. */
   readonly texts?: Texts | undefined
-  /** Texts and keys in which `${env.` occurs. */
+  /** Texts and keys that contain `${env.`. */
   readonly references: TextWithReference[]
-  /** Values that may still be made: aliases and includes multiply what stands in the files. */
+  /** The remaining number of values. Aliases and includes can multiply the contents of files. */
   readonly budget: { left: number; characters: number; parts: number }
 }
 
 export interface TextWithReference {
-  /** Missing for a key, where no reference may stand. */
+  /** Missing for a key, where references are not allowed. */
   readonly node?: ScalarNode
   readonly text: string
   readonly at: Span
@@ -38,13 +38,13 @@ export const maxValues = 1_000_000
 
 const maxCharacters = 8 * 1024 * 1024
 
-/** Lines, commas, brackets and the like in all files together: what takes the parser about a second. */
+/** Lines, commas, brackets and similar tokens of all files; the parser takes about a second for this many. */
 const maxParts = 200_000
 
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
 
-export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>): Loading {
+export function makeLoading(given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>): LoadContext {
   return {
     ...given,
     files: new Set(),
@@ -55,12 +55,12 @@ export function makeLoading(given: Pick<Loading, 'folder' | 'report' | 'cache' |
   }
 }
 
-/** Files as they were parsed, by name; whoever loads the same project again and again keeps one. */
+/** Parsed files by name, for callers that load the same project repeatedly. */
 export interface SourceCache {
   readonly sources: Map<string, Source>
-  /** Those of them to which a link leads: nobody who watches the project sees them change. */
+  /** Files that are reached through a symbolic link. A watcher does not see them change. */
   readonly linked: Set<string>
-  /** Files of actions that were there. */
+  /** Action files that exist. */
   readonly actionFiles: Set<string>
 }
 
@@ -68,8 +68,8 @@ export function makeSourceCache(): SourceCache {
   return { sources: new Map(), linked: new Set(), actionFiles: new Set() }
 }
 
-/** The parsed file, read and parsed once a run. */
-export function loadSource(loading: Loading, file: string, includedAt: readonly IncludeSite[]): Source | Refusal {
+/** Returns the parsed file. Each run reads and parses a file once. */
+export function loadSource(loading: LoadContext, file: string, includedAt: readonly IncludeSite[]): Source | FileProblem {
   const known = loading.sources.get(file)
   if (known !== undefined) return known
   loading.files.add(file)
@@ -79,15 +79,15 @@ export function loadSource(loading: Loading, file: string, includedAt: readonly 
   return source
 }
 
-/** What this run did not come to may change without being read: it is not known any more. */
-export function forgetUnread({ cache, sources, actionFiles }: Loading): void {
+/** Removes files from the cache that this run did not read, because later changes to them would go unnoticed. */
+export function pruneCache({ cache, sources, actionFiles }: LoadContext): void {
   for (const file of cache.sources.keys()) if (!sources.has(file)) cache.sources.delete(file)
   for (const file of cache.linked) if (!sources.has(file)) cache.linked.delete(file)
   for (const file of cache.actionFiles) if (!actionFiles.has(file)) cache.actionFiles.delete(file)
 }
 
-/** A text that is given counts first, then what is known to be unchanged. */
-function loadText({ folder, texts, changed, cache }: Loading, file: string): { readonly text: string } | Refusal {
+/** Returns a given text, else an unchanged cached file, else reads the file. */
+function loadText({ folder, texts, changed, cache }: LoadContext, file: string): { readonly text: string } | FileProblem {
   const given = texts?.get(file)
   if (given !== undefined) return { text: given }
   const known = cache.sources.get(file)
@@ -104,16 +104,16 @@ interface Content {
   readonly includedAt: readonly IncludeSite[]
 }
 
-function parse({ report, cache, budget }: Loading, { file, text, includedAt }: Content): Source | Refusal {
+function parse({ report, cache, budget }: LoadContext, { file, text, includedAt }: Content): Source | FileProblem {
   budget.characters -= text.length
   if (budget.characters < 0) return { problem: 'refused', reason: 'the files of the definition are larger than 8 MB' }
-  budget.parts -= countParts(text)
+  budget.parts -= estimateParts(text)
   if (budget.parts < 0) return { problem: 'refused', reason: 'the definition has more than 200,000 lines and items' }
   const cached = cache.sources.get(file)
   if (cached?.text === text) return cached
   try {
     const source = parseSource(file, text, { includedAt, report })
-    // What has a problem is parsed again, so that the problem is reported again.
+    // A file with problems is parsed again so that they are reported again.
     if (source.content === undefined) cache.sources.delete(file)
     else cache.sources.set(file, source)
     return source
@@ -123,7 +123,7 @@ function parse({ report, cache, budget }: Loading, { file, text, includedAt }: C
   }
 }
 
-/** The place of a text as an including site. */
+/** Returns the location of a span as an include site. */
 export function siteOf(at: Span): IncludeSite {
   return { file: at.origin.source.file, ...positionOf(at) }
 }

@@ -1,19 +1,19 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ActionUse, ClassUse } from './definition.ts'
-import { locationOf, type Making } from './making.ts'
+import { locationOf, type DefinitionContext } from './making.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
-import { checkInside, isLink, type Refusal } from './read-file.ts'
+import { checkInside, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
 
-/** What an action place says: a file, the name of an action, or a class in place. */
-export function makeAction(making: Making, node: Node | undefined): ActionUse | undefined {
-  if (node?.kind === 'map') return makeClassUse(making, node, 'action')
+/** Reads an action: a file, the name of an action, or an inline class. */
+export function makeAction(context: DefinitionContext, node: Node | undefined): ActionUse | undefined {
+  if (node?.kind === 'map') return makeClassUse(context, node, 'action')
   const text = textOf(node)
   if (node?.kind !== 'scalar' || text === undefined || text === '') return undefined
-  if (/\.[tj]s$/.test(text)) return makeFileUse(making, node, text)
-  const { action } = making.sections
-  const { report } = making.loading
+  if (/\.[tj]s$/.test(text)) return makeFileUse(context, node, text)
+  const { action } = context.sections
+  const { report } = context.loading
   if (!action.entries.has(text) && (text.includes('/') || /\.[cm]?[tj]sx?$/.test(text))) {
     const hint = `A file name ends in .ts or .js; any other text is the name of an entry in "action"`
     report.add({ code: action.code, at: node, parameters: { name: text }, hint })
@@ -24,11 +24,11 @@ export function makeAction(making: Making, node: Node | undefined): ActionUse | 
   return entry.kind === 'map' ? describeClassUse(entry) : undefined
 }
 
-/** Notes a class for the check of its config, and that variables may stand there. */
-export function makeClassUse(making: Making, node: MapNode, kind: 'connection' | 'action'): ClassUse | undefined {
-  making.classUses.push({ kind, node })
+/** Records a class so that its config is checked and may use variables. */
+export function makeClassUse(context: DefinitionContext, node: MapNode, kind: 'connection' | 'action'): ClassUse | undefined {
+  context.classUses.push({ kind, node })
   const config = valueOf(node, 'config')
-  if (config !== undefined) making.variablePlaces.push(config)
+  if (config !== undefined) context.variablePlaces.push(config)
   return describeClassUse(node)
 }
 
@@ -43,40 +43,40 @@ function describeClassUse(node: MapNode): ClassUse | undefined {
   }
 }
 
-function makeFileUse(making: Making, node: ScalarNode, text: string): ActionUse | undefined {
-  const { report, files } = making.loading
+function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string): ActionUse | undefined {
+  const { report, files } = context.loading
   const file = path.posix.normalize(text)
   const isRelative = !path.posix.isAbsolute(text) && !text.includes('\\') && !/^[a-z][a-z0-9+.-]*:/i.test(text)
-  const known = making.actionFiles.get(file)
+  const known = context.actionFiles.get(file)
   if (known === true) return { file, at: locationOf(node) }
-  const refusal = isRelative ? checkFile(making, file) : ({ problem: 'outside' } as const)
-  making.actionFiles.set(file, refusal === undefined)
-  if (refusal === undefined) return { file, at: locationOf(node) }
-  if (refusal.problem === 'missing') {
+  const fileProblem = isRelative ? checkFile(context, file) : ({ problem: 'outside' } as const)
+  context.actionFiles.set(file, fileProblem === undefined)
+  if (fileProblem === undefined) return { file, at: locationOf(node) }
+  if (fileProblem.problem === 'missing') {
     files.add(file)
-    report.add({ code: 'WP_BUILD_ACTION_MISSING', at: node, parameters: { file }, hint: suggestFile(making, file) })
-  } else if (refusal.problem === 'outside') {
+    report.add({ code: 'WP_BUILD_ACTION_MISSING', at: node, parameters: { file }, hint: suggestFile(context, file) })
+  } else if (fileProblem.problem === 'outside') {
     const problem = `"${text}" is outside the project`
     const hint = 'Write the path relative to waypost.yml, for example src/todo/insert.ts'
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem }, hint })
   } else {
-    const problem = `${file} cannot be used as an action: ${refusal.reason}`
+    const problem = `${file} cannot be used as an action: ${fileProblem.reason}`
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem } })
   }
   return undefined
 }
 
-function checkFile({ loading }: Making, file: string): Refusal | undefined {
+function checkFile({ loading }: DefinitionContext, file: string): FileProblem | undefined {
   const { texts, changed, cache, actionFiles } = loading
   actionFiles.add(file)
   if (texts?.has(file) || (changed?.has(file) === false && cache.actionFiles.has(file))) return undefined
-  const refusal = checkInside(loading.folder, file)
-  if (refusal === undefined) cache.actionFiles.add(file)
+  const fileProblem = checkInside(loading.folder, file)
+  if (fileProblem === undefined) cache.actionFiles.add(file)
   else cache.actionFiles.delete(file)
-  return refusal
+  return fileProblem
 }
 
-function suggestFile({ loading }: Making, file: string): string {
+function suggestFile({ loading }: DefinitionContext, file: string): string {
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link: fix or remove it`
   const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
@@ -88,13 +88,13 @@ function suggestFile({ loading }: Making, file: string): string {
     : `Did you mean ${path.posix.join(folder, near)}? To create a new file: ${make}`
 }
 
-/** Not looked for before they are asked for; the missing one may be there again. */
+/** Lazy, because it is only needed for hints. The missing file may exist again. */
 function* sourcesIn(folder: string, missing: string): Iterable<string> {
   try {
     yield* readdirSync(folder)
       .filter((name) => /\.[tj]s$/.test(name) && name !== missing)
       .slice(0, 1000)
   } catch {
-    // A folder that is not there has no files.
+    // A missing folder has no files.
   }
 }

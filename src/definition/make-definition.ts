@@ -8,7 +8,7 @@ import { checkVariables } from './check-variables.ts'
 import type { DefinitionCode } from './errors.ts'
 import type { Definition } from './definition.ts'
 import { language } from './language.ts'
-import type { Loading } from './loading.ts'
+import type { LoadContext } from './loading.ts'
 import { makeRoutes } from './make-routes.ts'
 import {
   checkActions,
@@ -20,42 +20,42 @@ import {
   makePlugins,
   makeRates,
 } from './make-sections.ts'
-import type { Making } from './making.ts'
+import type { DefinitionContext } from './making.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'
 import { makeSection, type Section } from './section.ts'
 
-/** Checks the composed waypost.yml and makes what it says; where something was reported, as much as can be made. */
-export function makeDefinition(loading: Loading, root: Node, variables?: Variables): Made {
+/** Checks the composed waypost.yml and converts it to a definition. After errors the definition is incomplete. */
+export function makeDefinition(loading: LoadContext, root: Node, variables?: Variables): DefinitionResult {
   checkRoot(loading, root)
-  const making = makeMaking(loading, root)
+  const context = makeContext(loading, root)
   const section = (key: string): Node | undefined => valueOf(root, key)
 
-  describeScopes(making, section('scope'))
-  checkActions(making, section('action'))
-  const rates = makeRates(making, section('rate'))
-  const connections = makeConnections(making, section('connection'))
-  const events = makeEvents(making, section('event'))
-  const routes = makeRoutes(making, section('routes'))
-  const cronjobs = makeCronjobs(making, section('cronjob'), variables)
-  declareVariables(making, section('env'))
-  const plugins = makePlugins(making, section('plugins'))
-  const { written: config, defaultScopes } = checkConfig(making, section('config'), variables)
+  describeScopes(context, section('scope'))
+  checkActions(context, section('action'))
+  const rates = makeRates(context, section('rate'))
+  const connections = makeConnections(context, section('connection'))
+  const events = makeEvents(context, section('event'))
+  const routes = makeRoutes(context, section('routes'))
+  const cronjobs = makeCronjobs(context, section('cronjob'), variables)
+  declareVariables(context, section('env'))
+  const plugins = makePlugins(context, section('plugins'))
+  const { written: config, defaultScopes } = checkConfig(context, section('config'), variables)
 
-  const resolved = resolveSchemas(making.schemas)
-  for (const check of making.afterSchemas) check(resolved)
-  const used = checkVariables(making, variables)
-  checkOpenEvents(making, root, { resolved, defaultScopes })
-  checkUnused(making, root, resolved)
-  checkRequestArrays(making, resolved)
+  const resolved = resolveSchemas(context.schemas)
+  for (const check of context.afterSchemas) check(resolved)
+  const used = checkVariables(context, variables)
+  checkOpenEvents(context, root, { resolved, defaultScopes })
+  checkUnused(context, root, resolved)
+  checkRequestArrays(context, resolved)
 
-  const scopes = Object.fromEntries(making.scopes)
+  const scopes = Object.fromEntries(context.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
-  return { making, definition: { routes, ...named, config, plugins, variables: used } }
+  return { context, definition: { routes, ...named, config, plugins, variables: used } }
 }
 
-function checkRoot({ report }: Loading, root: Node): void {
+function checkRoot({ report }: LoadContext, root: Node): void {
   if (isEmpty(root)) {
     report.add({ code: 'WP_DEFINITION_EMPTY', at: root })
     return
@@ -69,12 +69,12 @@ function checkRoot({ report }: Loading, root: Node): void {
   }
 }
 
-export interface Made {
-  readonly making: Making
+export interface DefinitionResult {
+  readonly context: DefinitionContext
   readonly definition: Definition
 }
 
-function makeMaking(loading: Loading, root: Node): Making {
+function makeContext(loading: LoadContext, root: Node): DefinitionContext {
   const section = (key: string, code: DefinitionCode): Section =>
     makeSection(root, key, { code, report: loading.report })
   return {

@@ -3,32 +3,32 @@ import { bodylessStatuses, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, nameScopes, type Making } from './making.ts'
+import { compact, locationOf, recordScopes, type DefinitionContext } from './making.ts'
 import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
 import { checkName } from './section.ts'
 
-/** What a route says for all of its methods. */
-export interface Shared {
+/** The settings of a route that apply to all its methods. */
+export interface RouteSettings {
   readonly path: string
   readonly params: JsonSchema | undefined
   readonly scopes: readonly string[] | undefined
   readonly rate: string | undefined
-  /** Something in the route was meant in another way. */
+  /** Whether some key of the route was probably a typo. */
   readonly isUnclear: boolean
 }
 
 const methodNames: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies HttpMethod[]
 
-/** Makes one method; undefined if it has no action that could be served. */
-export function makeMethod(making: Making, entry: Entry, shared: Shared): Method | undefined {
+/** Reads a method; undefined if it has no valid action. */
+export function makeMethod(context: DefinitionContext, entry: Entry, shared: RouteSettings): Method | undefined {
   const { key, value: node } = entry
   if (node.kind !== 'map' || !methodNames.includes(key)) return undefined
   const ownScopes = valueOf(node, 'scopes')
-  nameScopes(making, itemsOf(ownScopes))
-  checkScopes(making, entry, shared)
-  checkPublicChange(making, entry, shared)
-  checkPublicScopes(making, entry, shared)
+  recordScopes(context, itemsOf(ownScopes))
+  checkScopes(context, entry, shared)
+  checkPublicChange(context, entry, shared)
+  checkPublicScopes(context, entry, shared)
   const query = node.entries.get('parameters')
   const method = {
     method: key as HttpMethod,
@@ -36,13 +36,13 @@ export function makeMethod(making: Making, entry: Entry, shared: Shared): Method
     description: textOf(valueOf(node, 'description')),
     scopes: ownScopes === undefined && !isPublic(node) ? (shared.scopes ?? []) : textsOf(ownScopes),
     params: shared.params,
-    query: query === undefined ? undefined : makeParameters(making, { entry: query }),
-    request: makeRequest(making, entry),
-    responses: makeResponses(making, node),
-    action: makeAction(making, valueOf(node, 'action')),
-    dispatch: readName(making, node, 'dispatch'),
-    timeoutMs: readTimeout(making, node),
-    rate: readName(making, node, 'rate') ?? shared.rate,
+    query: query === undefined ? undefined : makeParameters(context, { entry: query }),
+    request: makeRequest(context, entry),
+    responses: makeResponses(context, node),
+    action: makeAction(context, valueOf(node, 'action')),
+    dispatch: readName(context, node, 'dispatch'),
+    timeoutMs: readTimeout(context, node),
+    rate: readName(context, node, 'rate') ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
     at: locationOf(entry.keySpan),
   }
@@ -54,49 +54,49 @@ export function isPublic(node: Node): boolean {
   return value?.kind === 'scalar' && value.value === true
 }
 
-function checkScopes({ loading }: Making, { key, keySpan, value }: Entry, { path, scopes, isUnclear }: Shared): void {
+function checkScopes({ loading }: DefinitionContext, { key, keySpan, value }: Entry, { path, scopes, isUnclear }: RouteSettings): void {
   if (isUnclear || loading.report.isUnclear(value)) return
   const isOpen = valueOf(value, 'public')
-  const isSaid = isOpen?.kind === 'scalar' && typeof isOpen.value === 'boolean'
-  if (isPublic(value) || (isOpen !== undefined && !isSaid)) return
+  const isBoolean = isOpen?.kind === 'scalar' && typeof isOpen.value === 'boolean'
+  if (isPublic(value) || (isOpen !== undefined && !isBoolean)) return
   if (scopes !== undefined || valueOf(value, 'scopes') !== undefined) return
   loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
 }
 
-/** Who writes both most likely means that a token is needed. */
-function checkPublicScopes({ loading }: Making, { key, value }: Entry, { path }: Shared): void {
+/** A public method with scopes was probably meant to require a token. */
+function checkPublicScopes({ loading }: DefinitionContext, { key, value }: Entry, { path }: RouteSettings): void {
   const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
   if (!isPublic(value) || itemsOf(scopes?.value).length === 0) return
   const parameters = { subject: `${key} ${path}` }
   loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
 }
 
-/** A limit shows that somebody thought of who will call it: a form, a sign-in, the callback of a partner. */
-function checkPublicChange({ loading }: Making, { key, value }: Entry, { path, rate }: Shared): void {
+/** A rate limit shows that public access is intended: a form, a sign-in, the callback of a partner. */
+function checkPublicChange({ loading }: DefinitionContext, { key, value }: Entry, { path, rate }: RouteSettings): void {
   if (key === 'GET' || !isPublic(value) || rate !== undefined || valueOf(value, 'rate') !== undefined) return
   const at = value.kind === 'map' ? value.entries.get('public')?.keySpan : undefined
   const parameters = { method: key, path }
   if (at !== undefined) loading.report.add({ code: 'WP_DEFINITION_PUBLIC_CHANGE', severity: 'warning', at, parameters })
 }
 
-function makeRequest(making: Making, { key, value }: Entry): JsonSchema | undefined {
+function makeRequest(context: DefinitionContext, { key, value }: Entry): JsonSchema | undefined {
   const request = value.kind === 'map' ? value.entries.get('request') : undefined
   if (request === undefined) return undefined
-  if (key === 'GET') making.loading.report.add({ code: 'WP_DEFINITION_REQUEST_UNUSED', at: request.keySpan })
-  making.requests.push(request.value)
-  return makeSchema(making.schemas, request.value)
+  if (key === 'GET') context.loading.report.add({ code: 'WP_DEFINITION_REQUEST_UNUSED', at: request.keySpan })
+  context.requests.push(request.value)
+  return makeSchema(context.schemas, request.value)
 }
 
-function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
+function makeResponses(context: DefinitionContext, node: Node): Record<string, JsonSchema> {
   const single = valueOf(node, 'response')
   const entries = entriesOf(valueOf(node, 'responses'))
   const say = (at: Entry, problem: string, hint: string): void =>
-    making.loading.report.add({ code: 'WP_DEFINITION_RESPONSE_INVALID', at: at.keySpan, parameters: { problem }, hint })
+    context.loading.report.add({ code: 'WP_DEFINITION_RESPONSE_INVALID', at: at.keySpan, parameters: { problem }, hint })
   const double = entries.find(({ key }) => key === '200')
   if (single !== undefined && double !== undefined) {
     say(double, 'The 200 response is defined twice', '"response" defines the 200 response. Remove one of the two')
   }
-  const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(making.schemas, single)]]
+  const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(context.schemas, single)]]
   for (const entry of entries) {
     const isBodyless = bodylessStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
@@ -104,13 +104,13 @@ function makeResponses(making: Making, node: Node): Record<string, JsonSchema> {
     if (!isBodyless && isEmpty(entry.value)) {
       say(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
     } else if (/^[2-5]\d\d$/.test(entry.key)) {
-      made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(making.schemas, entry.value)])
+      made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(context.schemas, entry.value)])
     }
   }
   return Object.fromEntries(made.toSorted(([a], [b]) => Number(a) - Number(b)))
 }
 
-function readName({ loading, sections }: Making, node: Node, key: 'dispatch' | 'rate'): string | undefined {
+function readName({ loading, sections }: DefinitionContext, node: Node, key: 'dispatch' | 'rate'): string | undefined {
   const at = valueOf(node, key)
   const name = textOf(at)
   if (at === undefined || name === undefined) return undefined
@@ -120,7 +120,7 @@ function readName({ loading, sections }: Making, node: Node, key: 'dispatch' | '
 
 const maxTimeout = '1h'
 
-function readTimeout({ loading }: Making, node: Node): number | undefined {
+function readTimeout({ loading }: DefinitionContext, node: Node): number | undefined {
   const at = valueOf(node, 'timeout')
   const text = textOf(at)
   if (at === undefined || text === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { makePointer } from '../schema/index.ts'
-import type { Making } from './making.ts'
+import type { DefinitionContext } from './making.ts'
 import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
@@ -9,32 +9,32 @@ import { makeSchema } from './schemas.ts'
 import type { Level } from './walk-schema.ts'
 
 export interface ParametersPlace {
-  /** `path` or `parameters`. */
+  /** The entry of `path` or `parameters`. */
   readonly entry: Entry
-  /** Path parameters are all required. */
+  /** All path parameters are required. */
   readonly path?: { readonly text: string; readonly names: readonly string[] }
 }
 
-/** The object schema of `path` or `parameters`, which name one, hold one, or are a map of name to schema. */
-export function makeParameters(making: Making, place: ParametersPlace): JsonSchema | undefined {
+/** Returns the object schema of `path` or `parameters`: a schema name, an inline schema, or a map of name to schema. */
+export function makeParameters(context: DefinitionContext, place: ParametersPlace): JsonSchema | undefined {
   const { entry, path } = place
   const { value } = entry
   if (value.kind === 'broken') return undefined
   if (value.kind === 'list' || (value.kind === 'scalar' && textOf(value) === undefined)) {
     const problem = `"${entry.key}" must be a map of name to schema, or a schema of type object, not ${describeNode(value)}`
-    making.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: value, parameters: { problem } })
+    context.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: value, parameters: { problem } })
     return undefined
   }
-  making.afterSchemas.push((resolved) => checkParameters(making, place, resolved))
-  if (value.kind === 'map' && !isSchema(making, value)) return makeObject(making, value, path?.names)
-  const schema = makeSchema(making.schemas, value)
+  context.afterSchemas.push((resolved) => checkParameters(context, place, resolved))
+  if (value.kind === 'map' && !isSchema(context, value)) return makeObject(context, value, path?.names)
+  const schema = makeSchema(context.schemas, value)
   if (path === undefined || value.kind !== 'map' || typeof schema !== 'object' || '$ref' in schema) return schema
   const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []
   return { ...schema, required: [...new Set([...required, ...path.names])] }
 }
 
-/** A schema says its type, refers to another one or combines some; a parameter may have any of these names. */
-function isSchema({ schemas }: Making, node: MapNode): boolean {
+/** A schema has a type, a reference or combined schemas; a parameter may have any of these names. */
+function isSchema({ schemas }: DefinitionContext, node: MapNode): boolean {
   const type = textOf(valueOf(node, 'type'))
   const isName = type !== undefined && !typeNames.some((name) => name === type) && schemas.section.entries.has(type)
   if (isName) return false
@@ -44,49 +44,49 @@ function isSchema({ schemas }: Making, node: MapNode): boolean {
   return kindOf('properties') === 'map' && textOf(valueOf(valueOf(node, 'properties'), 'type')) === undefined
 }
 
-function makeObject(making: Making, node: MapNode, required: readonly string[] = []): JsonSchema {
+function makeObject(context: DefinitionContext, node: MapNode, required: readonly string[] = []): JsonSchema {
   const properties: [string, JsonSchema][] = []
   for (const { key, value } of node.entries.values()) {
-    properties.push([key, makeSchema(making.schemas, value, makePointer(['properties', key]))])
+    properties.push([key, makeSchema(context.schemas, value, makePointer(['properties', key]))])
   }
   const schema = { type: 'object', properties: Object.fromEntries(properties) }
   return required.length === 0 ? schema : { ...schema, required }
 }
 
-/** Of what a named schema has too much, in one route. */
+/** The maximum number of extra properties reported for a route. */
 const maxListed = 20
 
-function checkParameters(making: Making, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
-  const { report } = making.loading
+function checkParameters(context: DefinitionContext, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
+  const { report } = context.loading
   const { key, value } = entry
-  const isMap = value.kind === 'map' && !isSchema(making, value)
+  const isMap = value.kind === 'map' && !isSchema(context, value)
   const type = isMap ? 'object' : typeOf(value, resolved)
   if (type !== undefined && type !== 'object') {
     const problem = `"${key}" must be a schema of type object, not of type "${type}"`
     report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
     return
   }
-  if (isMap) for (const item of value.entries.values()) checkOne(making, item, { key, resolved })
+  if (isMap) for (const item of value.entries.values()) checkParameter(context, item, { key, resolved })
   if (path === undefined) return
-  const found = isMap ? { names: [...value.entries.keys()], open: false } : namesIn(making, value, resolved)
+  const found = isMap ? { names: [...value.entries.keys()], open: false } : namesIn(context, value, resolved)
   const extra = found.names.filter((name) => !path.names.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
-    const near = findMeant(name, missing, { extra, report })
+    const near = findTypo(name, missing, { extra, report })
     const problem = `"${name}" is not a parameter of ${path.text}`
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const at = isMap ? value.entries.get(name)!.keySpan : value
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
   }
-  for (const name of missing.filter((name) => findMeant(name, extra, { extra: missing, report }) === undefined)) {
+  for (const name of missing.filter((name) => findTypo(name, extra, { extra: missing, report }) === undefined)) {
     const problem = `":${name}" of ${path.text} has no schema`
     const hint = `Add ${name}: { type: string } to "path"`
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at: entry.keySpan, parameters: { problem }, hint })
   }
 }
 
-/** One name too many and one too few are one mistake, however much they differ. */
-function findMeant(
+/** If one name is missing and one is unknown, they are the same typo, however different they are. */
+function findTypo(
   name: string,
   others: readonly string[],
   { extra, report }: { extra: readonly string[]; report: Report },
@@ -94,12 +94,12 @@ function findMeant(
   return others.length === 1 && extra.length === 1 ? others[0] : report.findNearest(name, others)
 }
 
-interface One {
+interface ParameterContext {
   readonly key: string
   readonly resolved: ResolvedSchemas
 }
 
-function checkOne({ loading }: Making, { key: name, value }: Entry, { key, resolved }: One): void {
+function checkParameter({ loading }: DefinitionContext, { key: name, value }: Entry, { key, resolved }: ParameterContext): void {
   const type = typeOf(value, resolved)
   if (loading.report.isUnclear(value)) return
   const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
@@ -110,7 +110,7 @@ function checkOne({ loading }: Making, { key: name, value }: Entry, { key, resol
 
 const maxHops = 50
 
-/** The type that a schema says, itself or by what it refers to. */
+/** Returns the type of a schema, following references. */
 function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
   let node: Node | undefined = start
   for (let hops = 0; hops < maxHops && node !== undefined; hops += 1) {
@@ -122,8 +122,8 @@ function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
   return undefined
 }
 
-/** The properties that a schema lists, itself or by what it refers to; `open` if there may be more. */
-function namesIn({ schemas }: Making, node: Node, { targets }: ResolvedSchemas): { names: string[]; open: boolean } {
+/** Returns the properties of a schema, following references; `open` if there may be more. */
+function namesIn({ schemas }: DefinitionContext, node: Node, { targets }: ResolvedSchemas): { names: string[]; open: boolean } {
   const start = schemas.walking.levels.get(node)
   const reached = new Set<Level>(start === undefined ? [] : [start])
   for (const level of reached) {

@@ -3,21 +3,21 @@ import type { Method, Route } from './definition.ts'
 import { siteOf } from './loading.ts'
 import { isPublic, makeMethod } from './make-method.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, nameScopes, type Making } from './making.ts'
+import { compact, locationOf, recordScopes, type DefinitionContext } from './making.ts'
 import { entriesOf, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
 
-/** Makes the routes of the map `routes`, in its order. */
-export function makeRoutes(making: Making, routes: Node | undefined): Route[] {
+/** Reads the routes in the order of the map `routes`. */
+export function makeRoutes(context: DefinitionContext, routes: Node | undefined): Route[] {
   const shapes = new Map<string, Entry>()
   return entriesOf(routes).map((entry) => {
-    checkDuplicate(making, entry, shapes)
-    return makeRoute(making, entry)
+    checkDuplicate(context, entry, shapes)
+    return makeRoute(context, entry)
   })
 }
 
-/** Two paths that differ only in the names of their parameters answer the same requests. */
-function checkDuplicate({ loading }: Making, entry: Entry, shapes: Map<string, Entry>): void {
+/** Paths that differ only in the names of their parameters match the same requests. */
+function checkDuplicate({ loading }: DefinitionContext, entry: Entry, shapes: Map<string, Entry>): void {
   const shape = entry.key.replace(/:[^/]*/g, ':')
   const other = shapes.get(shape)
   if (other === undefined) {
@@ -29,33 +29,33 @@ function checkDuplicate({ loading }: Making, entry: Entry, shapes: Map<string, E
   loading.report.add({ code: 'WP_DEFINITION_ROUTE_DUPLICATE', at: entry.keySpan, parameters })
 }
 
-function makeRoute(making: Making, entry: Entry): Route {
-  const { report } = making.loading
+function makeRoute(context: DefinitionContext, entry: Entry): Route {
+  const { report } = context.loading
   const node = entry.value
   const names = checkPath(entry, report)
   const scopes = valueOf(node, 'scopes')
   const rate = valueOf(node, 'rate')
   const rateName = textOf(rate)
-  nameScopes(making, itemsOf(scopes))
-  checkPublicRoute(making, entry)
-  if (rate !== undefined && rateName !== undefined) checkName(making.sections.rate, rateName, { at: rate, report })
+  recordScopes(context, itemsOf(scopes))
+  checkPublicRoute(context, entry)
+  if (rate !== undefined && rateName !== undefined) checkName(context.sections.rate, rateName, { at: rate, report })
   const shared = {
     path: entry.key,
-    params: makePathSchema(making, entry, names),
+    params: makePathSchema(context, entry, names),
     scopes: scopes === undefined ? undefined : textsOf(scopes),
     rate: rateName,
     isUnclear: report.isUnclear(node),
   }
   const methods: Method[] = []
   for (const method of entriesOf(valueOf(node, 'methods'))) {
-    const made = makeMethod(making, method, shared)
+    const made = makeMethod(context, method, shared)
     if (made !== undefined) methods.push(made)
   }
-  return compact({ path: entry.key, methods, deprecated: readDate(making, entry), at: locationOf(entry.keySpan) })
+  return compact({ path: entry.key, methods, deprecated: readDate(context, entry), at: locationOf(entry.keySpan) })
 }
 
-/** A route whose methods are all public looks protected by its scopes, and is not. */
-function checkPublicRoute({ loading }: Making, { key: path, value }: Entry): void {
+/** A route whose methods are all public looks protected by its scopes, but is not. */
+function checkPublicRoute({ loading }: DefinitionContext, { key: path, value }: Entry): void {
   const methods = entriesOf(valueOf(value, 'methods'))
   const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
   if (itemsOf(scopes?.value).length === 0 || methods.length === 0) return
@@ -64,18 +64,18 @@ function checkPublicRoute({ loading }: Making, { key: path, value }: Entry): voi
   loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
 }
 
-/** Without a schema of its own each parameter of the path is a text. */
-function makePathSchema(making: Making, { key: text, value }: Entry, names: readonly string[] | undefined) {
+/** Path parameters without a schema are strings. */
+function makePathSchema(context: DefinitionContext, { key: text, value }: Entry, names: readonly string[] | undefined) {
   const place = value.kind === 'map' ? value.entries.get('path') : undefined
   if (place !== undefined) {
-    return makeParameters(making, { entry: place, ...(names === undefined ? {} : { path: { text, names } }) })
+    return makeParameters(context, { entry: place, ...(names === undefined ? {} : { path: { text, names } }) })
   }
   if (names === undefined || names.length === 0) return undefined
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   return { type: 'object', properties, required: [...names] }
 }
 
-function readDate({ loading }: Making, { key: path, value }: Entry): string | true | undefined {
+function readDate({ loading }: DefinitionContext, { key: path, value }: Entry): string | true | undefined {
   const at = valueOf(value, 'deprecated')
   if (at?.kind === 'scalar' && at.value === true) {
     loading.report.add({ code: 'WP_DEFINITION_DEPRECATED_DATE', severity: 'warning', at, parameters: { path } })

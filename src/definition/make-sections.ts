@@ -12,13 +12,13 @@ import {
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
-import { compact, nameScopes, type Making } from './making.ts'
+import { compact, recordScopes, type DefinitionContext } from './making.ts'
 import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
 
-/** Makes each entry of a map by name; one that cannot be made was reported and is left out. */
-function makeEach<Value>(node: Node | undefined, make: (entry: Entry) => Value | undefined): Record<string, Value> {
+/** Converts the entries of a map. Entries with reported errors are omitted. */
+function mapEntries<Value>(node: Node | undefined, make: (entry: Entry) => Value | undefined): Record<string, Value> {
   const made: [string, Value][] = []
   for (const entry of entriesOf(node)) {
     const value = make(entry)
@@ -27,63 +27,63 @@ function makeEach<Value>(node: Node | undefined, make: (entry: Entry) => Value |
   return Object.fromEntries(made)
 }
 
-export function makeConnections(making: Making, node: Node | undefined): Record<string, ClassUse> {
-  return makeEach(node, ({ key, keySpan, value }) => {
+export function makeConnections(context: DefinitionContext, node: Node | undefined): Record<string, ClassUse> {
+  return mapEntries(node, ({ key, keySpan, value }) => {
     if (key === 'System') {
       const hint = 'System is built in: it is the database in WAYPOST_SYSTEM_URL and needs no entry'
       const parameters = { name: key, owner: 'a connection' }
-      making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
+      context.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
     }
-    return value.kind === 'map' ? makeClassUse(making, value, 'connection') : undefined
+    return value.kind === 'map' ? makeClassUse(context, value, 'connection') : undefined
   })
 }
 
-/** Named actions are written into the methods that use them; here they are only checked. */
-export function checkActions(making: Making, node: Node | undefined): void {
+/** Only checks named actions. Methods that use them contain them. */
+export function checkActions(context: DefinitionContext, node: Node | undefined): void {
   for (const { key, keySpan, value } of entriesOf(node)) {
-    if (value.kind === 'map') makeClassUse(making, value, 'action')
+    if (value.kind === 'map') makeClassUse(context, value, 'action')
     if (!/\.[tj]s$/.test(key)) continue
     const hint = 'Names that end in .ts or .js always refer to files'
     const parameters = { name: key, owner: 'an action' }
-    making.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
+    context.loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at: keySpan, parameters, hint })
   }
 }
 
-export function makeEvents(making: Making, node: Node | undefined): Record<string, EventDefinition> {
-  return makeEach(node, ({ value }) => {
+export function makeEvents(context: DefinitionContext, node: Node | undefined): Record<string, EventDefinition> {
+  return mapEntries(node, ({ value }) => {
     const schema = valueOf(value, 'schema')
     const scopes = valueOf(value, 'scopes')
-    nameScopes(making, itemsOf(scopes))
+    recordScopes(context, itemsOf(scopes))
     return compact({
       description: textOf(valueOf(value, 'description')),
-      schema: schema === undefined ? undefined : makeSchema(making.schemas, schema),
+      schema: schema === undefined ? undefined : makeSchema(context.schemas, schema),
       scopes: scopes === undefined ? undefined : textsOf(scopes),
     })
   })
 }
 
-export function describeScopes(making: Making, node: Node | undefined): void {
+export function describeScopes(context: DefinitionContext, node: Node | undefined): void {
   for (const { key, value } of entriesOf(node)) {
-    making.scopes.set(key, compact({ description: textOf(valueOf(value, 'description')) }))
+    context.scopes.set(key, compact({ description: textOf(valueOf(value, 'description')) }))
   }
 }
 
-/** Makes the cronjobs; a value is checked as far as its variables are known. */
+/** Reads the cronjobs. Values are checked if their variables are known. */
 export function makeCronjobs(
-  making: Making,
+  context: DefinitionContext,
   node: Node | undefined,
   variables: Variables = {},
 ): Record<string, Cronjob> {
-  return makeEach(node, ({ value }) => {
+  return mapEntries(node, ({ value }) => {
     const schedule = valueOf(value, 'schedule')
     const timezone = valueOf(value, 'timezone')
     const timeout = valueOf(value, 'timeout')
-    for (const at of [schedule, timezone, timeout]) if (at !== undefined) making.variablePlaces.push(at)
-    const known = { making, variables }
+    for (const at of [schedule, timezone, timeout]) if (at !== undefined) context.variablePlaces.push(at)
+    const known = { context, variables }
     checkCron(known, schedule, checkSchedule)
     checkCron(known, timezone, checkTimezone)
     checkCron(known, timeout, checkCronjobTimeout)
-    const action = makeAction(making, valueOf(value, 'action'))
+    const action = makeAction(context, valueOf(value, 'action'))
     const text = textOf(schedule)
     if (text === undefined || action === undefined) return undefined
     return compact({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })
@@ -94,11 +94,11 @@ type CronProblem = string | { readonly problem: string; readonly hint?: string |
 type CronCheck = (text: string, report: Report) => CronProblem
 
 interface Known {
-  readonly making: Making
+  readonly context: DefinitionContext
   readonly variables: Variables
 }
 
-function checkCron({ making: { loading }, variables }: Known, at: Node | undefined, check: CronCheck): void {
+function checkCron({ context: { loading }, variables }: Known, at: Node | undefined, check: CronCheck): void {
   const written = textOf(at)
   if (at === undefined || written === undefined) return
   const { value: text } = resolveReferences(written, variables)
@@ -109,8 +109,8 @@ function checkCron({ making: { loading }, variables }: Known, at: Node | undefin
   loading.report.add({ code: 'WP_DEFINITION_CRON_INVALID', at, parameters: { problem }, hint })
 }
 
-/** Notes the variables that actions may read. */
-export function declareVariables({ loading: { report }, declared }: Making, node: Node | undefined): void {
+/** Records the variables that actions may read. */
+export function declareVariables({ loading: { report }, declared }: DefinitionContext, node: Node | undefined): void {
   for (const { key: name, keySpan: at, value } of entriesOf(node)) {
     if (name.startsWith('WAYPOST_')) report.add({ code: 'WP_DEFINITION_ENV_RESERVED', at, parameters: { name } })
     const written = textOf(valueOf(value, 'type')) ?? 'string'
@@ -133,12 +133,12 @@ function toPlain(node: Node | undefined): unknown {
   return node === undefined ? undefined : toValue(node)
 }
 
-type Declaring = Pick<DeclaredVariable, 'type'> & { readonly name: string; readonly secret: boolean }
+type DefaultContext = Pick<DeclaredVariable, 'type'> & { readonly name: string; readonly secret: boolean }
 
-/** An empty default makes a secret optional; any other would be readable in every release. */
-function checkDefault(report: Report, at: Node, { name, type, secret }: Declaring): boolean {
+/** An empty default makes a secret optional. Any other default would be readable in each release. */
+function checkDefault(report: Report, at: Node, { name, type, secret }: DefaultContext): boolean {
   const code = 'WP_DEFINITION_VALUE_INVALID'
-  if (at.kind !== 'scalar' || at.value === null) return false // reported by the structure
+  if (at.kind !== 'scalar' || at.value === null) return false // reported by checkStructure
   if (!isOfType(at.value, type)) {
     const own = describeNode(at)
     const others = variableTypes.filter((other) => isOfType(at.value, other))
@@ -160,8 +160,8 @@ function checkDefault(report: Report, at: Node, { name, type, secret }: Declarin
   return true
 }
 
-export function makeRates({ loading }: Making, node: Node | undefined): Record<string, Rate> {
-  return makeEach(node, ({ value }) => {
+export function makeRates({ loading }: DefinitionContext, node: Node | undefined): Record<string, Rate> {
+  return mapEntries(node, ({ value }) => {
     const limit = valueOf(value, 'limit')
     const window = valueOf(value, 'window')
     const text = textOf(window)
@@ -178,7 +178,7 @@ export function makeRates({ loading }: Making, node: Node | undefined): Record<s
 
 const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
-export function makePlugins({ loading }: Making, node: Node | undefined): PluginUse[] {
+export function makePlugins({ loading }: DefinitionContext, node: Node | undefined): PluginUse[] {
   const plugins = new Map<string, PluginUse>()
   for (const item of itemsOf(node)) {
     const at = item.kind === 'map' ? valueOf(item, 'name') : item

@@ -1,30 +1,30 @@
 import { hasReferences } from '../kit/index.ts'
 import type { DeclaredVariable } from '../kit/index.ts'
 import type { Location } from './definition.ts'
-import { siteOf, type Loading } from './loading.ts'
+import { siteOf, type LoadContext } from './loading.ts'
 import { textOf, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
 import { didYouMean, type Section } from './section.ts'
 import type { Span } from './source.ts'
 
-/** What the parts of a definition share while it is made. */
-export interface Making {
-  readonly loading: Loading
+/** Shared state while a definition is created. */
+export interface DefinitionContext {
+  readonly loading: LoadContext
   readonly schemas: Schemas
   readonly sections: Readonly<Record<'event' | 'rate' | 'action' | 'scope', Section>>
-  /** Every scope that was met. */
+  /** All scopes found so far. */
   readonly scopes: Map<string, { readonly description?: string }>
   readonly classUses: ClassUseNode[]
   /** Schemas of request bodies. */
   readonly requests: Node[]
-  /** Where `${env.NAME}` may stand. */
+  /** Nodes in which `${env.NAME}` is allowed. */
   readonly variablePlaces: Node[]
-  /** What `env:` declares, with the key that names it. */
+  /** Declarations in `env:` with the span of their key. */
   readonly declared: Map<string, { readonly variable: DeclaredVariable; readonly at: Span }>
   /** Checks that need all schemas. */
   readonly afterSchemas: ((resolved: ResolvedSchemas) => void)[]
-  /** Whether an action's file is there, by its path. */
+  /** Whether an action file exists, by path. */
   readonly actionFiles: Map<string, boolean>
 }
 
@@ -37,11 +37,11 @@ export function locationOf(at: Span): Location {
   return siteOf(at)
 }
 
-/** Scopes of Waypost's own, which no project declares. */
+/** Scopes of Waypost itself, which projects do not declare. */
 const ownScopes = ['consumer', 'backend.read', 'backend.write', 'backend.deploy', 'backend.admin']
 
-/** Adds scopes by naming them. Once `scope:` declares any, one that it does not declare is most likely a typo. */
-export function nameScopes({ scopes, sections, loading: { report } }: Making, items: readonly Node[]): void {
+/** Records used scopes. If `scope:` declares any scope, an undeclared one is probably a typo. */
+export function recordScopes({ scopes, sections, loading: { report } }: DefinitionContext, items: readonly Node[]): void {
   const { entries, incomplete } = sections.scope
   for (const at of items) {
     const name = textOf(at)
@@ -54,7 +54,7 @@ export function nameScopes({ scopes, sections, loading: { report } }: Making, it
   }
 }
 
-/** An object without the members that are undefined. */
+/** Returns an object without its undefined properties. */
 export function compact<Value extends object>(value: Value): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never
 }

@@ -1,10 +1,10 @@
 import type { Span } from './source.ts'
 
-/** A value of the definition with its place: aliases are followed, included files stand where they were included. */
+/** A value of the definition with its location. Aliases are followed and includes replaced by their contents. */
 export type Node = MapNode | ListNode | ScalarNode | BrokenNode
 
 interface NodeBase extends Span {
-  /** Set where the value was included. */
+  /** Set if the value was included. */
   readonly included?: boolean
 }
 
@@ -17,14 +17,14 @@ export interface Entry {
   readonly key: string
   readonly keySpan: Span
   readonly value: Node
-  /** Set where the key seems to be the rest of an unquoted text that a comma ended. */
+  /** Set if the key seems to be the rest of an unquoted text that a comma ended. */
   readonly cut?: CutText
 }
 
 export interface CutText {
-  /** All of the text. */
+  /** The full text. */
   readonly text: string
-  /** Of several such keys the first one. */
+  /** Whether this is the first such key of the text. */
   readonly isFirst: boolean
 }
 
@@ -38,17 +38,17 @@ export interface ScalarNode extends NodeBase {
   readonly value: string | number | boolean | null
 }
 
-/** Stands where a problem was reported already: whoever meets it says nothing more. */
+/** A value whose problem was already reported. Do not report it again. */
 export interface BrokenNode extends NodeBase {
   readonly kind: 'broken'
 }
 
-/** What to do about a key that is not known, if a comma made it one. */
+/** Returns the hint for an unknown key if a comma split the text. */
 export function hintForCut(cut: CutText | undefined): string | undefined {
   return cut && `A comma ends an unquoted text between { and }. Quote it: ${JSON.stringify(cut.text)}`
 }
 
-/** The value below a key; undefined if there is none or if the node is no map. */
+/** Returns the value below a key; undefined if there is none or the node is not a map. */
 export function valueOf(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === 'map' ? node.entries.get(key)?.value : undefined
 }
@@ -73,7 +73,7 @@ export function isEmpty(node: Node | undefined): boolean {
   return node?.kind === 'scalar' && node.value === null
 }
 
-/** The plain value, as JSON has it. */
+/** Returns the plain JSON value. */
 export function toValue(node: Node): unknown {
   if (node.kind === 'scalar') return node.value
   if (node.kind === 'list') return node.items.map(toValue)
@@ -81,7 +81,7 @@ export function toValue(node: Node): unknown {
   return Object.fromEntries([...node.entries.values()].map(({ key, value }) => [key, toValue(value)]))
 }
 
-/** How a message calls a value. */
+/** Describes a value for messages. */
 export function describeNode(node: Node): string {
   if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
   if (node.value === null) return 'empty'

@@ -17,12 +17,12 @@ import { findTooDeep } from './check-depth.ts'
 import { checkYaml, maxDepth } from './check-yaml.ts'
 
 export interface ParseOptions {
-  /** Who includes the file for the first time. */
+  /** The sites that first included the file. */
   readonly includedAt: readonly IncludeSite[]
   readonly report: Report
 }
 
-/** Parses YAML, or JSON if the file's name says so; what is wrong with it goes to the report. */
+/** Parses YAML, or JSON according to the file name. Problems go to the report. */
 export function parseSource(file: string, text: string, { includedAt, report }: ParseOptions): Source {
   const source = { file, text, lines: countLines(text), content: undefined, aliases: new Map() }
   const place = { source, includedAt }
@@ -38,7 +38,7 @@ export function parseSource(file: string, text: string, { includedAt, report }: 
   return { ...source, content: document.contents, aliases: resolveAliases(document, text) }
 }
 
-/** Before anything is parsed: the parser takes seconds for a file of nothing but brackets. */
+/** Before parsing: the parser takes seconds for a file that contains only brackets. */
 function reportTooDeep(origin: Origin, report: Report): boolean {
   const start = findTooDeep(origin.source.text)
   if (start === undefined) return false
@@ -47,7 +47,7 @@ function reportTooDeep(origin: Origin, report: Report): boolean {
   return true
 }
 
-/** By ourselves: the parser forgets the line ends in what it cannot read. */
+/** Counted here because the parser loses line ends in invalid parts. */
 function countLines(text: string): LineCounter {
   const lines = new LineCounter()
   lines.addNewLine(0)
@@ -55,7 +55,7 @@ function countLines(text: string): LineCounter {
   return lines
 }
 
-/** YAML reads all JSON, and more; a JSON file must be read by everybody else too. */
+/** YAML accepts all JSON and more, but other tools must be able to read a JSON file. */
 function reportJsonError(origin: Origin, report: Report): boolean {
   const { text } = origin.source
   try {
@@ -70,7 +70,7 @@ function reportJsonError(origin: Origin, report: Report): boolean {
   }
 }
 
-/** In one walk: the parser's own way to resolve an alias walks the whole document for each of them. */
+/** In one pass: the parser's own alias resolution visits the whole document for each alias. */
 function resolveAliases(document: Document, text: string): ReadonlyMap<Alias, Node> {
   const aliases = new Map<Alias, Node>()
   if (!text.includes('*')) return aliases

@@ -2,22 +2,22 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/** The project's folder: as it was named, and its real path. */
-export interface Folder {
+/** The project folder: the given path and its real path. */
+export interface ProjectFolder {
   readonly root: string
   readonly realRoot: string
 }
 
-/** Why a file is not read. */
-export type Refusal =
+/** Why a file cannot be read. */
+export type FileProblem =
   | { readonly problem: 'missing' }
   | { readonly problem: 'outside' }
   | { readonly problem: 'refused'; readonly reason: string; readonly hint?: string }
 
 export const maxFileBytes = 1024 * 1024
 
-/** Opens a project's folder; undefined if there is none. */
-export function openFolder(root: string): Folder | undefined {
+/** Opens a project folder; undefined if it does not exist. */
+export function openFolder(root: string): ProjectFolder | undefined {
   try {
     return { root: path.resolve(root), realRoot: realpathSync(root) }
   } catch {
@@ -25,24 +25,24 @@ export function openFolder(root: string): Folder | undefined {
   }
 }
 
-/** A file's text, and whether a link leads to it: who watches the file's own path does not see it change. */
+/** The text of a file and whether it is a symbolic link. A watcher of the path does not see a link's target change. */
 export interface FileText {
   readonly text: string
   readonly isLinked: boolean
 }
 
-/** The text of a file of the project, given relative to its root with forward slashes. */
-export function readInside(folder: Folder, file: string): FileText | Refusal {
+/** Reads a text file of the project. The path is relative to its root, with forward slashes. */
+export function readInside(folder: ProjectFolder, file: string): FileText | FileProblem {
   return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
-    if (!isUtf8(bytes)) return refuseEncoding(bytes)
+    if (!isUtf8(bytes)) return findEncodingProblem(bytes)
     return { text: new TextDecoder().decode(bytes), isLinked: real !== path.join(folder.realRoot, file) }
   })
 }
 
-/** No character of UTF-8 goes beyond a line. */
-function refuseEncoding(bytes: Uint8Array): Refusal {
+/** A UTF-8 character never spans a line break. */
+function findEncodingProblem(bytes: Uint8Array): FileProblem {
   let line = 1
   let start = 0
   for (let end = bytes.indexOf(10); end !== -1 && isUtf8(bytes.subarray(start, end)); end = bytes.indexOf(10, start)) {
@@ -53,12 +53,12 @@ function refuseEncoding(bytes: Uint8Array): Refusal {
   return { problem: 'refused', reason: 'it is not UTF-8', hint }
 }
 
-/** The content of a file of the project, given relative to its root with forward slashes. */
+/** Reads a file of the project as bytes. The path is relative to its root, with forward slashes. */
 export function readBytesInside(
-  folder: Folder,
+  folder: ProjectFolder,
   file: string,
   maxBytes: number,
-): { readonly bytes: Uint8Array } | Refusal {
+): { readonly bytes: Uint8Array } | FileProblem {
   return withFile(folder, file, ({ descriptor }) => {
     const bytes = readAtMost(descriptor, maxBytes + 1)
     if (bytes.length <= maxBytes) return { bytes }
@@ -66,13 +66,13 @@ export function readBytesInside(
   })
 }
 
-/** Whether a regular file of the project stands there: undefined, or why not. */
-export function checkInside(folder: Folder, file: string): Refusal | undefined {
+/** Checks that a regular file of the project exists; undefined if it does. */
+export function checkInside(folder: ProjectFolder, file: string): FileProblem | undefined {
   return withFile(folder, file, () => undefined)
 }
 
-/** Whether a link stands there, whatever it leads to. */
-export function isLink(folder: Folder, file: string): boolean {
+/** Whether the path is a symbolic link, valid or not. */
+export function isLink(folder: ProjectFolder, file: string): boolean {
   try {
     return lstatSync(path.resolve(folder.root, file)).isSymbolicLink()
   } catch {
@@ -80,18 +80,19 @@ export function isLink(folder: Folder, file: string): boolean {
   }
 }
 
-interface Opened {
+interface OpenFile {
   readonly descriptor: number
   /** The real path. */
   readonly real: string
 }
 
-function withFile<Value>(folder: Folder, file: string, use: (opened: Opened) => Value | Refusal): Value | Refusal {
+function withFile<Value>(folder: ProjectFolder, file: string, use: (opened: OpenFile) => Value | FileProblem): Value | FileProblem {
   const full = path.resolve(folder.root, file)
   if (!isInside(folder.root, full)) return { problem: 'outside' }
   let descriptor: number | undefined
   try {
-    // Opened first and looked at then, so that what is checked is what is read; without O_NONBLOCK a pipe would hang.
+    // Opened before it is checked, so that the checked file is the one that is read. O_NONBLOCK prevents waiting for a
+    // pipe.
     descriptor = openSync(full, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const real = realpathSync(full)
     return checkOpened(folder, real, descriptor) ?? use({ descriptor, real })
@@ -102,7 +103,7 @@ function withFile<Value>(folder: Folder, file: string, use: (opened: Opened) => 
   }
 }
 
-function checkOpened(folder: Folder, real: string, descriptor: number): Refusal | undefined {
+function checkOpened(folder: ProjectFolder, real: string, descriptor: number): FileProblem | undefined {
   const opened = fstatSync(descriptor, { bigint: true })
   if (!isInside(folder.realRoot, real)) return { problem: 'outside' }
   const there = statSync(real, { bigint: true })
@@ -139,7 +140,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: 'it is not a regular file',
 }
 
-function explain(code: string | undefined): Refusal {
+function explain(code: string | undefined): FileProblem {
   if (code === 'ENOENT' || code === 'ENOTDIR') return { problem: 'missing' }
   return { problem: 'refused', reason: reasons[code ?? ''] ?? `system error ${code ?? 'without a code'}` }
 }

@@ -7,25 +7,25 @@ export interface Problem {
   readonly code: DefinitionCode
   readonly at: Span
   readonly parameters?: Readonly<Record<string, string | number>>
-  /** Said instead of the hint of the table. */
+  /** Replaces the default hint of the error. */
   readonly hint?: string | undefined
   readonly severity?: 'error' | 'warning'
-  /** The marked text must not be shown. */
+  /** Whether the marked text must be hidden. */
   readonly isSecret?: boolean
 }
 
-/** Collects problems, each once, however often the file in which it stands is included. */
+/** Collects problems. A file that is included several times reports each problem once. */
 export interface Report {
   add(problem: Problem): void
-  /** For a problem outside of any file that could be read. */
+  /** Adds a problem of a file that could not be read. */
   addAt(file: string, problem: Omit<Problem, 'at'>): void
-  /** The candidate that a mistyped name most likely meant, as long as not too much was compared already. */
+  /** Returns the most similar candidate. Stops comparing after a total limit. */
   findNearest(name: string, candidates: Iterable<string>): string | undefined
   hasErrors(): boolean
-  /** Notes that something in it was meant in another way, so that what is missing in it may be there. */
+  /** Records that a part of the node was probably a typo, so keys that seem missing in it may exist. */
   markUnclear(node: Node): void
   isUnclear(node: Node | undefined): boolean
-  /** In the order in which the files were first read, and from top to bottom in each. */
+  /** Returns the diagnostics by file, in the order of first reading, then by position. */
   diagnostics(files: readonly string[]): Diagnostic[]
 }
 
@@ -34,10 +34,10 @@ interface Row {
   readonly hint?: string
 }
 
-/** More than anybody reads; each takes time and memory. */
+/** A limit because each problem takes time and memory. */
 export const maxProblems = 2000
 
-/** Names that are compared for hints, in all: that grows with the square of a large file. */
+/** The total number of names compared for hints, which grows quadratically with the size of a file. */
 const maxComparisons = 300_000
 
 export function makeReport(): Report {
@@ -64,7 +64,7 @@ export function makeReport(): Report {
     hasErrors: () => hasErrors([...found.values()]),
     markUnclear: (node) => unclear.add(node),
     isUnclear: (node) => node !== undefined && unclear.has(node),
-    diagnostics: (files) => sortDiagnostics(withoutEchoes([...found.values()]), files),
+    diagnostics: (files) => sortDiagnostics(dropDuplicates([...found.values()]), files),
   }
 }
 
@@ -83,11 +83,11 @@ function wordsOf({ code, parameters: given = {}, hint, severity = 'error' }: Omi
 }
 
 /** A name may be as long as a file. */
-function shorten(text: string, most = maxShown): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+function shorten(text: string, maxLength = maxShown): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 
-/** Line and column, from 1, of an offset. */
+/** Returns the line and column of an offset, both from 1. */
 export function positionOf(at: Span, offset = at.start): { readonly line: number; readonly column: number } {
   const { line, col } = at.origin.source.lines.linePos(offset)
   return { line: Math.max(1, line), column: Math.max(1, col) }
@@ -106,7 +106,7 @@ function maskText(line: string, { start, end }: Range): string {
   return line.slice(0, start.column - 1) + '*'.repeat(Math.max(0, last - start.column + 1)) + line.slice(last)
 }
 
-/** By the known starts of lines, because a line may be a whole file and have a problem at every turn. */
+/** Uses the known line starts, because a line may be as long as a file and contain many problems. */
 function lineOf({ text, lines: { lineStarts } }: Source, line: number): string {
   const start = lineStarts[line - 1] ?? 0
   const next = lineStarts[line]
@@ -114,8 +114,8 @@ function lineOf({ text, lines: { lineStarts } }: Source, line: number): string {
   return text.slice(start, text[end - 1] === '\r' ? end - 1 : end)
 }
 
-/** A variable where none may stand is no valid value either: that is said once. */
-function withoutEchoes(diagnostics: Diagnostic[]): Diagnostic[] {
+/** A misplaced variable is usually also an invalid value. Only the first is reported. */
+function dropDuplicates(diagnostics: Diagnostic[]): Diagnostic[] {
   const variables = diagnostics.filter(({ code }) => code === 'WP_DEFINITION_ENV_PLACE')
   if (variables.length === 0) return diagnostics
   const placesOf = (one: Diagnostic): string => `${one.file}:${one.range.start.line}`

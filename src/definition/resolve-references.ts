@@ -7,20 +7,20 @@ import { openSchema, type Schemas } from './schemas.ts'
 import { checkName } from './section.ts'
 import { walkSchema, type ReferenceUse, type Resolved, type SchemaRoot } from './walk-schema.ts'
 
-/** The named schemas, and for each text that names a schema, in `$ref` or in its place, what it leads to. */
+/** The named schemas, and the target of each text that names a schema, in `$ref` or directly. */
 export interface ResolvedSchemas {
   readonly named: Readonly<Record<string, JsonSchema>>
   readonly targets: ReadonlyMap<Node, Resolved>
 }
 
 /**
- * Follows every `$ref`, walks what relative ones reach, and writes each as `schema:///NAME` or `#/pointer`. Then checks
- * what only shows when all is known.
+ * Resolves every `$ref`, processes files reached by relative ones, and rewrites each as `schema:///NAME` or
+ * `#/pointer`. Then runs the checks that need all schemas.
  */
 export function resolveSchemas(schemas: Schemas): ResolvedSchemas {
   const { walking, outputs, loading } = schemas
   const resolved = new Map<ReferenceUse, Resolved>()
-  // The list grows while it is read: a reference may open a file, in which there are further references.
+  // The list grows while it is iterated: a reference may open a file with more references.
   for (let index = 0; index < walking.references.length; index += 1) {
     const use = walking.references[index]!
     const target = resolveReference(schemas, use)
@@ -59,7 +59,7 @@ function resolveReference(schemas: Schemas, use: ReferenceUse): Resolved | undef
   return root === undefined ? undefined : { root, node: root.node }
 }
 
-/** A `$ref` is a URI: what a name has of blanks and the like may be percent-encoded. */
+/** A `$ref` is a URI, so a name may contain percent-encoded characters. */
 function decodeFile(text: string): string {
   const [name = '', ...fragment] = text.split('#')
   try {
@@ -125,7 +125,7 @@ function findFragment(schemas: Schemas, use: ReferenceUse, { root, base, fragmen
   })
 }
 
-/** A named schema that was probably meant, by where OpenAPI and other tools keep theirs. */
+/** Suggests a named schema for pointers in the style of OpenAPI and other tools. */
 function hintForName({ section }: Schemas, pointer: readonly string[]): string | undefined {
   const [, place, name = ''] =
     /^\/(components\/schemas|schemas?|definitions|\$defs)\/([^/]+)$/.exec(makePointer(pointer)) ?? []
@@ -133,7 +133,7 @@ function hintForName({ section }: Schemas, pointer: readonly string[]): string |
   return place !== undefined && !/def/.test(place) ? 'Write schema:///NAME with a name under "schema:"' : undefined
 }
 
-/** The key that was probably meant, where the pointer leads to nothing. */
+/** Suggests a key if the pointer has no target. */
 function hintForKey({ loading }: Schemas, base: Node, pointer: readonly string[]): string | undefined {
   for (const [index, key] of pointer.entries()) {
     const around = follow(base, pointer.slice(0, index))

@@ -2,8 +2,8 @@ import { Type, type TProperties, type TSchema } from 'typebox'
 import { keywordDescriptions } from './keyword-descriptions.ts'
 import { opaque } from './language.ts'
 
-// The keywords of JSON Schema as Waypost takes them: what Ajv accepts in strict mode, less what reaches beyond one
-// document. Sub-schemas are opaque here; `walkSchema` goes into them.
+// The supported keywords of JSON Schema: those that Ajv accepts in strict mode, except references beyond one document.
+// Sub-schemas are opaque here; `walkSchema` checks them.
 
 const sub = Type.Ref(opaque.schema)
 const subMap = Type.Record(Type.String(), sub, { title: 'a map of name to schema' })
@@ -66,7 +66,7 @@ const applicators = {
   oneOf: subList,
   not: sub,
   if: sub,
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits this table
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; the table is never awaited
   then: sub,
   else: sub,
   properties: subMap,
@@ -78,7 +78,7 @@ const applicators = {
   definitions: subMap,
 }
 
-/** Keywords of OpenAPI, of drafts before 07, and those that reach beyond one document. */
+/** Keywords of OpenAPI, of drafts before 07, and those that refer beyond one document. */
 const keyHints = {
   nullable: 'Write type: [TYPE, "null"]',
   example: 'Write examples: [VALUE]',
@@ -130,7 +130,7 @@ export const schemaDraft07 = closed({
   dependencies,
 })
 
-/** The formats of ajv-formats: those of JSON Schema, of OpenAPI, and two loose ones for times without a zone. */
+/** The formats of ajv-formats: those of JSON Schema, of OpenAPI, and two lenient ones for times without a time zone. */
 export const formats: readonly string[] = (
   'date time date-time iso-time iso-date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 ' +
   'regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte int32 int64 float double password binary'

@@ -2,27 +2,27 @@ import { isMap } from 'yaml'
 import type { JsonSchema } from '../contract/index.ts'
 import { compose } from './compose.ts'
 import { openTarget, type Target } from './include.ts'
-import type { Loading } from './loading.ts'
+import type { LoadContext } from './loading.ts'
 import { textOf, type Node } from './node.ts'
 import { typeNames } from './schema-language.ts'
 import { checkName, type Section } from './section.ts'
 import type { Source, Span } from './source.ts'
-import { walkName, walkSchema, type SchemaRoot, type Walking } from './walk-schema.ts'
+import { walkName, walkSchema, type SchemaRoot, type WalkContext } from './walk-schema.ts'
 
-/** All schemas of a definition: the named ones, those in place, and those that a relative `$ref` reaches. */
+/** All schemas of a definition: named, inline, and reached by a relative `$ref`. */
 export interface Schemas {
-  readonly loading: Loading
-  readonly walking: Walking
+  readonly loading: LoadContext
+  readonly walking: WalkContext
   readonly section: Section
   readonly named: Map<string, SchemaRoot>
   readonly outputs: Map<string, JsonSchema>
-  /** Roots by the place of their text, so that one text has one name. */
+  /** Roots by the location of their text, so that each text has one name. */
   readonly byPlace: Map<string, SchemaRoot>
-  /** Reached by a relative `$ref` and not walked yet. */
+  /** Reached by a relative `$ref` and not processed yet. */
   readonly queue: SchemaRoot[]
 }
 
-export function makeSchemas(loading: Loading, section: Section): Schemas {
+export function makeSchemas(loading: LoadContext, section: Section): Schemas {
   const hintFor = (text: string): string | undefined =>
     section.entries.has(text) ? `Write { $ref: schema:///${text} }` : undefined
   const walking = { loading, levels: new Map(), references: [], hintFor }
@@ -40,7 +40,7 @@ export function makeSchemas(loading: Loading, section: Section): Schemas {
   return schemas
 }
 
-/** The schema of a place that names one, or holds one; `prefix` is where it is written to in a schema around it. */
+/** Reads the schema of a place, by name or inline. `prefix` is its JSON pointer in the enclosing schema. */
 export function makeSchema(schemas: Schemas, node: Node, prefix = ''): JsonSchema {
   return makePlace(schemas, node, makeRoot({ node, prefix }))
 }
@@ -63,7 +63,7 @@ function makePlace({ loading, walking, section }: Schemas, node: Node, root: Sch
 interface RootOptions {
   readonly name?: string
   readonly node: Node
-  /** Where a relative `$ref` found it. */
+  /** The file in which a relative `$ref` found it. */
   readonly source?: Source
   readonly prefix?: string
 }
@@ -92,7 +92,7 @@ function placeOf({ origin, start, end }: Span): string {
   return `${origin.source.file}:${start}:${end}`
 }
 
-/** The schema in a file that a relative `$ref` names; it gets a name of its own, made from its path. */
+/** Opens the schema in the file of a relative `$ref`. Its name is derived from its path. */
 export function openSchema(schemas: Schemas, target: Target, at: Span): SchemaRoot | undefined {
   const { loading, byPlace, named, queue } = schemas
   const located = openTarget(loading, target, at)

@@ -4,17 +4,20 @@ import { isEmpty, type Entry, type Node, valueOf } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** One of the maps by name at the top of waypost.yml, for references to its names. */
+/** A top-level map of waypost.yml, used to resolve references to its names. */
 export interface Section {
   readonly key: string
   readonly entries: ReadonlyMap<string, Entry>
-  /** What a problem with one of its names is called. */
+  /** The error code for unknown names. */
   readonly code: DefinitionCode
-  /** Parts of it could not be read: a name that is not found may stand there. */
+  /** Whether parts could not be read, so unknown names may exist. */
   readonly incomplete: boolean
 }
 
-/** @param report in which it was noted if the map's keys are not all clear */
+/**
+ * Creates a section.
+ * @param report knows whether some keys of the map are unclear
+ */
 export function makeSection(
   root: Node,
   key: string,
@@ -27,7 +30,7 @@ export function makeSection(
   return { key, entries, code, incomplete: !isKnown }
 }
 
-/** Whether the section has the name; if not, that is reported, with the nearest name that it has. */
+/** Checks that the section has the name. If not, reports it with the most similar name. */
 export function checkName(section: Section, name: string, { at, report }: { at: Span; report: Report }): boolean {
   if (section.entries.has(name)) return true
   if (!section.incomplete)
@@ -45,7 +48,10 @@ function suggestName({ key, entries }: Section, name: string, report: Report): s
   return `Available: ${names.join(', ')}`
 }
 
-/** @param entry where the name is defined, if a file of the project defines it */
+/**
+ * Returns the hint for a mistyped name.
+ * @param entry the definition of the name, if a project file contains it
+ */
 export function didYouMean(name: string, entry: Entry | undefined): string {
   if (entry === undefined) return `Did you mean "${name}"?`
   const { file, line } = siteOf(entry.keySpan)

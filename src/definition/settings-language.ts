@@ -37,5 +37,5 @@ function makeShape(row: SettingRow): TSchema {
   }
 }
 
-/** The structure of `config:`, for editors, made from the table of settings; `parseSettings` is what checks it. */
+/** The structure of `config:` for editors, generated from the table of settings. `parseSettings` checks the values. */
 export const settingsLanguage: TSchema = makeLanguage()

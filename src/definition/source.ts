@@ -1,25 +1,25 @@
 import type { Alias, LineCounter, Node } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
 
-/** One file of the definition: its text and what the YAML parser made of it. */
+/** A file of the definition: its text and the parser's result. */
 export interface Source {
   /** Relative to the project's root, with forward slashes. */
   readonly file: string
   readonly text: string
   readonly lines: LineCounter
-  /** Undefined if it could not be parsed; that was reported. */
+  /** Undefined if parsing failed, which was reported. */
   readonly content: Node | null | undefined
-  /** What each alias stands for; one whose anchor does not come before it is missing. */
+  /** The target of each alias. Aliases without a preceding anchor are missing. */
   readonly aliases: ReadonlyMap<Alias, Node>
 }
 
-/** The file in which something stands, and who included that file. */
+/** A file and the sites that included it. */
 export interface Origin {
   readonly source: Source
   readonly includedAt: readonly IncludeSite[]
 }
 
-/** A marked text: offsets into the source's text. */
+/** A range of text: offsets into the source. */
 export interface Span {
   readonly origin: Origin
   readonly start: number

@@ -6,43 +6,43 @@ import { formats, typeNames } from './schema-language.ts'
 import type { Span } from './source.ts'
 
 export interface Strictness {
-  /** Types that the schemas around it leave for the value. */
+  /** The types that enclosing schemas allow for the value. */
   readonly types: readonly string[] | undefined
   readonly isDraft07: boolean
   readonly report: Report
 }
 
 /**
- * The checks of Ajv's strict mode that a schema alone shows: keywords that have no effect, unknown formats, patterns
- * that do not compile. Unions of types are allowed. Returns the types that are left for the value.
+ * Applies the checks of Ajv's strict mode: keywords without effect, unknown formats, invalid patterns. Union types are
+ * allowed. Returns the remaining types of the value.
  */
 export function checkStrict(node: MapNode, strictness: Strictness): readonly string[] | undefined {
-  const say = (at: Span, problem: string, hint?: string): void =>
+  const reportProblem = (at: Span, problem: string, hint?: string): void =>
     strictness.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint })
-  const types = checkTypes(node, strictness, say)
-  checkKeywords(node, types, { say, report: strictness.report })
-  checkPairs(node, strictness.isDraft07, say)
-  checkTuple(node, strictness.isDraft07, say)
-  checkTexts(node, say, strictness.report)
+  const types = checkTypes(node, strictness, reportProblem)
+  checkKeywords(node, types, { reportProblem, report: strictness.report })
+  checkPairs(node, strictness.isDraft07, reportProblem)
+  checkTuple(node, strictness.isDraft07, reportProblem)
+  checkTexts(node, reportProblem, strictness.report)
   return types
 }
 
-type Say = (at: Span, problem: string, hint?: string) => void
+type ReportProblem = (at: Span, problem: string, hint?: string) => void
 
-function checkTypes(node: MapNode, { types: around, report }: Strictness, say: Say): Strictness['types'] {
+function checkTypes(node: MapNode, { types: around, report }: Strictness, reportProblem: ReportProblem): Strictness['types'] {
   const at = node.entries.get('type')?.value
   const single = textOf(at)
   const declared = (single === undefined ? textsOf(at) : [single]).filter((type) =>
     typeNames.some((name) => name === type),
   )
-  // What type was meant is not known: all may be.
+  // The intended type is unknown, so all are possible.
   if (at === undefined ? report.isUnclear(node) : declared.length === 0) return typeNames
   if (at === undefined) return around
   if (around === undefined) return declared
   const left = declared.filter((type) => around.includes(type) || (type === 'integer' && around.includes('number')))
   const lost = declared.find((type) => !left.includes(type))
   if (lost !== undefined)
-    say(at, `Type "${lost}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
+    reportProblem(at, `Type "${lost}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
   return left
 }
 
@@ -63,13 +63,13 @@ function forType(types: readonly string[], keywords: readonly string[]): Record<
   return Object.fromEntries(keywords.map((keyword) => [keyword, types]))
 }
 
-interface Saying {
-  readonly say: Say
+interface ProblemReporter {
+  readonly reportProblem: ReportProblem
   readonly report: Report
 }
 
-/** Says once what a missing or a wrong type means for all keywords that it does not fit. */
-function checkKeywords(node: MapNode, types: Strictness['types'], { say, report }: Saying): void {
+/** Reports a missing or wrong type once for all keywords that it does not fit. */
+function checkKeywords(node: MapNode, types: Strictness['types'], { reportProblem, report }: ProblemReporter): void {
   const wrong = [...node.entries.values()].filter((entry) => !isForType(entry, types))
   const [first] = wrong
   if (first === undefined) return
@@ -77,12 +77,12 @@ function checkKeywords(node: MapNode, types: Strictness['types'], { say, report 
   const names = joinWords(wrong.map(({ key }) => `"${key}"`))
   const needed = keywordTypes[first.key]!
   const [needs, has] = wrong.length === 1 ? ['needs', 'has'] : ['need', 'have']
-  if (types === undefined) say(first.keySpan, `${names} ${needs} a "type"`, `Add type: ${needed[0]}`)
+  if (types === undefined) reportProblem(first.keySpan, `${names} ${needs} a "type"`, `Add type: ${needed[0]}`)
   else {
     const hint = `${wrong.length === 1 ? 'It applies' : 'They apply'} to type ${needed.join(' or ')}`
     const isSame = wrong.every(({ key }) => keywordTypes[key] === needed)
     const problem = `${names} ${has} no effect on type "${types.join('" or "')}"`
-    say(first.keySpan, problem, isSame ? hint : undefined)
+    reportProblem(first.keySpan, problem, isSame ? hint : undefined)
   }
 }
 
@@ -92,34 +92,34 @@ function isForType({ key, value }: Entry, types: Strictness['types']): boolean {
   return types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number'))) === true
 }
 
-function checkPairs({ entries }: MapNode, isDraft07: boolean, say: Say): void {
+function checkPairs({ entries }: MapNode, isDraft07: boolean, reportProblem: ReportProblem): void {
   const has = (key: string): boolean => entries.has(key)
   const alone = (key: string, other: string): void => {
     const entry = entries.get(key)
-    if (entry !== undefined) say(entry.keySpan, `"${key}" has no effect without "${other}"`)
+    if (entry !== undefined) reportProblem(entry.keySpan, `"${key}" has no effect without "${other}"`)
   }
   if (!has('then') && !has('else')) alone('if', 'then')
   if (!has('if')) for (const key of ['then', 'else']) alone(key, 'if')
   if (!has('contains')) for (const key of ['minContains', 'maxContains']) alone(key, 'contains')
   if (isDraft07 && entries.get('items')?.value.kind !== 'list') alone('additionalItems', 'items: [...]')
-  checkContains(entries, say)
+  checkContains(entries, reportProblem)
 }
 
-function checkContains(entries: MapNode['entries'], say: Say): void {
+function checkContains(entries: MapNode['entries'], reportProblem: ReportProblem): void {
   const at = entries.get('minContains')?.keySpan
   const minimum = numberOf(entries.get('minContains')?.value)
   const maximum = numberOf(entries.get('maxContains')?.value)
   if (at === undefined || minimum === undefined) return
-  if (minimum === 0 && maximum === undefined) say(at, '"minContains: 0" disables "contains"')
-  if (maximum !== undefined && minimum > maximum) say(at, '"minContains" is greater than "maxContains"')
+  if (minimum === 0 && maximum === undefined) reportProblem(at, '"minContains: 0" disables "contains"')
+  if (maximum !== undefined && minimum > maximum) reportProblem(at, '"minContains" is greater than "maxContains"')
 }
 
 function numberOf(node: Node | undefined): number | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'number' ? node.value : undefined
 }
 
-/** A tuple that may be shorter or longer than its list is nearly always a mistake. */
-function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
+/** A tuple without a fixed length is nearly always a mistake. */
+function checkTuple({ entries }: MapNode, isDraft07: boolean, reportProblem: ReportProblem): void {
   const [keyword, rest] = isDraft07 ? ['items', 'additionalItems'] : ['prefixItems', 'items']
   const tuple = entries.get(keyword)
   if (tuple?.value.kind !== 'list') return
@@ -128,24 +128,24 @@ function checkTuple({ entries }: MapNode, isDraft07: boolean, say: Say): void {
   const isClosed = closed?.kind === 'scalar' && closed.value === false
   const fits = numberOf(entries.get('minItems')?.value) === length
   if (fits && (isClosed || numberOf(entries.get('maxItems')?.value) === length)) return
-  say(tuple.keySpan, `A tuple of ${length} items must define its length`, `Add minItems: ${length} and ${rest}: false`)
+  reportProblem(tuple.keySpan, `A tuple of ${length} items must define its length`, `Add minItems: ${length} and ${rest}: false`)
 }
 
-function checkTexts({ entries }: MapNode, say: Say, report: Report): void {
+function checkTexts({ entries }: MapNode, reportProblem: ReportProblem, report: Report): void {
   const format = entries.get('format')?.value
   const name = textOf(format)
   if (format !== undefined && name !== undefined && !formats.includes(name)) {
     const near = report.findNearest(name, formats)
     const hint = near === undefined ? `Known formats: ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
-    say(format, `Unknown format "${name}"`, hint)
+    reportProblem(format, `Unknown format "${name}"`, hint)
   }
   const pattern = entries.get('pattern')?.value
   const text = textOf(pattern)
-  if (pattern !== undefined && text !== undefined) sayPattern(text, pattern, say)
-  for (const { key, keySpan } of entriesOf(entries.get('patternProperties')?.value)) sayPattern(key, keySpan, say)
+  if (pattern !== undefined && text !== undefined) checkPatternAt(text, pattern, reportProblem)
+  for (const { key, keySpan } of entriesOf(entries.get('patternProperties')?.value)) checkPatternAt(key, keySpan, reportProblem)
 }
 
-function sayPattern(text: string, at: Span, say: Say): void {
+function checkPatternAt(text: string, at: Span, reportProblem: ReportProblem): void {
   const problem = checkPattern(text)
-  if (problem !== undefined) say(at, problem.message, problem.hint)
+  if (problem !== undefined) reportProblem(at, problem.message, problem.hint)
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkStructure } from './check-structure.ts'
 import { makePointer } from '../schema/index.ts'
-import type { Loading } from './loading.ts'
+import type { LoadContext } from './loading.ts'
 import {
   describeNode,
   entriesOf,
@@ -19,92 +19,92 @@ import { childrenOf, type Child } from './schema-keywords.ts'
 import type { Span } from './source.ts'
 import { checkStrict } from './strict-schema.ts'
 
-/** A schema that stands for itself: a named one, one in place, or one that a relative `$ref` reached. */
+/** A root schema: named, inline, or reached by a relative `$ref`. */
 export interface SchemaRoot {
-  /** The name under which `schema:///` reaches it. */
+  /** Its name in `schema:///NAME`. */
   readonly name: string | undefined
   readonly node: Node
-  /** The file whose root `#` means in it; without, `#` means what was named, written in place or included. */
+  /** The file whose root is the target of `#`; if undefined, `#` is the named, inline or included schema. */
   readonly file: string | undefined
-  /** `$schema` of the file of which it is a part. */
+  /** `$schema` of the file that contains it. */
   readonly version?: string | undefined
-  /** JSON pointer to where it stands in what it is written into; mostly empty. */
+  /** Its JSON pointer in the enclosing schema, usually empty. */
   readonly prefix: string
-  /** Where each of its sub-schemas stands in the output. */
+  /** The JSON pointer of each sub-schema in the output. */
   readonly pointers: Map<Node, string>
   readonly anchors: Map<string, Node>
 }
 
-/** All schemas that apply to the same value: one and what stands in its `allOf`, `anyOf`, `if` and the like. */
+/** All schemas that apply to the same value: a schema and its `allOf`, `anyOf`, `if` and similar sub-schemas. */
 export interface Level {
   readonly properties: Set<string>
   readonly required: ScalarNode[]
   readonly references: ReferenceUse[]
-  /** Where it says that the value may be an array. */
+  /** Spans that allow the value to be an array. */
   readonly arrays: Span[]
-  /** Levels of the values within the value. */
+  /** Levels of nested values. */
   readonly parts: Level[]
-  /** There may be properties that are not listed. */
+  /** Whether properties that are not listed are allowed. */
   open: boolean
-  /** Something limits how many items an array has. */
+  /** Whether the number of array items is limited. */
   isLimited: boolean
 }
 
-/** A `$ref` whose target is looked for when all schemas are known. */
+/** A `$ref` whose target is resolved once all schemas are known. */
 export interface ReferenceUse {
   readonly text: string
   readonly at: ScalarNode
   readonly root: SchemaRoot
-  /** What `#` means there. */
+  /** The target of `#`. */
   readonly base: Node
   readonly level: Level
   readonly output: Record<string, unknown>
 }
 
-/** What a `$ref` leads to. */
+/** The target of a `$ref`. */
 export interface Resolved {
   readonly root: SchemaRoot
   readonly node: Node
 }
 
-export interface Walking {
-  readonly loading: Loading
+export interface WalkContext {
+  readonly loading: LoadContext
   readonly levels: Map<Node, Level>
   readonly references: ReferenceUse[]
-  /** What to write instead of a text that stands where a schema should. */
+  /** Returns the hint for a text in place of a schema. */
   readonly hintFor: (text: string) => string | undefined
 }
 
 type Dialect = '2020-12' | 'draft-07'
 
-interface Spot {
+interface WalkPosition {
   readonly root: SchemaRoot
   readonly base: Node
   readonly dialect: Dialect
   readonly pointer: string
   readonly level: Level
-  /** Types that the schemas around it leave for the value. */
+  /** The types that enclosing schemas allow for the value. */
   readonly types: readonly string[] | undefined
 }
 
-/** Checks a schema with all that stands in it, and makes it JSON Schema 2020-12 without `$schema`, `$id` and anchors. */
-export function walkSchema(walking: Walking, root: SchemaRoot): JsonSchema {
+/** Checks a schema with its sub-schemas and converts it to JSON Schema 2020-12 without `$schema`, `$id` and anchors. */
+export function walkSchema(walking: WalkContext, root: SchemaRoot): JsonSchema {
   const dialect = parseDialect(root.version ?? '') ?? '2020-12'
-  const spot = { root, base: root.node, dialect, pointer: root.prefix, types: undefined } as const
-  return walk(walking, root.node, { ...spot, level: makeLevel() })
+  const position = { root, base: root.node, dialect, pointer: root.prefix, types: undefined } as const
+  return walk(walking, root.node, { ...position, level: makeLevel() })
 }
 
-/** Takes a schema's name, where a schema could stand, as a `$ref` to it. */
-export function walkName(walking: Walking, root: SchemaRoot, at: ScalarNode): JsonSchema {
+/** Treats the name of a schema, in place of a schema, as a `$ref` to it. */
+export function walkName(walking: WalkContext, root: SchemaRoot, at: ScalarNode): JsonSchema {
   const level = makeLevel()
   const output = {}
   root.pointers.set(at, root.prefix)
   walking.levels.set(at, level)
-  noteReference(walking, { text: `schema:///${String(at.value)}`, at, root, base: at, level, output })
+  addReferenceUse(walking, { text: `schema:///${String(at.value)}`, at, root, base: at, level, output })
   return output
 }
 
-function noteReference(walking: Walking, use: ReferenceUse): void {
+function addReferenceUse(walking: WalkContext, use: ReferenceUse): void {
   use.output['$ref'] = use.text
   use.level.references.push(use)
   walking.references.push(use)
@@ -122,22 +122,22 @@ function makeLevel(): Level {
   }
 }
 
-function walk(walking: Walking, node: Node, spot: Spot): JsonSchema {
-  spot.root.pointers.set(node, spot.pointer)
-  walking.levels.set(node, spot.level)
+function walk(walking: WalkContext, node: Node, position: WalkPosition): JsonSchema {
+  position.root.pointers.set(node, position.pointer)
+  walking.levels.set(node, position.level)
   if (node.kind === 'scalar' && typeof node.value === 'boolean') return node.value
   if (node.kind !== 'map') {
-    spot.level.open = true
-    if (node.kind !== 'broken') reportNoSchema(walking, node)
+    position.level.open = true
+    if (node.kind !== 'broken') reportNotSchema(walking, node)
     return true
   }
-  const isBase = node === spot.base || node.included === true
-  const base = isBase ? node : spot.base
-  const dialect = readDialect(walking, node, { isBase, dialect: spot.dialect })
-  return walkMap(walking, node, { ...spot, base, dialect })
+  const isBase = node === position.base || node.included === true
+  const base = isBase ? node : position.base
+  const dialect = readDialect(walking, node, { isBase, dialect: position.dialect })
+  return walkMap(walking, node, { ...position, base, dialect })
 }
 
-function reportNoSchema({ loading, hintFor }: Walking, node: Node): void {
+function reportNotSchema({ loading, hintFor }: WalkContext, node: Node): void {
   const problem = `A JSON Schema must be a map, true or false, not ${describeNode(node)}`
   const text = textOf(node)
   const isType = typeNames.some((name) => name === text)
@@ -156,7 +156,7 @@ function parseDialect(text: string): Dialect | undefined {
 }
 
 function readDialect(
-  { loading }: Walking,
+  { loading }: WalkContext,
   node: MapNode,
   { isBase, dialect }: { isBase: boolean; dialect: Dialect },
 ): Dialect {
@@ -177,19 +177,19 @@ function readDialect(
 
 const dropped = new Set(['$schema', '$id', '$anchor', '$comment'])
 
-function walkMap(walking: Walking, node: MapNode, spot: Spot): JsonSchema {
+function walkMap(walking: WalkContext, node: MapNode, position: WalkPosition): JsonSchema {
   const { report } = walking.loading
   const checking = { report, code: 'WP_DEFINITION_SCHEMA_INVALID' } as const
-  const shape = spot.dialect === '2020-12' ? schema2020 : schemaDraft07
+  const shape = position.dialect === '2020-12' ? schema2020 : schemaDraft07
   checkStructure(node, shape, { label: { name: 'A JSON Schema', at: node }, checking })
-  if (report.isUnclear(node)) Object.assign(spot.level, { open: true, isLimited: true })
-  const types = checkStrict(node, { types: spot.types, isDraft07: spot.dialect === 'draft-07', report })
-  collectLevel(node, spot.level)
-  noteAnchor(walking, node, spot)
+  if (report.isUnclear(node)) Object.assign(position.level, { open: true, isLimited: true })
+  const types = checkStrict(node, { types: position.types, isDraft07: position.dialect === 'draft-07', report })
+  collectLevel(node, position.level)
+  noteAnchor(walking, node, position)
   const output: Record<string, unknown> = {}
   for (const entry of node.entries.values()) {
-    if (entry.key === '$ref') addReference(walking, entry, { ...spot, output })
-    else if (!dropped.has(entry.key)) writeKeyword(walking, entry, { ...spot, types, output, node })
+    if (entry.key === '$ref') addReference(walking, entry, { ...position, output })
+    else if (!dropped.has(entry.key)) writeKeyword(walking, entry, { ...position, types, output, node })
   }
   return output
 }
@@ -209,7 +209,7 @@ function collectLevel(node: MapNode, level: Level): void {
 function collectArray({ entries }: MapNode, level: Level): void {
   const type = entries.get('type')?.value
   if (type !== undefined && [textOf(type), ...textsOf(type)].includes('array')) level.arrays.push(type)
-  // An array that ends with its tuple has as many items as that.
+  // An array whose tuple is closed is limited by it.
   const ends = ['items', 'additionalItems', 'unevaluatedItems'].some((key) => isFalse(entries.get(key)?.value))
   if (ends || ['maxItems', 'const', 'enum'].some((key) => entries.has(key))) level.isLimited = true
 }
@@ -218,7 +218,7 @@ function isFalse(node: Node | undefined): boolean {
   return node?.kind === 'scalar' && node.value === false
 }
 
-function noteAnchor({ loading }: Walking, node: MapNode, { root, base }: Spot): void {
+function noteAnchor({ loading }: WalkContext, node: MapNode, { root, base }: WalkPosition): void {
   const id = node.entries.get('$id')?.value
   const idText = textOf(id)
   const anchor =
@@ -230,19 +230,19 @@ function noteAnchor({ loading }: Walking, node: MapNode, { root, base }: Spot): 
   loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: id, parameters: { problem }, hint })
 }
 
-function addReference(walking: Walking, { value }: Entry, spot: Spot & { output: Record<string, unknown> }): void {
+function addReference(walking: WalkContext, { value }: Entry, position: WalkPosition & { output: Record<string, unknown> }): void {
   const text = textOf(value)
   if (value.kind !== 'scalar' || text === undefined) return
-  const { root, base, level, output } = spot
-  noteReference(walking, { text, at: value, root, base, level, output })
+  const { root, base, level, output } = position
+  addReferenceUse(walking, { text, at: value, root, base, level, output })
 }
 
-interface Writing extends Spot {
+interface WriteContext extends WalkPosition {
   readonly output: Record<string, unknown>
   readonly node: MapNode
 }
 
-function writeKeyword(walking: Walking, entry: Entry, writing: Writing): void {
+function writeKeyword(walking: WalkContext, entry: Entry, writing: WriteContext): void {
   const { output, pointer, dialect } = writing
   const children = childrenOf(entry, { isDraft07: dialect === 'draft-07', map: writing.node })
   if (children === undefined) {
@@ -255,25 +255,25 @@ function writeKeyword(walking: Walking, entry: Entry, writing: Writing): void {
   }
 }
 
-function walkChild(walking: Walking, { node, here, path }: Child, spot: Spot): unknown {
+function walkChild(walking: WalkContext, { node, sameValue, path }: Child, position: WalkPosition): unknown {
   if (node === undefined) return undefined
-  if (here) {
-    const known = spot.level.arrays.length
-    const made = walk(walking, node, spot)
-    if (conditions.has(path[0])) spot.level.arrays.splice(known)
+  if (sameValue) {
+    const known = position.level.arrays.length
+    const made = walk(walking, node, position)
+    if (conditions.has(path[0])) position.level.arrays.splice(known)
     return made
   }
   const level = makeLevel()
-  // A definition is a part only of what refers to it.
-  if (!definitions.has(path[0])) spot.level.parts.push(level)
-  return walk(walking, node, { ...spot, level, types: undefined })
+  // A definition is part of the schemas that refer to it, not of its parent.
+  if (!definitions.has(path[0])) position.level.parts.push(level)
+  return walk(walking, node, { ...position, level, types: undefined })
 }
 
-/** What they say of the value need not be so. */
+/** Their statements about the value may be false. */
 const conditions: ReadonlySet<string> = new Set(['not', 'if'])
 const definitions: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
-/** Puts a made sub-schema, or the plain value that stands in its place, below its path. */
+/** Writes a converted sub-schema, or the plain value in its place, at its path. */
 function write(output: Record<string, unknown>, { path, plain, empty }: Child, made: unknown): void {
   const [keyword = '', key] = path
   if (empty !== undefined) Object.assign(output, { [keyword]: empty })
@@ -282,7 +282,7 @@ function write(output: Record<string, unknown>, { path, plain, empty }: Child, m
   else setOwn((output[keyword] ??= {}) as Record<string, unknown>, key, made ?? plain)
 }
 
-/** As a property of its own, also if it is called `__proto__`. */
+/** Defines an own property, also for the name `__proto__`. */
 function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 
-/** Stands in a value that is written for a file that is included there, relative to the project's root. */
+/** A file to include, relative to the project's root, in a value that is written. */
 export class Include {
   readonly file: string
 
@@ -9,7 +9,7 @@ export class Include {
   }
 }
 
-/** What can be written into a file of the definition: JSON, and files to include. */
+/** A value that can be written into a definition file: JSON and includes. */
 export type Writable = string | number | boolean | null | Include | readonly Writable[] | WritableMap
 
 export interface WritableMap {
@@ -18,20 +18,20 @@ export interface WritableMap {
 
 export const indentation = 2
 
-/** A map that is longer than this goes over several lines. */
-const longestLine = 60
+/** Longer maps are written over several lines. */
+const maxInlineLength = 60
 
-/** Maps that are easier to read, and to add to, with one entry a line. */
-const opened: ReadonlySet<string> = new Set(['methods', 'parameters', 'path', 'properties'])
+/** Keys whose maps are written with one entry per line. */
+const blockKeys: ReadonlySet<string> = new Set(['methods', 'parameters', 'path', 'properties'])
 
-/** The text of a file that holds a map. */
+/** Returns the text of a file that contains a map. */
 export function writeYaml(value: WritableMap): string {
   return writeEntries(value, 0, '')
     .map((line) => `${line}\n`)
     .join('')
 }
 
-/** An entry of a map as lines of YAML, over several where it is a map. */
+/** Returns an entry of a map as lines of YAML, several if its value is a map. */
 export function writeEntry(key: string, value: Writable, indent: number): string[] {
   const start = `${' '.repeat(indent)}${writeKey(key)}:`
   if (isMap(value) && Object.keys(value).length > 0) return [start, ...writeEntries(value, indent + indentation, key)]
@@ -40,17 +40,17 @@ export function writeEntry(key: string, value: Writable, indent: number): string
 
 function writeEntries(map: WritableMap, indent: number, parent: string): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
-    if (opened.has(key) || parent === 'methods' || !isMap(value) || !isShort(value))
+    if (blockKeys.has(key) || parent === 'methods' || !isMap(value) || !isShort(value))
       return writeEntry(key, value, indent)
     return [`${' '.repeat(indent)}${writeKey(key)}: ${writeInline(value)}`]
   })
 }
 
 function isShort(map: WritableMap): boolean {
-  return writeInline(map).length <= longestLine && !Object.keys(map).some((key) => opened.has(key))
+  return writeInline(map).length <= maxInlineLength && !Object.keys(map).some((key) => blockKeys.has(key))
 }
 
-/** A value on one line, as it may stand between braces. */
+/** Returns a value on one line, valid inside braces. */
 export function writeInline(value: Writable): string {
   if (value instanceof Include) return `!include ${writeText(value.file, true)}`
   if (Array.isArray(value)) return `[${value.map(writeInline).join(', ')}]`
@@ -59,12 +59,12 @@ export function writeInline(value: Writable): string {
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`
 }
 
-/** A key is read as a text whatever it looks like: a status needs no quotes. */
+/** Keys are always read as text, so a status needs no quotes. */
 export function writeKey(key: string, isInline = false): string {
   return /^[1-9]\d*$/.test(key) ? key : writeText(key, isInline)
 }
 
-/** A text, quoted where YAML would read something else. */
+/** Quotes a text if YAML would read it as another value. */
 function writeText(text: string, isInline = false): string {
   if (text.includes('\n')) return JSON.stringify(text)
   const options = { lineWidth: 0, flowCollectionPadding: false } as const

@@ -17,14 +17,14 @@ export function makeDefaults(schema: JsonSchema, named: NamedSchemas): ((value: 
 
 type Fill = (value: unknown) => void
 
-interface Making {
+interface DefinitionContext {
   readonly root: SchemaRoot
   readonly named: NamedSchemas
   /** A schema may refer to itself. */
   readonly known: Map<Schema, Fill>
 }
 
-function makeFill(schema: JsonSchema, making: Making): Fill {
+function makeFill(schema: JsonSchema, making: DefinitionContext): Fill {
   if (typeof schema === 'boolean') return () => undefined
   const known = making.known.get(schema)
   if (known !== undefined) return known
@@ -40,7 +40,7 @@ function makeFill(schema: JsonSchema, making: Making): Fill {
   return fill
 }
 
-function fillObject(schema: Schema, making: Making): Fill {
+function fillObject(schema: Schema, making: DefinitionContext): Fill {
   const properties = Object.entries(propertiesIn(schema)).map(([name, property]) => ({
     name,
     property,
@@ -72,7 +72,7 @@ function fillObject(schema: Schema, making: Making): Fill {
   }
 }
 
-function fillList(schema: Schema, making: Making): Fill {
+function fillList(schema: Schema, making: DefinitionContext): Fill {
   const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, making))
   const rest = isSchema(schema['items']) ? makeFill(schema['items'], making) : undefined
   return (value) => {

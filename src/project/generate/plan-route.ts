@@ -8,7 +8,7 @@ import {
   Include,
   writeYaml,
   type Definition,
-  type Editing,
+  type DefinitionEdit,
   type HttpMethod,
   type Texts,
   type Writable,
@@ -106,7 +106,7 @@ function chooseFree(candidates: readonly string[], used: readonly string[]): str
 }
 
 function addSchema({ root }: Planning, texts: Texts, { name, schema }: { name: string; schema: Writable }): Texts {
-  const editing: Editing = { root, texts }
+  const editing: DefinitionEdit = { root, texts }
   const file = 'resources/schema.yml'
   const isMissing = findKey(editing, ['schema']) === undefined
   if (!isMissing || isAllInOne(editing) || existsSync(path.join(root, file)))
@@ -116,7 +116,7 @@ function addSchema({ root }: Planning, texts: Texts, { name, schema }: { name: s
 }
 
 /** Whether the project keeps its routes together instead of each in a file of its own. */
-function isAllInOne(editing: Editing): boolean {
+function isAllInOne(editing: DefinitionEdit): boolean {
   const routes = findMap(editing, ['routes'])
   return (
     routes !== undefined && (routes.file.endsWith('.json') || (routes.inPlace > 0 && routes.inPlace >= routes.included))
@@ -163,7 +163,7 @@ function makeMethod(planning: Planning, texts: Texts, { action, access = {} }: M
   return { description, ...open, ...access, ...rate, ...rest, action }
 }
 
-function edit(editing: Editing, keys: readonly string[], value: Writable): Texts {
+function edit(editing: DefinitionEdit, keys: readonly string[], value: Writable): Texts {
   const texts = addToDefinition(editing, keys, value)
   if (texts !== undefined) return texts
   const file = findMap(editing, keys.slice(0, -1))?.file ?? 'waypost.yml'
