@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
-import type { ClassUseNode, DefinitionContext } from './making.ts'
+import type { ClassUseNode, DefinitionContext } from './definition-context.ts'
 import {
   describeNode,
   entriesOf,

@@ -6,7 +6,7 @@ import {
   type SettingProblem,
   type Variables,
 } from '../kit/index.ts'
-import { recordScopes, type DefinitionContext } from './making.ts'
+import { recordScopes, type DefinitionContext } from './definition-context.ts'
 import {
   describeNode,
   hintForCut,
@@ -28,7 +28,11 @@ export interface CheckedConfig {
 }
 
 /** Checks the settings below `config:` whose variables are known. */
-export function checkConfig(context: DefinitionContext, config: Node | undefined, variables: Variables = {}): CheckedConfig {
+export function checkConfig(
+  context: DefinitionContext,
+  config: Node | undefined,
+  variables: Variables = {},
+): CheckedConfig {
   if (config?.kind !== 'map') {
     if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNotMap(context, config)
     return { written: {}, defaultScopes: defaultSettings.scopes_default }

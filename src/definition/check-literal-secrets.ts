@@ -1,11 +1,14 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { parseReferences } from '../kit/index.ts'
 import type { ClassCatalog } from './class-catalog.ts'
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import { entriesOf, itemsOf, textOf, valueOf, type Node, type ScalarNode } from './node.ts'
 
 /** Warns about literal passwords and other secrets in the config of a class: each release would store them. */
-export function checkLiteralSecrets({ loading: { report }, classUses }: DefinitionContext, catalog?: ClassCatalog): void {
+export function checkLiteralSecrets(
+  { loading: { report }, classUses }: DefinitionContext,
+  catalog?: ClassCatalog,
+): void {
   for (const { kind, node } of classUses) {
     const classes = (kind === 'connection' ? catalog?.connections : catalog?.actions) ?? {}
     const name = textOf(valueOf(node, 'class')) ?? ''

@@ -1,6 +1,6 @@
 import { entriesOf, itemsOf, textOf, valueOf, type Node } from './node.ts'
 import { isPublic } from './make-method.ts'
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 
 export interface OpenEventsOptions {
@@ -25,7 +25,11 @@ export function checkOpenEvents(
   for (const { key: name, keySpan, value } of events) {
     const scopes = valueOf(value, 'scopes')
     const open = itemsOf(scopes).find((item) => defaultScopes.includes(textOf(item) ?? ''))
-    if ((scopes !== undefined && open === undefined) || isPublicSchema(valueOf(value, 'schema'), publicSchemas, targets)) continue
+    if (
+      (scopes !== undefined && open === undefined) ||
+      isPublicSchema(valueOf(value, 'schema'), publicSchemas, targets)
+    )
+      continue
     if (open === undefined) {
       report.add({ code: 'WP_DEFINITION_EVENT_OPEN', severity: 'warning', at: keySpan, parameters: { name } })
     } else {
@@ -36,7 +40,11 @@ export function checkOpenEvents(
 }
 
 /** Also true for a reference that was not found, which is reported elsewhere. */
-function isPublicSchema(schema: Node | undefined, publicSchemas: ReadonlySet<Node>, targets: ResolvedSchemas['targets']): boolean {
+function isPublicSchema(
+  schema: Node | undefined,
+  publicSchemas: ReadonlySet<Node>,
+  targets: ResolvedSchemas['targets'],
+): boolean {
   if (schema === undefined) return false
   if (schema.kind === 'broken') return true
   const reference = schema.kind === 'map' ? valueOf(schema, '$ref') : schema
@@ -48,7 +56,9 @@ function isPublicSchema(schema: Node | undefined, publicSchemas: ReadonlySet<Nod
 /** Collects all named schemas that responses of public methods use. */
 function collectPublicSchemas(routes: Node | undefined, targets: ResolvedSchemas['targets']): ReadonlySet<Node> {
   const methods = entriesOf(routes).flatMap(({ value }) => entriesOf(valueOf(value, 'methods')))
-  const publicSchemas = new Set(methods.filter(({ value }) => isPublic(value)).flatMap(({ value }) => responsesOf(value)))
+  const publicSchemas = new Set(
+    methods.filter(({ value }) => isPublic(value)).flatMap(({ value }) => responsesOf(value)),
+  )
   // The set grows while it is iterated.
   for (const node of publicSchemas) for (const inner of childrenOf(node, targets)) publicSchemas.add(inner)
   return publicSchemas

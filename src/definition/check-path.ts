@@ -22,7 +22,12 @@ export function checkPath({ key: path, keySpan }: Entry, report: Report): string
   const problem = findPathProblem(path, parameters)
   if (problem !== undefined) {
     const { reason, hint, part = path } = problem
-    report.add({ code: 'WP_DEFINITION_PATH_INVALID', at: spanWithin(keySpan, part), parameters: { path, reason }, hint })
+    report.add({
+      code: 'WP_DEFINITION_PATH_INVALID',
+      at: spanWithin(keySpan, part),
+      parameters: { path, reason },
+      hint,
+    })
   }
   const reserved = reservedPaths.find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
   if (reserved !== undefined) {

@@ -1,4 +1,4 @@
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Level } from './walk-schema.ts'
 
@@ -7,7 +7,10 @@ const maxFollowed = 1000
 /**
  * Warns about arrays without a maximum number of items in request bodies, where only the size of the body limits them.
  */
-export function checkRequestArrays({ requests, schemas, loading }: DefinitionContext, { targets }: ResolvedSchemas): void {
+export function checkRequestArrays(
+  { requests, schemas, loading }: DefinitionContext,
+  { targets }: ResolvedSchemas,
+): void {
   const { levels } = schemas.walking
   const follow = (level: Level): Level[] =>
     level.references.flatMap(({ at }) => levels.get(targets.get(at)?.node ?? at) ?? [])

@@ -160,7 +160,11 @@ function checkList(node: ListNode, shape: Shape, { label, checking }: CheckConte
 }
 
 /** Reports an unknown key and returns the key that was probably meant. */
-function reportUnknownKey({ key, cut }: Entry, shape: Shape, { label, checking, owner }: CheckContext & { owner: string }) {
+function reportUnknownKey(
+  { key, cut }: Entry,
+  shape: Shape,
+  { label, checking, owner }: CheckContext & { owner: string },
+) {
   if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
   const near = checking.report.findNearest(key, keys)

@@ -1,4 +1,4 @@
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { SchemaRoot } from './walk-schema.ts'

@@ -5,7 +5,7 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { composeValue } from './compose-value.ts'
 import type { Definition } from './definition.ts'
-import { makeLoading, makeSourceCache, maxValues as limit } from './loading.ts'
+import { makeLoading, makeSourceCache, maxValues as limit } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { makeReport, type Report } from './report.ts'
 

@@ -1,7 +1,7 @@
 import { describeMismatch, parseReferences, parseVariable, variable, type Variables } from '../kit/index.ts'
 import type { VariableUse } from './definition.ts'
-import type { TextWithReference } from './loading.ts'
-import type { DefinitionContext } from './making.ts'
+import type { TextWithReference } from './load-context.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import type { Node } from './node.ts'
 import type { Span } from './source.ts'
 
@@ -58,7 +58,11 @@ interface KnownVariables {
   readonly found: Map<string, VariableUse>
 }
 
-function checkText({ loading: { report } }: DefinitionContext, { text, at }: TextWithReference, { values, found }: KnownVariables): void {
+function checkText(
+  { loading: { report } }: DefinitionContext,
+  { text, at }: TextWithReference,
+  { values, found }: KnownVariables,
+): void {
   const { references, broken } = parseReferences(text)
   for (const { start, end } of broken) {
     const reference = text.slice(start, end)

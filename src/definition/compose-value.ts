@@ -2,7 +2,7 @@ import { LineCounter } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { maxDepth } from './check-yaml.ts'
 import { makePointer } from '../schema/index.ts'
-import type { LoadContext } from './loading.ts'
+import type { LoadContext } from './load-context.ts'
 import type { Entry, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 

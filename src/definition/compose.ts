@@ -11,7 +11,7 @@ import {
 } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
-import { maxValues, siteOf, type LoadContext } from './loading.ts'
+import { maxValues, siteOf, type LoadContext } from './load-context.ts'
 import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'

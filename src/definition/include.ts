@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
-import { loadSource, siteOf, type LoadContext } from './loading.ts'
+import { loadSource, siteOf, type LoadContext } from './load-context.ts'
 import { parsePointer } from '../schema/index.ts'
 import { isLink, type FileProblem } from './read-file.ts'
 import type { Report } from './report.ts'
@@ -90,7 +90,11 @@ function suggestKey(content: YamlNode | null, { pointer }: Target, report: Repor
 }
 
 /** Follows keys through maps, lists, aliases and nested includes. Undefined if a problem was reported. */
-function locate(loading: LoadContext, start: LocatedNode, pointer: readonly string[]): LocatedNode | 'nothing' | undefined {
+function locate(
+  loading: LoadContext,
+  start: LocatedNode,
+  pointer: readonly string[],
+): LocatedNode | 'nothing' | undefined {
   let at: LocatedNode | undefined = start
   for (const key of pointer) {
     at = resolveNode(loading, at)
@@ -143,7 +147,11 @@ export function findBefore({ source }: Origin, tag: string, offset: number): num
   return found === -1 ? offset : from + found
 }
 
-function reportFileProblem(loading: LoadContext, { file, text, fileProblem }: Target & { fileProblem: FileProblem }, at: Span): void {
+function reportFileProblem(
+  loading: LoadContext,
+  { file, text, fileProblem }: Target & { fileProblem: FileProblem },
+  at: Span,
+): void {
   if (fileProblem.problem === 'outside') {
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_OUTSIDE', at, parameters: { target: text } })
   } else if (fileProblem.problem === 'refused') {

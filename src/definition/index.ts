@@ -19,6 +19,6 @@ export type {
 export { addToDefinition, findKey, findMap, findValue, type DefinitionEdit } from './edit-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
-export { makeSourceCache, type Texts } from './loading.ts'
+export { makeSourceCache, type Texts } from './load-context.ts'
 export { openFolder, readBytesInside, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

@@ -12,7 +12,7 @@ import {
   type LoadContext,
   type SourceCache,
   type Texts,
-} from './loading.ts'
+} from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkInside, openFolder } from './read-file.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ActionUse, ClassUse } from './definition.ts'
-import { locationOf, type DefinitionContext } from './making.ts'
+import { locationOf, type DefinitionContext } from './definition-context.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
 import { checkInside, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
@@ -25,7 +25,11 @@ export function makeAction(context: DefinitionContext, node: Node | undefined): 
 }
 
 /** Records a class so that its config is checked and may use variables. */
-export function makeClassUse(context: DefinitionContext, node: MapNode, kind: 'connection' | 'action'): ClassUse | undefined {
+export function makeClassUse(
+  context: DefinitionContext,
+  node: MapNode,
+  kind: 'connection' | 'action',
+): ClassUse | undefined {
   context.classUses.push({ kind, node })
   const config = valueOf(node, 'config')
   if (config !== undefined) context.variablePlaces.push(config)

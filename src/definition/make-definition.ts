@@ -8,7 +8,7 @@ import { checkVariables } from './check-variables.ts'
 import type { DefinitionCode } from './errors.ts'
 import type { Definition } from './definition.ts'
 import { language } from './language.ts'
-import type { LoadContext } from './loading.ts'
+import type { LoadContext } from './load-context.ts'
 import { makeRoutes } from './make-routes.ts'
 import {
   checkActions,
@@ -20,7 +20,7 @@ import {
   makePlugins,
   makeRates,
 } from './make-sections.ts'
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'

@@ -3,7 +3,7 @@ import { bodylessStatuses, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, recordScopes, type DefinitionContext } from './making.ts'
+import { compact, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
 import { checkName } from './section.ts'
@@ -54,7 +54,11 @@ export function isPublic(node: Node): boolean {
   return value?.kind === 'scalar' && value.value === true
 }
 
-function checkScopes({ loading }: DefinitionContext, { key, keySpan, value }: Entry, { path, scopes, isUnclear }: RouteSettings): void {
+function checkScopes(
+  { loading }: DefinitionContext,
+  { key, keySpan, value }: Entry,
+  { path, scopes, isUnclear }: RouteSettings,
+): void {
   if (isUnclear || loading.report.isUnclear(value)) return
   const isOpen = valueOf(value, 'public')
   const isBoolean = isOpen?.kind === 'scalar' && typeof isOpen.value === 'boolean'
@@ -91,7 +95,12 @@ function makeResponses(context: DefinitionContext, node: Node): Record<string, J
   const single = valueOf(node, 'response')
   const entries = entriesOf(valueOf(node, 'responses'))
   const say = (at: Entry, problem: string, hint: string): void =>
-    context.loading.report.add({ code: 'WP_DEFINITION_RESPONSE_INVALID', at: at.keySpan, parameters: { problem }, hint })
+    context.loading.report.add({
+      code: 'WP_DEFINITION_RESPONSE_INVALID',
+      at: at.keySpan,
+      parameters: { problem },
+      hint,
+    })
   const double = entries.find(({ key }) => key === '200')
   if (single !== undefined && double !== undefined) {
     say(double, 'The 200 response is defined twice', '"response" defines the 200 response. Remove one of the two')

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { makePointer } from '../schema/index.ts'
-import type { DefinitionContext } from './making.ts'
+import type { DefinitionContext } from './definition-context.ts'
 import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
@@ -56,7 +56,11 @@ function makeObject(context: DefinitionContext, node: MapNode, required: readonl
 /** The maximum number of extra properties reported for a route. */
 const maxListed = 20
 
-function checkParameters(context: DefinitionContext, { entry, path }: ParametersPlace, resolved: ResolvedSchemas): void {
+function checkParameters(
+  context: DefinitionContext,
+  { entry, path }: ParametersPlace,
+  resolved: ResolvedSchemas,
+): void {
   const { report } = context.loading
   const { key, value } = entry
   const isMap = value.kind === 'map' && !isSchema(context, value)
@@ -99,7 +103,11 @@ interface ParameterContext {
   readonly resolved: ResolvedSchemas
 }
 
-function checkParameter({ loading }: DefinitionContext, { key: name, value }: Entry, { key, resolved }: ParameterContext): void {
+function checkParameter(
+  { loading }: DefinitionContext,
+  { key: name, value }: Entry,
+  { key, resolved }: ParameterContext,
+): void {
   const type = typeOf(value, resolved)
   if (loading.report.isUnclear(value)) return
   const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
@@ -123,7 +131,11 @@ function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
 }
 
 /** Returns the properties of a schema, following references; `open` if there may be more. */
-function namesIn({ schemas }: DefinitionContext, node: Node, { targets }: ResolvedSchemas): { names: string[]; open: boolean } {
+function namesIn(
+  { schemas }: DefinitionContext,
+  node: Node,
+  { targets }: ResolvedSchemas,
+): { names: string[]; open: boolean } {
   const start = schemas.walking.levels.get(node)
   const reached = new Set<Level>(start === undefined ? [] : [start])
   for (const level of reached) {

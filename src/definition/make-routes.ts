@@ -1,9 +1,9 @@
 import { checkPath } from './check-path.ts'
 import type { Method, Route } from './definition.ts'
-import { siteOf } from './loading.ts'
+import { siteOf } from './load-context.ts'
 import { isPublic, makeMethod } from './make-method.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, recordScopes, type DefinitionContext } from './making.ts'
+import { compact, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
 

@@ -86,7 +86,11 @@ interface OpenFile {
   readonly real: string
 }
 
-function withFile<Value>(folder: ProjectFolder, file: string, use: (opened: OpenFile) => Value | FileProblem): Value | FileProblem {
+function withFile<Value>(
+  folder: ProjectFolder,
+  file: string,
+  use: (opened: OpenFile) => Value | FileProblem,
+): Value | FileProblem {
   const full = path.resolve(folder.root, file)
   if (!isInside(folder.root, full)) return { problem: 'outside' }
   let descriptor: number | undefined

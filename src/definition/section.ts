@@ -1,5 +1,5 @@
 import type { DefinitionCode } from './errors.ts'
-import { siteOf } from './loading.ts'
+import { siteOf } from './load-context.ts'
 import { isEmpty, type Entry, type Node, valueOf } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'

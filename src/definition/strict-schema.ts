@@ -29,7 +29,11 @@ export function checkStrict(node: MapNode, strictness: Strictness): readonly str
 
 type ReportProblem = (at: Span, problem: string, hint?: string) => void
 
-function checkTypes(node: MapNode, { types: around, report }: Strictness, reportProblem: ReportProblem): Strictness['types'] {
+function checkTypes(
+  node: MapNode,
+  { types: around, report }: Strictness,
+  reportProblem: ReportProblem,
+): Strictness['types'] {
   const at = node.entries.get('type')?.value
   const single = textOf(at)
   const declared = (single === undefined ? textsOf(at) : [single]).filter((type) =>
@@ -128,7 +132,11 @@ function checkTuple({ entries }: MapNode, isDraft07: boolean, reportProblem: Rep
   const isClosed = closed?.kind === 'scalar' && closed.value === false
   const fits = numberOf(entries.get('minItems')?.value) === length
   if (fits && (isClosed || numberOf(entries.get('maxItems')?.value) === length)) return
-  reportProblem(tuple.keySpan, `A tuple of ${length} items must define its length`, `Add minItems: ${length} and ${rest}: false`)
+  reportProblem(
+    tuple.keySpan,
+    `A tuple of ${length} items must define its length`,
+    `Add minItems: ${length} and ${rest}: false`,
+  )
 }
 
 function checkTexts({ entries }: MapNode, reportProblem: ReportProblem, report: Report): void {
@@ -142,7 +150,8 @@ function checkTexts({ entries }: MapNode, reportProblem: ReportProblem, report: 
   const pattern = entries.get('pattern')?.value
   const text = textOf(pattern)
   if (pattern !== undefined && text !== undefined) checkPatternAt(text, pattern, reportProblem)
-  for (const { key, keySpan } of entriesOf(entries.get('patternProperties')?.value)) checkPatternAt(key, keySpan, reportProblem)
+  for (const { key, keySpan } of entriesOf(entries.get('patternProperties')?.value))
+    checkPatternAt(key, keySpan, reportProblem)
 }
 
 function checkPatternAt(text: string, at: Span, reportProblem: ReportProblem): void {

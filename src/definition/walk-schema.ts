@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { checkStructure } from './check-structure.ts'
 import { makePointer } from '../schema/index.ts'
-import type { LoadContext } from './loading.ts'
+import type { LoadContext } from './load-context.ts'
 import {
   describeNode,
   entriesOf,
@@ -230,7 +230,11 @@ function noteAnchor({ loading }: WalkContext, node: MapNode, { root, base }: Wal
   loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: id, parameters: { problem }, hint })
 }
 
-function addReference(walking: WalkContext, { value }: Entry, position: WalkPosition & { output: Record<string, unknown> }): void {
+function addReference(
+  walking: WalkContext,
+  { value }: Entry,
+  position: WalkPosition & { output: Record<string, unknown> },
+): void {
   const text = textOf(value)
   if (value.kind !== 'scalar' || text === undefined) return
   const { root, base, level, output } = position

@@ -1,5 +1,4 @@
 import type { IncludeSite } from '../kit/index.ts'
-import { estimateParts } from './count-parts.ts'
 import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readInside, type ProjectFolder, type FileProblem } from './read-file.ts'
@@ -44,7 +43,9 @@ const maxParts = 200_000
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
 
-export function makeLoading(given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>): LoadContext {
+export function makeLoading(
+  given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>,
+): LoadContext {
   return {
     ...given,
     files: new Set(),
@@ -69,7 +70,11 @@ export function makeSourceCache(): SourceCache {
 }
 
 /** Returns the parsed file. Each run reads and parses a file once. */
-export function loadSource(loading: LoadContext, file: string, includedAt: readonly IncludeSite[]): Source | FileProblem {
+export function loadSource(
+  loading: LoadContext,
+  file: string,
+  includedAt: readonly IncludeSite[],
+): Source | FileProblem {
   const known = loading.sources.get(file)
   if (known !== undefined) return known
   loading.files.add(file)
@@ -87,7 +92,10 @@ export function pruneCache({ cache, sources, actionFiles }: LoadContext): void {
 }
 
 /** Returns a given text, else an unchanged cached file, else reads the file. */
-function loadText({ folder, texts, changed, cache }: LoadContext, file: string): { readonly text: string } | FileProblem {
+function loadText(
+  { folder, texts, changed, cache }: LoadContext,
+  file: string,
+): { readonly text: string } | FileProblem {
   const given = texts?.get(file)
   if (given !== undefined) return { text: given }
   const known = cache.sources.get(file)
@@ -126,4 +134,20 @@ function parse({ report, cache, budget }: LoadContext, { file, text, includedAt 
 /** Returns the location of a span as an include site. */
 export function siteOf(at: Span): IncludeSite {
   return { file: at.origin.source.file, ...positionOf(at) }
+}
+
+const [newline, space, comma, colon] = [0x0a, 0x20, 0x2c, 0x3a]
+const [openList, openMap, tag] = [0x5b, 0x7b, 0x21]
+
+/** Estimates the number of lines, items and values of a text. Parsing time grows with them. */
+export function estimateParts(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === newline || code === comma || code === openList || code === openMap) count += 1
+    else if (code === colon && text.charCodeAt(index + 1) === space) count += 1
+    // Each unknown tag causes a parser warning with a stack.
+    else if (code === tag && text.charCodeAt(index - 1) === space) count += 3
+  }
+  return count
 }

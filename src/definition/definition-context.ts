@@ -1,7 +1,6 @@
-import { hasReferences } from '../kit/index.ts'
-import type { DeclaredVariable } from '../kit/index.ts'
+import { hasReferences, type DeclaredVariable } from '../kit/index.ts'
 import type { Location } from './definition.ts'
-import { siteOf, type LoadContext } from './loading.ts'
+import { siteOf, type LoadContext } from './load-context.ts'
 import { textOf, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
@@ -41,7 +40,10 @@ export function locationOf(at: Span): Location {
 const ownScopes = ['consumer', 'backend.read', 'backend.write', 'backend.deploy', 'backend.admin']
 
 /** Records used scopes. If `scope:` declares any scope, an undeclared one is probably a typo. */
-export function recordScopes({ scopes, sections, loading: { report } }: DefinitionContext, items: readonly Node[]): void {
+export function recordScopes(
+  { scopes, sections, loading: { report } }: DefinitionContext,
+  items: readonly Node[],
+): void {
   const { entries, incomplete } = sections.scope
   for (const at of items) {
     const name = textOf(at)
