@@ -2,8 +2,8 @@ import type { Definition } from '../definition/index.ts'
 import { openBuilder, type BuilderOptions, type BuildResult } from './open-builder.ts'
 
 /**
- * Builds the release of a project: every action and migration file bundled, and the manifest. The same sources give the
- * same release in any folder on any machine. Problems in the project's files are diagnostics, never thrown.
+ * Builds the release of a project: all action and migration files bundled, and the manifest. The same sources give the
+ * same release in any folder on any machine. Problems in the project's files are returned as diagnostics.
  */
 export async function buildRelease(
   options: BuilderOptions & { readonly definition: Definition },

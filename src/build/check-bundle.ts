@@ -2,7 +2,7 @@ import type { Metafile } from 'esbuild'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Entries } from './find-entries.ts'
-import { makeAllowed } from './guard-sources.ts'
+import { makePathFilter } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 import { findNativePackages } from './native-packages.ts'
@@ -12,7 +12,7 @@ import { isOwnInput, projectPath } from './project-path.ts'
 type Input = Metafile['inputs'][string]
 type Import = Input['imports'][number]
 
-/** Checks what only the finished bundle tells: default exports, files from outside the project, native add-ons. */
+/** Checks what only the bundle reveals: default exports, files outside the project, native add-ons. */
 export async function checkBundle(root: string, bundle: Bundle, entries: Entries): Promise<Diagnostic[]> {
   const { inputs } = bundle.metafile
   return [...checkExports(bundle, entries), ...(await checkOutside(root, inputs)), ...(await checkNative(root, inputs))]
@@ -33,10 +33,10 @@ function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnos
   ]
 }
 
-/** A link or a path that leads out of the project would carry in what is not its own. A package may lie anywhere. */
+/** A link or path out of the project would include foreign files. Packages may be anywhere. */
 async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
-  const isAllowed = makeAllowed(root)
+  const isAllowed = makePathFilter(root)
   for (const [file, { imports }] of Object.entries(inputs)) {
     for (const { path: target, original, external } of imports) {
       if (external || isOwnInput(target) || original === undefined) continue
@@ -49,7 +49,7 @@ async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<D
   return diagnostics
 }
 
-/** Native code: add-ons that are imported, and packages that find theirs when they are loaded. */
+/** Checks for native code: imported add-ons, and packages that locate theirs at run time. */
 async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
   const packages = findNativePackages(root, inputs)
   const addons = Object.keys(inputs)
@@ -64,7 +64,7 @@ async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Di
   )
 }
 
-/** The project's own import through which a file came into the bundle: the nearest, by breadth. */
+/** Finds the project's own import that caused a file to be bundled, breadth first. */
 function findOwnImport(inputs: Metafile['inputs'], file: string): { importer: string; original: string } {
   const seen = new Set([file])
   const queue = [file]

@@ -3,12 +3,12 @@ import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
-/** A folder of data may hold any number of folders, and no source. */
+/** A data folder may contain any number of folders without sources. */
 const maxFolders = 10_000
 
 /**
- * Checks each package.json of the project, and those beside or above the files: esbuild reads the ones of all folders
- * that an import leads to, and would wait for a pipe.
+ * Checks each package.json of the project and of the folders of the files and their parents. esbuild reads those on the
+ * path of each import, and would wait for a pipe.
  */
 export function checkManifests(root: string, files: readonly string[]): Diagnostic[] {
   const folders = new Set<string>(['.'])
@@ -24,7 +24,7 @@ export function checkManifests(root: string, files: readonly string[]): Diagnost
   })
 }
 
-/** Each package.json of the project that is a link, a pipe or the like; packages that are installed are left out. */
+/** Finds each package.json of the project that is not a regular file, except in installed packages. */
 function findIrregular(root: string): string[] {
   const found: string[] = []
   const folders = ['']

@@ -2,20 +2,20 @@ import type { Message } from 'esbuild'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, type Diagnostic } from '../kit/index.ts'
-import type { NotCarried } from './carry-files.ts'
-import type { ReadsEnvironment } from './find-process-env.ts'
-import type { Refused } from './guard-sources.ts'
+import type { AssetError } from './collect-assets.ts'
+import type { ProcessEnvWarning } from './find-process-env.ts'
+import type { RejectedFile } from './guard-sources.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
 import { isPackagePath, projectPath } from './project-path.ts'
 
-/** What esbuild could not build, as diagnostics. */
+/** Converts esbuild errors to diagnostics. */
 export async function checkErrors(root: string, messages: readonly Message[]): Promise<Diagnostic[]> {
   return Promise.all(
     messages.map(async (message) => {
       const place = placeOf(root, message)
-      const detail = (message.detail ?? {}) as Partial<Refused & NotCarried>
-      if (detail.isOutside !== undefined) return describeNotCarried(message, place, detail.isOutside)
-      if (detail.file !== undefined) return describeRefused(message, place, detail.file)
+      const detail = (message.detail ?? {}) as Partial<RejectedFile & AssetError>
+      if (detail.isOutside !== undefined) return describeAssetError(message, place, detail.isOutside)
+      if (detail.file !== undefined) return describeRejected(message, place, detail.file)
       const name = /^Could not resolve "(.+)"$/s.exec(message.text)?.[1]
       const other = /^No loader is configured for .* files: (.+)$/s.exec(message.text)?.[1]
       if (other !== undefined)
@@ -27,38 +27,38 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
   )
 }
 
-function describeNotCarried({ text: reason }: Message, place: Place, isOutside: boolean): Diagnostic {
+function describeAssetError({ text: reason }: Message, place: Place, isOutside: boolean): Diagnostic {
   const name = markedIn(place)!
   if (isOutside) return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name } })
   const hint = 'A release carries the regular files of the project that are named by new URL, up to 10 MB each'
   return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason }, hint })
 }
 
-function describeRefused({ text: reason, location }: Message, place: Place, file: string): Diagnostic {
+function describeRejected({ text: reason, location }: Message, place: Place, file: string): Diagnostic {
   if (location === null)
     return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters: { name: file, reason } })
   const name = markedIn(place) ?? file
   return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason } })
 }
 
-/** What stands at a place, without its quotes. */
+/** Returns the text at a place, without its quotes. */
 function markedIn({ source, range: { start, end } }: Place): string | undefined {
   return source?.slice(start.column - 1, end.column - 1).replace(/^(['"`])(.*)\1$/, '$2')
 }
 
-/** What esbuild finds doubtful in the project's own files; nobody here can mend a package. */
+/** Converts esbuild warnings about the project's own files. Users cannot fix those of packages. */
 export function checkWarnings(root: string, messages: readonly Message[]): Diagnostic[] {
   return messages
     .map((message) => ({ message, place: placeOf(root, message) }))
     .filter(({ place }) => !isPackagePath(place.file))
     .map(({ message: { text, detail }, place }) =>
-      (detail as Partial<ReadsEnvironment> | undefined)?.processEnv
+      (detail as Partial<ProcessEnvWarning> | undefined)?.processEnv
         ? makeDiagnostic('WP_BUILD_PROCESS_ENV', place)
         : makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } }),
     )
 }
 
-/** esbuild counts columns from 0 and in bytes of UTF-8. */
+/** esbuild counts columns from 0, in UTF-8 bytes. */
 function placeOf(root: string, { location }: Message): Place {
   if (location === null) return makePlace('waypost.yml', 1)
   const line = Buffer.from(location.lineText)

@@ -1,7 +1,7 @@
-// The child process of checkModules: loads what it is told and says of each module what happened. Runs project code.
+// The child process of checkModules: loads the requested modules and reports the result of each. Runs project code.
 import type { Artifact } from '../release/index.ts'
 
-/** What the parent sends, once. */
+/** The request of the parent, sent once. */
 export interface LoadRequest {
   /** URL of a module that exports an ArtifactLoader. */
   readonly loader: string
@@ -12,13 +12,13 @@ export interface LoadRequest {
 
 export type Problem = 'no-class' | { readonly reason: string; readonly stack: string }
 
-/** What the child answers: a module that is about to be loaded, and then what came of it; or that it cannot work at all. */
+/** The child's messages: a module that it is about to load, then its result; or that the child failed. */
 export type LoadReport =
   | { readonly loading: string }
   | { readonly loaded: string; readonly problem?: Problem }
   | { readonly failed: string }
 
-/** The face of the runtime's loader, which this room may not import. */
+/** The exports of the artifact loader, which this room may not import. */
 export interface ArtifactLoader {
   registerArtifacts(artifacts: Iterable<Artifact>): void
   importArtifact(hash: string): Promise<unknown>
@@ -28,7 +28,7 @@ export interface ArtifactLoader {
 process.once('disconnect', () => process.exit())
 process.on('message', async (request: LoadRequest) => {
   await loadAll(request).catch((error: unknown) => report({ failed: String(error) }))
-  // Whatever a module started must not keep the process.
+  // Nothing that a module started may keep the process alive.
   process.exit()
 })
 
@@ -62,7 +62,7 @@ function isActionClass(value: unknown): boolean {
   return typeof value.prototype.handle === 'function' || hasOwnHandle(value as new () => { handle?: unknown })
 }
 
-/** `handle = async () => …` is there only once the class was instantiated. */
+/** A property such as `handle = async () => …` only exists on an instance. */
 function hasOwnHandle(Class: new () => { handle?: unknown }): boolean {
   try {
     return typeof new Class().handle === 'function'

@@ -10,15 +10,15 @@ import { makeDiagnostic, makePlace, sortDiagnostics, type Place } from './make-d
 import { isPackagePath } from './project-path.ts'
 
 export interface CheckOptions {
-  /** URL of the module that loads artifacts: `artifactLoader` of runtime, which this room may not import. */
+  /** URL of the module that loads artifacts, `artifactLoader`. */
   readonly loader: string
-  /** For all modules together; 30 s by default. */
+  /** For all modules together, in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
 }
 
 /**
- * Loads every action of a release once, in a child process outside of the project's folder, as a server would, and gives a
- * diagnostic for each that throws, waits too long, ends the process or is no class with a method `handle`.
+ * Loads each action of a release once, as a server would, in a child process outside the project's folder. Returns a
+ * diagnostic for each that throws, times out, ends the process or is not a class with a method `handle`.
  */
 export async function checkModules(
   release: BuiltRelease,
@@ -32,7 +32,7 @@ export async function checkModules(
   return sortDiagnostics([...problems].map(([hash, problem]) => describe(files.get(hash)!, problem)))
 }
 
-/** Each action's file by the hash of its artifact. */
+/** Returns the file of each action by the hash of its artifact. */
 function actionFiles({ routes, cronjobs }: Manifest): Map<string, string> {
   const actions: ManifestAction[] = [
     ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
@@ -41,7 +41,7 @@ function actionFiles({ routes, cronjobs }: Manifest): Map<string, string> {
   return new Map(actions.flatMap((action) => ('artifact' in action ? [[action.artifact, action.file] as const] : [])))
 }
 
-/** What is wrong with which module. A module that hangs or ends the process is the last one that is looked at. */
+/** Returns the problem of each failed module. A module that hangs or ends the process is the last one checked. */
 async function loadInChild(request: LoadRequest, timeoutMs: number): Promise<Map<string, Problem>> {
   const problems = new Map<string, Problem>()
   const pending = new Set(request.modules)
@@ -64,32 +64,32 @@ async function loadInChild(request: LoadRequest, timeoutMs: number): Promise<Map
 }
 
 function openChild(): ChildProcess {
-  // No project folder and no options of this process: neither is there on a server. What modules print is not our result.
+  // Without the project's folder and the options of this process, as on a server. The output of modules is discarded.
   return fork(fileURLToPath(urlOfModule('src/build/check-modules-child')), [], {
     cwd: tmpdir(),
-    env: environmentOfModules(),
+    env: moduleEnvironment(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
 }
 
-/** Who builds a release may hold the keys of its target: Waypost's own variables are none of its modules' business. */
-function environmentOfModules(): Variables {
+/** Modules must not read Waypost's own variables, which may contain credentials of the deployment target. */
+function moduleEnvironment(): Variables {
   return Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_')))
 }
 
-/** Waits for the end of the child, at most `timeoutMs`, and says how it ended. */
+/** Waits until the child ends or the time limit passes. Returns the reason why it ended. */
 async function runChild(child: ChildProcess, request: LoadRequest, timeoutMs: number): Promise<string> {
-  let isLate = false
+  let hasTimedOut = false
   const timer = setTimeout(() => {
-    isLate = true
+    hasTimedOut = true
     child.kill('SIGKILL')
   }, timeoutMs)
   try {
     child.send(request, () => undefined)
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
-    return isLate
+    return hasTimedOut
       ? `it took longer than ${timeoutMs / 1000} s`
       : `it ended the process (${signal ?? `exit code ${code}`})`
   } finally {
@@ -101,19 +101,19 @@ function describe(file: string, problem: Problem): Diagnostic {
   if (problem === 'no-class')
     return makeDiagnostic('WP_BUILD_ACTION_NO_CLASS', makePlace(file, 1), { parameters: { file } })
   const place = placeOf(problem.stack) ?? makePlace(file, 1)
-  const hint = looksForFiles(problem.reason) ? withoutFiles : undefined
+  const hint = dependsOnLocation(problem.reason) ? withoutFiles : undefined
   return makeDiagnostic('WP_BUILD_ACTION_LOAD', place, { parameters: { file, reason: problem.reason }, hint })
 }
 
 const withoutFiles =
   "Name a file of the project in place: new URL('./NAME', import.meta.url). A package cannot read files of its own: a release does not contain them"
 
-/** Code that asks where it lies, to read what lies there. */
-function looksForFiles(reason: string): boolean {
+/** Whether code failed because it looked for files at its own path. */
+function dependsOnLocation(reason: string): boolean {
   return /__(?:dir|file)name|must be of scheme file|import\.meta\.(?:dir|file)name|Cannot find module/.test(reason)
 }
 
-/** The first place of a stack that is a file of the project. */
+/** Returns the first location of a stack that is in a project file. */
 function placeOf(stack: string): Place | undefined {
   for (const [, file, line, column] of stack.matchAll(/^ +at (?:.* \()?([^():]+):(\d+):(\d+)\)?$/gm)) {
     if (path.isAbsolute(file!) || isPackagePath(file!) || !file!.includes('.')) continue

@@ -9,14 +9,14 @@ import { sortDiagnostics } from './make-diagnostic.ts'
 import { nameEntries, openBundler } from './open-bundler.ts'
 
 /**
- * Checks the sources of a project whose definition has errors, as a build would, so that all problems are known in one
- * pass. Nothing is released.
- * @param partial what could be made of the definition
+ * Checks the sources of a project whose definition has errors, so that all problems are reported in one pass. Does not
+ * create a release.
+ * @param partial the valid parts of the definition
  */
 export async function checkSources(folder: string, partial: Definition): Promise<readonly Diagnostic[]> {
   const root = await realpath(folder)
   const entries = await findEntries(root, partial)
-  // The connection may be one of those that could not be made.
+  // The connection may be missing because of a definition error.
   const diagnostics = entries.diagnostics.filter(({ code }) => code !== 'WP_BUILD_MIGRATION_CONNECTION')
   const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
   if (files.length === 0) return sortDiagnostics(diagnostics)

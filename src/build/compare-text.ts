@@ -1,4 +1,4 @@
-/** Compares by code units, so that an order is the same on every machine. */
+/** Compares by code units, so that the order is the same on all machines. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -2,7 +2,7 @@ import { defineErrors } from '../kit/index.ts'
 
 const user = { kind: 'user', status: 422 } as const
 
-/** What can be wrong while a release is built. All but WP_BUILD_CLOSED become diagnostics and are never thrown. */
+/** Problems of a build. All but WP_BUILD_CLOSED become diagnostics and are never thrown. */
 export const errors = defineErrors({
   WP_BUILD_ACTION_MISSING: {
     ...user,

@@ -21,8 +21,8 @@ export interface Entries {
 }
 
 /**
- * The action and migration files of a project, each once, in order of name; those that cannot be built are diagnostics.
- * @param known action files that need no look
+ * Finds the action and migration files of a project, each once, by name. Files that cannot be built become diagnostics.
+ * @param known action files that need no check
  */
 export async function findEntries(
   root: string,
@@ -31,11 +31,11 @@ export async function findEntries(
 ): Promise<Entries> {
   const uses = [...firstUses(definition).values()]
   const found = await loadMigrations(root)
-  const refused = checkManifests(
+  const rejected = checkManifests(
     root,
     [...uses, ...found].map(({ file }) => normalizeFile(file)),
   )
-  if (refused.length > 0) return { actions: [], migrations: [], diagnostics: refused }
+  if (rejected.length > 0) return { actions: [], migrations: [], diagnostics: rejected }
   const [actionProblems, migrationProblems] = await Promise.all([
     Promise.all(
       uses.map(async ({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
@@ -51,24 +51,28 @@ export async function findEntries(
   }
 }
 
-/** Whether entries among changed files are still files of the project: another may have come to their names. */
-export async function areSound({ actions }: Entries, root: string, changed: ReadonlySet<string>): Promise<boolean> {
-  const touched = actions.filter(({ file }) => changed.has(file))
-  const targets = await Promise.all(touched.map(({ file }) => whereLeads(root, file)))
+/** Whether changed action files are still regular files inside the project. */
+export async function areStillValid(
+  { actions }: Entries,
+  root: string,
+  changed: ReadonlySet<string>,
+): Promise<boolean> {
+  const changedActions = actions.filter(({ file }) => changed.has(file))
+  const targets = await Promise.all(changedActions.map(({ file }) => locateFile(root, file)))
   return targets.every((target) => target === 'inside')
 }
 
-/** A folder that stands for no connection is one problem, however many files it holds. */
+/** A folder that names no connection is reported once, not for each of its files. */
 function unique(problems: readonly (Diagnostic | undefined)[]): (Diagnostic | undefined)[] {
   return [...new Map(problems.map((problem) => [problem?.file, problem])).values()]
 }
 
-/** `./src//a.ts` and `src/a.ts` are one file. */
+/** Normalizes `./src//a.ts` to `src/a.ts`. */
 export function normalizeFile(file: string): string {
   return path.posix.normalize(file)
 }
 
-/** Hundreds of routes may share a file; a problem of it is told where it is named first. */
+/** Maps each action file to its first use, where its problems are reported. */
 function firstUses(definition: Definition): ReadonlyMap<string, ActionFile> {
   const uses = new Map<string, ActionFile>()
   for (const use of actionUses(definition)) if (!uses.has(use.file)) uses.set(use.file, use)
@@ -83,7 +87,7 @@ function* actionUses(definition: Definition): Iterable<ActionFile> {
 }
 
 async function checkActionFile(root: string, file: string, at: Location): Promise<Diagnostic | undefined> {
-  const target = await whereLeads(root, file)
+  const target = await locateFile(root, file)
   if (target === 'inside') return undefined
   const place = await loadPlace(root, at, file)
   if (target === 'outside') return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
@@ -115,16 +119,16 @@ async function checkMigration(
       hint: near && `Did you mean migrations/${near}?`,
     })
   }
-  const { refusal } = migration
-  if (refusal === undefined) return undefined
+  const { fileProblem } = migration
+  if (fileProblem === undefined) return undefined
   const place = makePlace(file, 1)
-  return refusal.problem === 'refused'
-    ? makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name: file, reason: refusal.reason } })
+  return fileProblem.problem === 'refused'
+    ? makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name: file, reason: fileProblem.reason } })
     : makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
 }
 
-/** Follows links: a project must not carry in a file that is not its own. */
-async function whereLeads(root: string, file: string): Promise<'inside' | 'outside' | 'nowhere'> {
+/** Follows links: files outside the project must not be included. */
+async function locateFile(root: string, file: string): Promise<'inside' | 'outside' | 'nowhere'> {
   const absolute = path.resolve(root, file)
   if (!isInside(root, absolute)) return 'outside'
   try {

@@ -2,8 +2,8 @@ import type { Loader, PartialMessage, PluginBuild } from 'esbuild'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import path from 'node:path'
 
-/** Marks a warning of esbuild as one about `process.env`, for `checkWarnings`. */
-export interface ReadsEnvironment {
+/** Marks an esbuild warning as one about `process.env`, for `checkWarnings`. */
+export interface ProcessEnvWarning {
   readonly processEnv: true
 }
 
@@ -18,20 +18,21 @@ const loaders: Readonly<Record<string, Loader>> = {
   '.jsx': 'jsx',
 }
 
-/** How esbuild reads a source file; undefined for a file that is not code. */
+/** Returns the esbuild loader of a source file; undefined if the file is not code. */
 export function sourceLoader(file: string): Loader | undefined {
   return loaders[path.extname(file)]
 }
 
 const marker = '__waypost_process_env__'
-// `define` leaves an imported or destructured `process` alone. Comments are gone by then, only strings could match.
+// `define` does not replace an imported or destructured `process`. Comments are already removed, so only strings could
+// match wrongly.
 const others = [
   /\bimport\s*\{[^}]*\benv\b[^}]*\}\s*from\s*"(?:node:)?process"/g,
   /\{[^{}]*\benv\b[^{}]*\}\s*=\s*process\b/g,
 ]
 const imported = /\bprocess\.env\b/g
 
-/** Finds where a source file of the project reads `process.env`, and not where a comment or a text mentions it. */
+/** Finds where a source file reads `process.env`, ignoring comments and strings. */
 export async function findProcessEnv(
   { transform }: PluginBuild['esbuild'],
   file: string,
@@ -46,7 +47,7 @@ export async function findProcessEnv(
     sourcefile: file,
     logLevel: 'silent',
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-  }).catch(() => undefined) // the build itself says what is wrong with the file
+  }).catch(() => undefined) // the build reports the syntax error
   if (result === undefined) return []
   const patterns = /from "(?:node:)?process"/.test(result.code) ? [...others, imported] : others
   const found = [new RegExp(marker, 'g'), ...patterns].flatMap((pattern) => [...result.code.matchAll(pattern)])
@@ -61,6 +62,6 @@ export async function findProcessEnv(
     const length = /^(?:globalThis\.)?process\??\.env(?:\.\w+)?/.exec(written)?.[0].length ?? 0
     const column = Buffer.byteLength(lineText.slice(0, origin.originalColumn))
     const location = { file, line: origin.originalLine + 1, column, length, lineText }
-    return [{ text: 'process.env', location, detail: { processEnv: true } satisfies ReadsEnvironment }]
+    return [{ text: 'process.env', location, detail: { processEnv: true } satisfies ProcessEnvWarning }]
   })
 }

@@ -1,15 +1,16 @@
 import type { Metafile } from 'esbuild'
 
 /**
- * Parts the inputs of a bundle into groups that import nothing of one another, so that each can be bundled by itself.
- * @returns the group of an input, named by one of its files
+ * Divides the inputs of a bundle into groups without imports between them, so that each group can be bundled
+ * separately.
+ * @returns a function that returns the group of an input, named by one of its files
  */
 export function groupInputs(inputs: Metafile['inputs']): (file: string) => string {
   const parents = new Map<string, string>()
   const groupOf = (file: string): string => {
     let group = file
     for (let parent = parents.get(group); parent !== undefined; parent = parents.get(group)) group = parent
-    if (group !== file) parents.set(file, group) // the next way there is short
+    if (group !== file) parents.set(file, group) // path compression
     return group
   }
   for (const [file, { imports }] of Object.entries(inputs)) {

@@ -2,41 +2,41 @@ import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { openFolder, readBytesInside, type ProjectFolder } from '../definition/index.ts'
-import { rewriteFileUrls, type CarriedSink } from './carry-files.ts'
+import { rewriteFileUrls, type AssetSink } from './collect-assets.ts'
 import { findProcessEnv } from './find-process-env.ts'
 
-/** Larger than any source that somebody wrote. */
+/** Larger than any hand-written source. */
 const maxBytes = 10 * 1024 * 1024
 
-/** A file that does not come into a bundle, as esbuild hands it on to `checkErrors`. */
-export interface Refused {
+/** A file that was not bundled, passed through esbuild to `checkErrors`. */
+export interface RejectedFile {
   readonly file: string
 }
 
 /**
- * Lets only regular files come into a bundle: those of the project, opened first and looked at then, and those of
- * packages, wherever they are installed or linked from. esbuild itself would read a pipe, or a password file.
- * @param carried what the sources name by `new URL` is added to it
+ * Restricts bundling to regular files of the project and of installed or linked packages. esbuild itself would read a
+ * pipe or a password file. Files are opened before they are checked.
+ * @param assets collects the files that sources reference by `new URL`
  */
-export function guardSources(root: string, carried: CarriedSink): Plugin {
+export function guardSources(root: string, assets: AssetSink): Plugin {
   const folder = openFolder(root)
-  const isAllowed = makeAllowed(root)
+  const isAllowed = makePathFilter(root)
   return {
     name: 'waypost-sources',
     setup(build) {
       build.onLoad({ filter: /.*/, namespace: 'file' }, ({ path: file }) => {
-        // Not read; `checkBundle` tells at each import that it leads outside.
+        // Not read. `checkBundle` reports each import that leads outside.
         if (!isAllowed(file)) return { contents: 'module.exports = {}', loader: 'js' }
         if (folder !== undefined && isBelow(root, file) && !isInstalled(file))
-          return loadOwn({ folder, file, carried }, build.esbuild)
-        return isRegular(file) ? undefined : refuse(file, 'it is not a regular file')
+          return loadOwn({ folder, file, assets }, build.esbuild)
+        return isRegular(file) ? undefined : reject(file, 'it is not a regular file')
       })
     },
   }
 }
 
-/** Whether a file, by its absolute path, belongs to the project or to a package that it may use. */
-export function makeAllowed(root: string): (file: string) => boolean {
+/** Returns a function that checks whether an absolute path belongs to the project or to a package. */
+export function makePathFilter(root: string): (file: string) => boolean {
   let linked: readonly string[] | undefined
   return (file) => {
     if (isBelow(root, file) || isInstalled(file)) return true
@@ -48,26 +48,26 @@ export function makeAllowed(root: string): (file: string) => boolean {
 interface OwnSource {
   readonly folder: ProjectFolder
   readonly file: string
-  readonly carried: CarriedSink
+  readonly assets: AssetSink
 }
 
-async function loadOwn({ folder, file, carried }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
+async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
   const name = path.relative(folder.realRoot, file).split(path.sep).join('/')
   const read = readBytesInside(folder, name, maxBytes)
   if ('bytes' in read) {
-    // A migration has no context that could hold the variable.
+    // Migrations have no context that could provide the variable.
     const isAction = !name.startsWith('migrations/')
     const text = Buffer.from(read.bytes).toString('utf8')
     const warnings = isAction ? await findProcessEnv(esbuild, name, text) : []
-    const rewritten = await rewriteFileUrls(esbuild, { folder, name, text }, carried)
+    const rewritten = await rewriteFileUrls(esbuild, { folder, name, text }, assets)
     const contents = rewritten.text === text ? read.bytes : rewritten.text
     return { contents, loader: 'default', warnings, errors: [...rewritten.errors] }
   }
-  return refuse(name, read.problem === 'refused' ? read.reason : 'it no longer exists')
+  return reject(name, read.problem === 'refused' ? read.reason : 'it no longer exists')
 }
 
-function refuse(file: string, text: string): OnLoadResult {
-  return { errors: [{ text, detail: { file } satisfies Refused }] }
+function reject(file: string, text: string): OnLoadResult {
+  return { errors: [{ text, detail: { file } satisfies RejectedFile }] }
 }
 
 function isBelow(folder: string, file: string): boolean {
@@ -82,7 +82,7 @@ function isRegular(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === true
 }
 
-/** Where the packages lie that are links in `node_modules`, as those of a workspace are. */
+/** Returns the real paths of linked packages in `node_modules`, such as those of a workspace. */
 function findLinked(root: string): string[] {
   const targets: string[] = []
   for (let at = root; ; at = path.dirname(at)) {
@@ -111,6 +111,6 @@ function addTarget(link: string, targets: string[]): void {
     if (path.basename(link).startsWith('@') || !statSync(target).isDirectory()) return
     targets.push(target)
   } catch {
-    // A link to nowhere is no package.
+    // A broken link is not a package.
   }
 }

@@ -1,5 +1,5 @@
 // build: definition and sources → release, and the types of a project.
-// May import kit, contract, definition and release. The only room that loads esbuild, and only when something is built.
+// May import kit, contract, schema, definition and release. The only room that loads esbuild, and only when it builds.
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'

@@ -2,30 +2,28 @@ import { sha256 } from '../kit/index.ts'
 import type { Artifact } from '../release/index.ts'
 import { compareText } from './compare-text.ts'
 
-/** How an artifact imports another one: the scheme, then the SHA-256 of that one. */
+/** The import specifier of an artifact: this scheme, then its SHA-256. */
 export const artifactScheme = 'waypost-artifact:'
 
-/** Begins an artifact that others of a cycle know by an alias, for no name can contain the hash of what contains it. */
+/** Begins an artifact of an import cycle, which others import by an alias: a content cannot contain its own hash. */
 const aliasMark = '/*waypost-alias:'
 
-/** A module that is not yet named by its content. */
-export interface Linkable {
+/** A module before it gets its hash. */
+export interface UnlinkedModule {
   readonly name: string
-  /** Names of the other modules that it imports, each once. */
+  /** Names of the imported modules, without duplicates. */
   readonly imports: readonly string[]
-  /**
-   * The module's text, given what to import for each of `imports`. `header` is a line of its own at the beginning, empty
-   * for none.
-   */
+  /** Returns the text of the module with resolved imports. `header` is a separate first line, or empty. */
   write(resolve: (name: string) => string, header: string): string
 }
 
 /**
- * Names modules by the SHA-256 of their content, from the bottom of the graph up, so that a name covers everything below
- * it. Modules that import one another in a circle (a dynamic import and a static one back) do so by alias: a hash of
- * their texts with positions in place of names. The loader learns an alias from the first line of its artifact.
+ * Names modules by the SHA-256 of their content, starting with those without imports, so that a hash covers all
+ * imported modules. Modules that import each other in a cycle (a dynamic import and a static one back) do so by alias:
+ * a hash of their texts with positions in place of names. The loader reads the alias from the first line of the
+ * artifact.
  */
-export function linkArtifacts(modules: readonly Linkable[]): Map<string, Artifact> {
+export function linkArtifacts(modules: readonly UnlinkedModule[]): Map<string, Artifact> {
   const linked = new Map<string, Artifact>()
   const resolve = (name: string): string => linked.get(name)!.hash
   for (const group of findCycles(modules)) {
@@ -43,11 +41,11 @@ export function linkArtifacts(modules: readonly Linkable[]): Map<string, Artifac
   return linked
 }
 
-function makeAliases(group: readonly Linkable[], resolve: (name: string) => string): Map<string, string> {
+function makeAliases(group: readonly UnlinkedModule[], resolve: (name: string) => string): Map<string, string> {
   const members = new Set(group.map(({ name }) => name))
   const blank = '0'.repeat(64)
-  // esbuild's own names contain names of folders and must not decide the order.
-  const skeleton = (module: Linkable) =>
+  // esbuild's names contain folder names and must not influence the order.
+  const skeleton = (module: UnlinkedModule) =>
     module.write((name) => artifactScheme + (members.has(name) ? blank : resolve(name)), '')
   const ordered = group
     .map((module) => ({ module, text: skeleton(module) }))
@@ -61,14 +59,14 @@ function makeAliases(group: readonly Linkable[], resolve: (name: string) => stri
   return new Map(ordered.map(({ name }) => [name, sha256(`${whole}:${position.get(name)}`)]))
 }
 
-/** Tarjan's strongly connected components: each module alone or with those of its circle, imported ones first. */
-function findCycles(modules: readonly Linkable[]): Linkable[][] {
+/** Tarjan's strongly connected components, imported ones first: single modules or cycles. */
+function findCycles(modules: readonly UnlinkedModule[]): UnlinkedModule[][] {
   const byName = new Map(modules.map((module) => [module.name, module]))
   const order = new Map<string, number>()
   const isOpen = new Set<string>()
-  const open: Linkable[] = []
-  const groups: Linkable[][] = []
-  const visit = (module: Linkable): number => {
+  const open: UnlinkedModule[] = []
+  const groups: UnlinkedModule[][] = []
+  const visit = (module: UnlinkedModule): number => {
     const { name, imports } = module
     const own = order.size
     let lowest = own

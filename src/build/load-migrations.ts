@@ -8,19 +8,19 @@ import { compareText } from './compare-text.ts'
 /** A file of `migrations/<Connection>/`. */
 export interface MigrationSource {
   readonly connection: string
-  /** File name without its ending. */
+  /** File name without its extension. */
   readonly name: string
   /** Relative to the project's root, with forward slashes. */
   readonly file: string
-  /** SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same. */
+  /** SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same checksum. */
   readonly checksum: string
-  /** Why it was not read. */
-  readonly refusal?: FileProblem
+  /** Why the file could not be read. */
+  readonly fileProblem?: FileProblem
 }
 
 const maxBytes = 1024 * 1024
 
-/** Every migration of a project, by connection and then by name. A project without the folder has none. */
+/** Returns all migrations of a project, by connection, then by name; none if the folder does not exist. */
 export async function loadMigrations(root: string): Promise<MigrationSource[]> {
   const migrations: MigrationSource[] = []
   const project = openFolder(root)
@@ -41,7 +41,7 @@ export async function loadMigrations(root: string): Promise<MigrationSource[]> {
         name: entry.slice(0, -'.ts'.length),
         file,
         checksum: sha256(text.replaceAll('\r\n', '\n')),
-        ...(isRead ? {} : { refusal: read }),
+        ...(isRead ? {} : { fileProblem: read }),
       })
     }
   }
@@ -61,7 +61,7 @@ async function statOf(file: string): Promise<Stats | undefined> {
   try {
     return await stat(file)
   } catch (error) {
-    // A link to nowhere holds no migration.
+    // A broken link is not a migration.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Location } from '../definition/index.ts'
 import { makePlace, type Place } from './make-diagnostic.ts'
 
-/** The place of a text that stands at a location; quotes around it are left out. */
+/** Returns the place of a text at a location, without quotes. */
 export async function loadPlace(root: string, at: Location, text: string): Promise<Place> {
   const source = (await loadLines(root, at.file))[at.line - 1]
   const found = source?.indexOf(text, at.column - 1) ?? -1
@@ -11,7 +11,7 @@ export async function loadPlace(root: string, at: Location, text: string): Promi
   return makePlace(at.file, at.line, { column, length: text.length, source })
 }
 
-/** The place of the first import of a specifier in a file; the file's beginning where it is written in another way. */
+/** Returns the place of the first import of a specifier in a file, or the beginning of the file if not found. */
 export async function loadImportPlace(root: string, file: string, specifier: string): Promise<Place> {
   const lines = await loadLines(root, file)
   for (const quote of ["'", '"', '`']) {

@@ -1,6 +1,6 @@
 import type { Metafile } from 'esbuild'
 import type { Artifact } from '../release/index.ts'
-import { linkArtifacts, type Linkable } from './link-artifacts.ts'
+import { linkArtifacts, type UnlinkedModule } from './link-artifacts.ts'
 import { outputNameOf, resolveSource, type Bundle } from './open-bundler.ts'
 import { isPackagePath, projectPath } from './project-path.ts'
 
@@ -10,35 +10,32 @@ interface SourceMap {
   readonly mappings: string
 }
 
-/** Outputs as they were written, by their content: most are the same from one build to the next. */
-export type WrittenOutputs = Map<string, WrittenOutput>
+/** Finished outputs by their content. Most do not change between builds. */
+export type OutputCache = Map<string, CachedOutput>
 
-interface WrittenOutput {
+interface CachedOutput {
   readonly text: string
   readonly map: SourceMap
-  /** Contents by what was put in the place of imports. */
+  /** Contents by the resolved imports. */
   readonly contents: Map<string, string>
 }
 
 /**
- * Makes the artifacts of a bundle, by output name: named by content, with source maps that name the project's files.
- * @param written of the build before; holds that of this build afterwards
+ * Creates the artifacts of a bundle by output name: named by content, with source maps that contain the project's file
+ * names.
+ * @param written cache of the previous build; contains that of this build afterwards
  */
-export function makeArtifacts(
-  root: string,
-  bundle: Bundle,
-  written: WrittenOutputs = new Map(),
-): Map<string, Artifact> {
+export function makeArtifacts(root: string, bundle: Bundle, written: OutputCache = new Map()): Map<string, Artifact> {
   const before = new Map(written)
   written.clear()
   const imports = new Map(
     Object.entries(bundle.metafile.outputs).map(([file, output]) => [outputNameOf(file), importsOf(output)]),
   )
-  const modules = [...bundle.outputs].map(([name, { code, map }]): Linkable => {
+  const modules = [...bundle.outputs].map(([name, { code, map }]): UnlinkedModule => {
     const key = `${code.hash} ${map.hash}`
     const output = before.get(key) ?? {
       text: code.text.trimEnd(),
-      map: localize(root, JSON.parse(map.text) as SourceMap),
+      map: relativizeSources(root, JSON.parse(map.text) as SourceMap),
       contents: new Map(),
     }
     written.set(key, output)
@@ -66,7 +63,7 @@ function importsOf(output: Metafile['outputs'][string]): string[] {
 
 type Resolved = readonly (readonly [name: string, specifier: string])[]
 
-function write({ text, map, contents }: WrittenOutput, imports: Resolved, header: string): string {
+function write({ text, map, contents }: CachedOutput, imports: Resolved, header: string): string {
   const key = JSON.stringify([imports, header])
   const known = contents.get(key)
   if (known !== undefined) return known
@@ -77,13 +74,16 @@ function write({ text, map, contents }: WrittenOutput, imports: Resolved, header
   const moved = header === '' ? map : { ...map, mappings: `;${map.mappings}` }
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(moved)).toString('base64')}`
   const content = `${header === '' ? '' : `${header}\n`}${code}\n//# sourceMappingURL=${url}\n`
-  contents.clear() // only the last is asked for again
+  contents.clear() // only the latest is requested again
   contents.set(key, content)
   return content
 }
 
-/** Sources named as the project names them. Those of packages keep their lines but not their text: nobody edits it here. */
-function localize(root: string, map: SourceMap): SourceMap {
+/**
+ * Names sources relative to the project. Sources of packages keep their lines but not their text, because users do not
+ * edit them.
+ */
+function relativizeSources(root: string, map: SourceMap): SourceMap {
   const names = map.sources.map((source) => projectPath(root, resolveSource(root, decodeURIComponent(source))))
   const sourcesContent = names.map((name, index) =>
     isPackagePath(name) ? null : (map.sourcesContent?.[index]?.replaceAll('\r\n', '\n') ?? null),
@@ -91,7 +91,7 @@ function localize(root: string, map: SourceMap): SourceMap {
   return { ...map, sources: names.map(encodeSource), sourcesContent }
 }
 
-/** Sources are URLs: readable, but for what would end a path. */
+/** Sources are URLs: readable, with only the characters escaped that would end a path. */
 function encodeSource(name: string): string {
   return encodeURI(name).replace(/[?#]/g, encodeURIComponent)
 }

@@ -2,26 +2,30 @@ import { fillPlaceholders, type Diagnostic, type Range } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 import { errors } from './errors.ts'
 
-/** Where a problem stands, with the line of source that shows it. */
+/** The location of a problem and its source line. */
 export interface Place {
   readonly file: string
   readonly range: Range
   readonly source?: string
 }
 
-export interface Words {
+export interface DiagnosticDetails {
   readonly parameters?: Readonly<Record<string, string | number>>
-  /** Said instead of the hint of the table. */
+  /** Replaces the default hint of the error. */
   readonly hint?: string | undefined
 }
 
 const warnings: ReadonlySet<string> = new Set(['WP_BUILD_SOURCE_WARNING', 'WP_BUILD_PROCESS_ENV'])
 
-/** Makes the diagnostic of a row of the room's table. */
-export function makeDiagnostic(code: keyof typeof errors.table, place: Place, words: Words = {}): Diagnostic {
+/** Creates the diagnostic of an error of this room. */
+export function makeDiagnostic(
+  code: keyof typeof errors.table,
+  place: Place,
+  details: DiagnosticDetails = {},
+): Diagnostic {
   const row: { readonly message: string; readonly hint?: string } = errors.table[code]
-  const parameters = words.parameters ?? {}
-  const hint = words.hint ?? (row.hint === undefined ? undefined : fillPlaceholders(row.hint, parameters))
+  const parameters = details.parameters ?? {}
+  const hint = details.hint ?? (row.hint === undefined ? undefined : fillPlaceholders(row.hint, parameters))
   return {
     code,
     severity: warnings.has(code) ? 'warning' : 'error',
@@ -35,7 +39,7 @@ export interface Mark {
   /** From 1. */
   readonly column?: number
   readonly length?: number
-  /** The whole line; a mark that would go beyond it ends with it. */
+  /** The whole line. A mark that exceeds it ends with it. */
   readonly source?: string | undefined
 }
 
@@ -48,7 +52,7 @@ export function makePlace(file: string, line: number, { column = 1, length = 0, 
   }
 }
 
-/** As a reader goes through the files. */
+/** Sorts by file, then by position. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted(
     (a, b) =>

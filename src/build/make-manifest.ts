@@ -19,13 +19,15 @@ export interface ManifestParts {
   readonly version: string
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
-  /** The SHA-256 of the artifact of an entry file. */
+  /** Returns the SHA-256 of the artifact of an entry file. */
   readonly hashOf: HashOf
 }
 
 const methodOrder: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Makes the manifest: the definition without its places, in an order that does not depend on that of the files. */
+/**
+ * Creates the manifest: the definition without locations, in an order that does not depend on the order of its files.
+ */
 export function makeManifest(definition: Definition, parts: ManifestParts): Manifest {
   const { name, version, migrations, artifacts, hashOf } = parts
   return {

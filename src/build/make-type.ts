@@ -18,8 +18,8 @@ import {
 type Keywords = Exclude<JsonSchema, boolean>
 
 /**
- * The TypeScript type of what a JSON Schema accepts. Formats are strings; what TypeScript has no type for (`not`, `if`,
- * limits) narrows nothing; what is not understood is `unknown`.
+ * Returns the TypeScript type of the values that a JSON Schema accepts. Formats are strings. Keywords without a
+ * TypeScript equivalent (`not`, `if`, limits) are ignored. Unsupported schemas are `unknown`.
  */
 export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
   if (typeof schema === 'boolean') return schema ? unknownType : neverType
@@ -28,16 +28,16 @@ export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
     ...schemasOf(schema['allOf']).map((part) => makeType(part, scope)),
     ...['anyOf', 'oneOf'].flatMap((keyword) => {
       const parts = schemasOf(schema[keyword])
-      // Defaults below them are not filled in.
-      const within = { ...scope, input: undefined }
-      return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, within)))]
+      // Defaults below these keywords are not applied.
+      const withoutInput = { ...scope, input: undefined }
+      return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, withoutInput)))]
     }),
   ]
-  const whole = makeIntersection([...makeOwn(schema, scope, others.length > 0), ...others])
+  const whole = makeIntersection([...makeOwnTypes(schema, scope, others.length > 0), ...others])
   return schema['nullable'] === true ? makeUnion([whole, atom('null')]) : whole
 }
 
-/** The type of an object with the properties of a schema, without what is combined with it. */
+/** Returns the object type of the properties of a schema, without combined schemas. */
 function makeObjectType(schema: Keywords, scope: TypeScope): TypeText {
   const properties = propertiesOf(schema)
   const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as string[]) : [])
@@ -53,24 +53,24 @@ function makeObjectType(schema: Keywords, scope: TypeScope): TypeText {
   return makeObject(others === undefined ? members : [...members, { key: '[name: string]', type: others }])
 }
 
-/** The properties of a schema that are schemas. */
+/** Returns the valid properties of a schema. */
 export function propertiesOf(schema: Keywords): Record<string, JsonSchema> {
   const properties = schema['properties']
   if (typeof properties !== 'object' || properties === null) return {}
   return Object.fromEntries(Object.entries(properties).filter(([, property]) => isSchema(property)))
 }
 
-/** What the schema says by itself; nothing where it only combines others. */
-function makeOwn(schema: Keywords, scope: TypeScope, hasOthers: boolean): TypeText[] {
+/** Returns the types of the schema's own keywords; none if it only combines others. */
+function makeOwnTypes(schema: Keywords, scope: TypeScope, hasOthers: boolean): TypeText[] {
   if ('const' in schema) return [makeLiteral(schema['const'])]
   if (Array.isArray(schema['enum'])) return [makeUnion(schema['enum'].map(makeLiteral))]
   const types = typesOf(schema)
-  // An index signature would spoil what it is combined with.
-  if (hasOthers && types.length === 1 && types[0] === 'object' && isBare(schema)) return []
-  return types.length === 0 ? [] : [makeUnion(types.map((type) => makeOne(type, schema, scope)))]
+  // An index signature would spoil an intersection.
+  if (hasOthers && types.length === 1 && types[0] === 'object' && hasNoObjectKeywords(schema)) return []
+  return types.length === 0 ? [] : [makeUnion(types.map((type) => makeTypeOf(type, schema, scope)))]
 }
 
-function makeOne(type: unknown, schema: Keywords, scope: TypeScope): TypeText {
+function makeTypeOf(type: unknown, schema: Keywords, scope: TypeScope): TypeText {
   switch (type) {
     case 'object':
       return makeObjectType(schema, scope)
@@ -98,11 +98,11 @@ function typesOf(schema: Keywords): readonly unknown[] {
   return arrayKeywords.some((keyword) => keyword in schema) ? ['array'] : []
 }
 
-function isBare(schema: Keywords): boolean {
+function hasNoObjectKeywords(schema: Keywords): boolean {
   return objectKeywords.every((keyword) => !(keyword in schema))
 }
 
-/** The type behind every name that is not a property's; TypeScript wants it to include those of the properties. */
+/** Returns the type of the index signature. TypeScript requires it to include the types of all properties. */
 function makeIndex(schema: Keywords, scope: TypeScope, members: readonly Member[]): TypeText | undefined {
   const additional = schema['additionalProperties']
   const patterns = Object.values((schema['patternProperties'] ?? {}) as Record<string, unknown>).filter(isSchema)

@@ -18,15 +18,18 @@ import {
 } from './type-text.ts'
 
 export interface TypesOptions {
-  /** Connections, `System` among them, whose `migrations/<Connection>/tables.ts` exists. */
+  /** Whether `migrations/<Connection>/tables.ts` exists, for each connection, including `System`. */
   readonly tables: Readonly<Record<string, boolean>>
-  /** The `clientType` of each connection's class; one that is missing is `unknown`. */
+  /** The `clientType` of each connection's class; `unknown` if missing. */
   readonly clientTypes: Readonly<Record<string, string>>
 }
 
 type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix' | 'input'>
 
-/** The text of `.waypost/types.d.ts`: what routes, events, connections and variables of a project are to `waypost`'s own types. */
+/**
+ * Returns the text of `.waypost/types.d.ts`, which adds the routes, events, connections and variables of a project to
+ * the types of `waypost`.
+ */
 export function makeTypes(definition: Definition, options: TypesOptions): string {
   const aliases = makeAliases(Object.keys(definition.schemas))
   const scope: Scoped = { schemas: definition.schemas, aliases, prefix: 'Schema.' }
@@ -62,14 +65,14 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
 }
 
 /**
- * The named schemas, or with `input` those that are listed there, in a namespace of their own, so that no name of a schema
- * means something else of TypeScript or of waypost.
+ * Writes the named schemas, or those listed in `input`, in a namespace, so that their names do not conflict with
+ * TypeScript or waypost.
  */
 function makeSchemas(namespace: string, schemas: Definition['schemas'], scope: Scoped): string {
   const isListed = (name: string) => scope.input?.aliases.has(name) ?? true
   const types = Object.entries(schemas).flatMap(([name, schema]) => {
     if (!isListed(name)) return []
-    const root = { ...scope, root: schema, rootName: name, within: [] }
+    const root = { ...scope, root: schema, rootName: name, inlined: [] }
     const description = typeof schema === 'object' ? schema['description'] : undefined
     return indent(`${makeComment(description)}type ${scope.aliases.get(name)} = ${makeType(schema, root).text}`)
   })
@@ -123,9 +126,9 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
   }
 }
 
-/** What may be returned as it is: the body of the lowest 2xx, and nothing where a 2xx has no body. */
+/** Returns the type that an action may return: the body of the lowest 2xx, or nothing if a 2xx has no body. */
 function makeResult(responses: readonly Member[]): TypeText {
-  // Statuses are three digits, so that they come in ascending order whatever made the object.
+  // Statuses have three digits, so the keys of the object are in ascending order.
   const success = responses.filter(({ key }) => /^2\d\d$/.test(key))
   const [lowest] = success
   if (lowest === undefined) return unknownType
@@ -133,7 +136,7 @@ function makeResult(responses: readonly Member[]): TypeText {
   return makeUnion([...body, ...(body.length === 0 || success.some(({ key }) => key === '204') ? [atom('void')] : [])])
 }
 
-/** Every parameter of the path, whatever the schema requires: a path without it is another path. */
+/** All parameters of the path are required, whatever the schema says. */
 function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped): TypeText {
   const found = schema === undefined ? undefined : flatten(schema, scope)
   const properties = found === undefined ? {} : propertiesOf(found.schema)
@@ -170,7 +173,7 @@ function makeEnv({ variables }: Definition): string[] {
 }
 
 function typeOf(schema: JsonSchema, scope: Scoped): TypeText {
-  return makeType(schema, { ...scope, root: schema, within: [] })
+  return makeType(schema, { ...scope, root: schema, inlined: [] })
 }
 
 interface Flat {
@@ -178,14 +181,14 @@ interface Flat {
   readonly scope: TypeScope
 }
 
-/** A schema of properties and nothing that is combined with them, behind references; undefined for any other. */
+/** Resolves references to a schema with plain properties; undefined if other keywords are combined with them. */
 function flatten(schema: JsonSchema, scope: Scoped): Flat | undefined {
-  let found: { schema: JsonSchema; scope: TypeScope } = { schema, scope: { ...scope, root: schema, within: [schema] } }
+  let found: { schema: JsonSchema; scope: TypeScope } = { schema, scope: { ...scope, root: schema, inlined: [schema] } }
   for (;;) {
     if (typeof found.schema === 'boolean') return undefined
     const reference = found.schema['$ref']
     if (typeof reference !== 'string') break
-    // Without aliases, so that a named schema is found and not named.
+    // Without aliases, so that a named schema is resolved and not referenced by its name.
     const target = resolveReference(reference, { ...found.scope, aliases: new Map() })
     if (target === undefined || 'alias' in target) return undefined
     found = { schema: target.schema, scope: { ...target.scope, aliases: scope.aliases } }

@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 export interface NativePackage {
-  /** Its folder, as the paths of the metafile begin. */
+  /** Its folder, in the form of the paths of the metafile. */
   readonly folder: string
-  /** A file of it that came into the bundle. */
+  /** A file of the package in the bundle. */
   readonly file: string
   readonly reason: string
 }
 
 /**
- * Packages of a bundle whose native code no import names, since they look for it when they are loaded. A package that
- * another one can do without (its optional or peer dependency) is left out: the other one goes on without it.
+ * Finds packages in a bundle whose native code is not imported but located at run time. Optional and peer dependencies
+ * are omitted, because their dependents work without them.
  */
 export function findNativePackages(root: string, inputs: Metafile['inputs']): readonly NativePackage[] {
   const manifests = new Map<string, PackageManifest>()
@@ -72,7 +72,7 @@ function isNeeded({ dependencies = {}, optionalDependencies = {}, ...rest }: Pac
 
 const platform = /(?:^|[-/_])(?:linux|darwin|win32|freebsd|android)[-_.](?:x64|x86_64|ia32|arm64|arm|aarch64)\b/
 
-/** What shows that a package has native code: a package of its own for each platform, or what builds or holds add-ons. */
+/** Returns the indication of native code: platform packages, or a build script for add-ons. */
 function findNative(folder: string, { optionalDependencies = {}, gypfile }: PackageManifest): string | undefined {
   const one = Object.keys(optionalDependencies).find((name) => platform.test(name))
   if (one !== undefined) return `platform package ${one}`

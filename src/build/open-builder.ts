@@ -2,13 +2,13 @@ import { realpath } from 'node:fs/promises'
 import type { Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../release/index.ts'
-import { checkCarried, nothingCarried, pickCarried } from './carry-files.ts'
+import { checkAssets, noAssets, pickAssets } from './collect-assets.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
 import { errors } from './errors.ts'
-import { areSound, findEntries, type Entries } from './find-entries.ts'
-import { makeArtifacts, type WrittenOutputs } from './make-artifacts.ts'
+import { areStillValid, findEntries, type Entries } from './find-entries.ts'
+import { makeArtifacts, type OutputCache } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
 import { nameEntries, openBundler, type Bundle, type Bundler } from './open-bundler.ts'
@@ -18,37 +18,37 @@ export interface BuilderOptions {
   /** The project's folder. */
   readonly root: string
   readonly name: string
-  /** Waypost's own version. */
+  /** The version of Waypost. */
   readonly version: string
   /**
-   * Build again and again for one process: packages stay in artifacts of their own, and builds that are told what changed
-   * make only that anew. Such artifacts do the same as those of a deployment under other names.
+   * For repeated builds in one process: packages become separate artifacts, and a build with known changes only
+   * rebuilds those. The artifacts behave like those of a deployment but have other hashes.
    */
   readonly isDevelopment?: boolean
 }
 
 export interface BuildResult {
-  /** Absent when a diagnostic is an error. */
+  /** Missing if a diagnostic is an error. */
   readonly release?: BuiltRelease
-  /** Files beside the code that the release carries, relative to the root; also those that are missing. */
-  readonly carried: ReadonlySet<string>
+  /** Files referenced by the code, relative to the root, including missing files. */
+  readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Builds the releases of one project, again and again. */
+/** Builds the releases of one project repeatedly. */
 export interface Builder {
   /**
-   * Builds what the files hold now; calls wait for one another.
-   * @param changed in development, the files, relative to the root, that may differ from the call before; undefined if any
-   * may
+   * Builds the current files. Concurrent calls run one after another.
+   * @param changed in development, the files, relative to the root, that may have changed since the last call;
+   * undefined if any may
    */
   build(definition: Definition, changed?: ReadonlySet<string>): Promise<BuildResult>
   close(): Promise<void>
 }
 
-/** Opens a builder that keeps what it parsed while the set of action and migration files stays the same. */
+/** Opens a builder that keeps parsed files while the set of action and migration files stays the same. */
 export function openBuilder(options: BuilderOptions): Builder {
-  const building = new Building(options)
+  const session = new BuildSession(options)
   let last: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
@@ -60,19 +60,19 @@ export function openBuilder(options: BuilderOptions): Builder {
   return {
     build: async (definition, changed) => {
       if (isClosed) throw errors.WP_BUILD_CLOSED()
-      return inTurn(() => building.build(definition, changed))
+      return inTurn(() => session.build(definition, changed))
     },
     close: () => {
       isClosed = true
-      return inTurn(() => building.close())
+      return inTurn(() => session.close())
     },
   }
 }
 
-/** What is kept from one build to the next. */
-class Building {
+/** The state between builds. */
+class BuildSession {
   readonly #options: BuilderOptions
-  readonly #written: WrittenOutputs = new Map()
+  readonly #written: OutputCache = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
   #bundler: { readonly files: string; readonly opened: Bundler } | undefined
 
@@ -86,21 +86,21 @@ class Building {
     const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
     const diagnostics = [...entries.diagnostics]
     let bundle: Bundle | undefined
-    let carried = nothingCarried
+    let assets = noAssets
     if (files.length === 0) await this.close()
     else {
       const result = await (await this.#bundlerFor(root, files)).bundle(changed)
-      ;({ bundle, carried } = result)
+      ;({ bundle, assets } = result)
       diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
       if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
     }
-    const beside = bundle === undefined ? [] : pickCarried(bundle.metafile, carried)
-    diagnostics.push(...checkCarried(beside))
-    if (hasErrors(diagnostics)) return { carried: carried.names, diagnostics: sortDiagnostics(diagnostics) }
+    const assetArtifacts = bundle === undefined ? [] : pickAssets(bundle.metafile, assets)
+    diagnostics.push(...checkAssets(assetArtifacts))
+    if (hasErrors(diagnostics)) return { assets: assets.names, diagnostics: sortDiagnostics(diagnostics) }
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
     return {
-      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, beside }),
-      carried: carried.names,
+      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, assetArtifacts }),
+      assets: assets.names,
       diagnostics: sortDiagnostics(diagnostics),
     }
   }
@@ -116,7 +116,7 @@ class Building {
       changed !== undefined &&
       kept?.of === definition &&
       ![...changed].some((file) => file.startsWith('migrations/')) &&
-      (await areSound(kept.found, root, changed))
+      (await areStillValid(kept.found, root, changed))
     if (isSame) return kept.found
     const sound = changed === undefined ? [] : (kept?.found.actions ?? []).filter(({ file }) => !changed.has(file))
     const found = await findEntries(root, definition, new Set(sound.map(({ file }) => file)))
@@ -134,18 +134,20 @@ class Building {
   }
 }
 
-interface Built {
+interface BuiltOutput {
   readonly entries: Entries
   readonly bundle: Bundle | undefined
   /** By output name. */
   readonly artifacts: ReadonlyMap<string, Artifact>
-  /** The files beside the code. */
-  readonly beside: readonly Artifact[]
+  /** The referenced files. */
+  readonly assetArtifacts: readonly Artifact[]
 }
 
-function makeRelease(options: BuilderOptions, definition: Definition, built: Built): BuiltRelease {
+function makeRelease(options: BuilderOptions, definition: Definition, built: BuiltOutput): BuiltRelease {
   const { entries, bundle } = built
-  const byHash = new Map([...built.artifacts.values(), ...built.beside].map((artifact) => [artifact.hash, artifact]))
+  const byHash = new Map(
+    [...built.artifacts.values(), ...built.assetArtifacts].map((artifact) => [artifact.hash, artifact]),
+  )
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
     name: options.name,

@@ -1,11 +1,11 @@
 import type { BuildContext, BuildFailure, BuildOptions, Message, Metafile, OutputFile } from 'esbuild'
 import path from 'node:path'
 import { sha256 } from '../kit/index.ts'
-import type { Carried, CarriedSink } from './carry-files.ts'
+import type { Assets, AssetSink } from './collect-assets.ts'
 import { guardSources } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
 
-/** What esbuild made of a set of entries, before it is named. */
+/** The result of esbuild for a set of entries, before artifacts are named. */
 export interface Bundle {
   /** Code and source map by output name. */
   readonly outputs: ReadonlyMap<string, { readonly code: OutputFile; readonly map: OutputFile }>
@@ -16,76 +16,76 @@ export interface Bundle {
 
 export interface BundleResult {
   readonly bundle?: Bundle
-  readonly carried: Carried
+  readonly assets: Assets
   readonly errors: readonly Message[]
   readonly warnings: readonly Message[]
 }
 
-/** Bundles one set of entry files, again and again; each time only what changed is parsed. */
+/** Bundles a set of entry files repeatedly. Unchanged files are not parsed again. */
 export interface Bundler {
-  /** @param changed the files, relative to the root, that may differ from the call before; undefined if any may */
+  /** @param changed the files, relative to the root, that may have changed since the last call; undefined if any may */
   bundle(changed?: ReadonlySet<string>): Promise<BundleResult>
   close(): Promise<void>
 }
 
-/** Output names by entry file, the same whatever others are bundled with it. */
+/** Names outputs by entry file, independent of the other entries. */
 export function nameEntries(files: readonly string[]): ReadonlyMap<string, string> {
   return new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
 }
 
-/** Output names of files of packages: a dynamic import names such an output, so that no bundle may give it to another file. */
+/** Names outputs of package files. A dynamic import contains the name, so no other file may get it. */
 export function namePackages(files: readonly string[]): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, outputName(`package${sha256(file).slice(0, 24)}`, nameLength)]))
 }
 
-// Never written: the folder that the paths of outputs and the sources of their maps are relative to.
+// Never written. The paths of outputs and of the sources in their maps are relative to it.
 const outputFolder = '.waypost/build'
 
-// A specifier of esbuild's own (`./NAME.js`) has the length of the final one, so that to replace it moves no column and
-// every source map stays true.
+// esbuild's specifiers (`./NAME.js`) have the length of the final ones, so that replacing them moves no column and
+// source maps stay valid.
 const nameLength = artifactScheme.length + 64 - './'.length - '.js'.length
 const chunkHashLength = '-XXXXXXXX'.length
 
 /**
- * Opens a bundler of named entries. `root` is a real path. esbuild is loaded here and nowhere else.
- * @param beside code that is bundled too
+ * Opens a bundler of named entries. `root` is a real path. Only this function loads esbuild.
+ * @param extraCode additional code to bundle
  */
 export async function openBundler(
   root: string,
   entries: ReadonlyMap<string, string>,
-  beside?: string,
+  extraCode?: string,
 ): Promise<Bundler> {
   const { context } = await import('esbuild')
-  const carried: CarriedSink = { names: new Set(), artifacts: new Map() }
+  const assets: AssetSink = { names: new Set(), artifacts: new Map() }
   const building: BuildContext = await context({
     ...makeOptions(root, entries),
-    plugins: [guardSources(root, carried)],
-    ...(beside === undefined ? {} : { stdin: { contents: beside, resolveDir: root } }),
+    plugins: [guardSources(root, assets)],
+    ...(extraCode === undefined ? {} : { stdin: { contents: extraCode, resolveDir: root } }),
   })
   return {
     async bundle() {
-      carried.names.clear()
-      carried.artifacts.clear()
-      const found = (): Carried => ({ names: new Set(carried.names), artifacts: new Map(carried.artifacts) })
+      assets.names.clear()
+      assets.artifacts.clear()
+      const found = (): Assets => ({ names: new Set(assets.names), artifacts: new Map(assets.artifacts) })
       try {
         const { outputFiles = [], metafile, warnings } = await building.rebuild()
         const bundle = { outputs: pairOutputs(outputFiles), entries, metafile: metafile! }
-        return { bundle, carried: found(), errors: [], warnings }
+        return { bundle, assets: found(), errors: [], warnings }
       } catch (error) {
         if (!isBuildFailure(error)) throw error
-        return { carried: found(), errors: error.errors, warnings: error.warnings }
+        return { assets: found(), errors: error.errors, warnings: error.warnings }
       }
     },
     close: () => building.dispose(),
   }
 }
 
-/** An output's name from its path, however that is written. */
+/** Returns the name of an output from any form of its path. */
 export function outputNameOf(file: string): string {
   return path.basename(file)
 }
 
-/** The absolute path of a source as a map of an output names it. */
+/** Returns the absolute path of a source in the map of an output. */
 export function resolveSource(root: string, source: string): string {
   return path.resolve(root, outputFolder, source)
 }
@@ -109,11 +109,11 @@ function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildO
     target: 'node24',
     external: ['waypost', 'waypost/*', `${artifactScheme}*`],
     nodePaths: [],
-    // A native add-on is found in the metafile; without a loader it would be an error that names no import.
+    // Native add-ons are found in the metafile. Without a loader they would be errors that do not name the import.
     loader: { '.node': 'empty' },
-    // Ours alone: a tsconfig.json of the project or above it changes no artifact.
+    // Fixed, so that a tsconfig.json of the project or above it does not change artifacts.
     tsconfigRaw: { compilerOptions: { target: 'esnext', useDefineForClassFields: true, verbatimModuleSyntax: true } },
-    // Identifiers too: esbuild derives some from names of folders.
+    // Includes identifiers, because esbuild derives some from folder names.
     minify: true,
     keepNames: true,
     charset: 'utf8',
@@ -126,8 +126,8 @@ function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildO
   }
 }
 
-// For CommonJS packages that are bundled in and require a module of Node. An artifact has no folder of its own to
-// require from, and the loader lets nothing but modules of Node through.
+// For bundled CommonJS packages that require Node modules. An artifact has no path to require from, and the loader only
+// allows Node modules.
 const requireBanner =
   'import{createRequire as waypostRequire}from"node:module";const require=waypostRequire(process.execPath);'
 

@@ -1,16 +1,16 @@
 import { groupInputs } from './group-inputs.ts'
-import { keepOutputs, openApartBundler, reachOutputs } from './open-apart-bundler.ts'
+import { keepOutputs, openSplitBundler, collectOutputs } from './open-split-bundler.ts'
 import { outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
 
-// Somebody who edits works on a few actions in turn; each keeps what it parsed.
-const mostParts = 4
+// Users edit a few actions in turn. Each bundler keeps its parsed files.
+const maxParts = 4
 
 /**
- * Opens a bundler of named entries that, told which files changed, bundles only the entries that share code with them: the
- * result is that of bundling everything. `root` is a real path.
+ * Opens a bundler of named entries that only bundles the entries that share code with changed files. The result is the
+ * same as that of bundling everything. `root` is a real path.
  */
 export async function openPartialBundler(root: string, names: ReadonlyMap<string, string>): Promise<Bundler> {
-  const whole = await openApartBundler(root, names)
+  const whole = await openSplitBundler(root, names)
   const parts = makeParts(root, names)
   let last: GoodResult | undefined
   let dirty = new Set<string>()
@@ -28,7 +28,7 @@ export async function openPartialBundler(root: string, names: ReadonlyMap<string
   return {
     async bundle(changed) {
       const result = await bundle(changed)
-      if (result.bundle === undefined) return result // what changed stays to be bundled
+      if (result.bundle === undefined) return result // keeps `changed` for the next call
       last = { ...result, bundle: result.bundle }
       dirty = new Set()
       return result
@@ -41,18 +41,18 @@ export async function openPartialBundler(root: string, names: ReadonlyMap<string
 
 type GoodResult = BundleResult & { readonly bundle: Bundle }
 
-/** Bundlers of a few entries each, those that were used last. */
+/** Bundlers of a few entries each, the most recently used ones. */
 function makeParts(root: string, names: ReadonlyMap<string, string>) {
   const parts = new Map<string, Bundler>()
   return {
     async of(files: readonly string[]): Promise<Bundler> {
       const key = files.join('\n')
       const part =
-        parts.get(key) ?? (await openApartBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
+        parts.get(key) ?? (await openSplitBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
       parts.delete(key)
       parts.set(key, part)
       const [oldest] = parts.keys()
-      if (parts.size > mostParts) {
+      if (parts.size > maxParts) {
         await parts.get(oldest!)!.close()
         parts.delete(oldest!)
       }
@@ -64,13 +64,13 @@ function makeParts(root: string, names: ReadonlyMap<string, string>) {
   }
 }
 
-/** The entries that share code with changed files; undefined when it is better to bundle all of them. */
+/** Returns the entries that share code with changed files; undefined if bundling everything is better. */
 function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | undefined {
   const sources = [...changed].filter((file) => !/\.ya?ml$/.test(file))
   if (sources.length === 0) return []
   const { metafile, entries } = bundle
   const inputsOf = Map.groupBy(Object.keys(metafile.inputs), fileOf)
-  if (!sources.every((file) => inputsOf.has(file))) return undefined // imported nowhere until now
+  if (!sources.every((file) => inputsOf.has(file))) return undefined // not imported before
   const groupOf = groupInputs(metafile.inputs)
   const inputOf = findInputs(bundle)
   const groups = new Set(sources.flatMap((file) => inputsOf.get(file)!).map(groupOf))
@@ -78,18 +78,20 @@ function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | unde
   return part.length === 0 || part.length > entries.size / 2 ? undefined : part
 }
 
-/** The file of an input: one that is imported in several ways (`with { type: 'json' }`, `?raw`) is as many inputs. */
+/**
+ * Returns the file of an input. A file imported in several ways (`with { type: 'json' }`, `?raw`) is several inputs.
+ */
 function fileOf(input: string): string {
   return input.replace(/ with \{.*\}$/s, '').replace(/\?.*$/s, '')
 }
 
-/** Where an entry stands among the inputs: by another name, if a link leads there. */
+/** Returns a function that finds the input of an entry, which has another name if a link leads to it. */
 function findInputs({ metafile: { outputs }, entries }: Bundle): (file: string) => string {
   const byName = new Map(Object.entries(outputs).map(([file, { entryPoint }]) => [outputNameOf(file), entryPoint]))
   return (file) => byName.get(`${entries.get(file)}.js`) ?? file
 }
 
-/** Puts a part in the place of what was there of it; undefined when it came to share code with the rest. */
+/** Replaces the previous result of a part; undefined if it now shares code with the rest. */
 function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
   const { inputs, outputs } = last.bundle.metafile
   const groupOf = groupInputs(inputs)
@@ -100,11 +102,11 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
   if (restInputs.some(([file]) => Object.hasOwn(partInputs, file))) return undefined
 
   const rest = [...last.bundle.entries].filter(([file]) => !part.bundle.entries.has(file))
-  const kept = reachOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
+  const kept = collectOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
   return {
-    carried: {
-      names: new Set([...last.carried.names, ...part.carried.names]),
-      artifacts: new Map([...last.carried.artifacts, ...part.carried.artifacts]),
+    assets: {
+      names: new Set([...last.assets.names, ...part.assets.names]),
+      artifacts: new Map([...last.assets.artifacts, ...part.assets.artifacts]),
     },
     errors: [],
     warnings: [

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The name of a file that is the same wherever the project lies: relative to its root, or `node_modules/…` for packages,
- * also those that are installed above the root or linked from elsewhere. Always with forward slashes.
+ * Returns a file name that does not depend on the location of the project: relative to its root, or `node_modules/…`
+ * for packages, including those installed above the root or linked. Always with forward slashes.
  */
 export function projectPath(root: string, file: string): string {
   const relative = path.relative(root, file).split(path.sep).join('/')
@@ -12,7 +12,7 @@ export function projectPath(root: string, file: string): string {
   return inModules?.[1] ?? linkedPath(file)
 }
 
-/** Whether a name made by `projectPath` is a package's and not the project's own. */
+/** Whether a name from `projectPath` belongs to a package. */
 export function isPackagePath(name: string): boolean {
   return name.includes('node_modules/')
 }

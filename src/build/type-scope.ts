@@ -2,33 +2,33 @@ import type { JsonSchema } from '../contract/index.ts'
 import { findByPointer, isSchema, parseReference } from '../schema/index.ts'
 import { compareText } from './compare-text.ts'
 
-/** What references inside a schema can mean. */
+/** What references inside a schema can refer to. */
 export interface TypeScope {
   readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** Type alias by name of a schema. */
+  /** Type alias by schema name. */
   readonly aliases: ReadonlyMap<string, string>
-  /** What stands before an alias: nothing inside the namespace that declares them. */
+  /** The prefix of aliases; empty inside the namespace that declares them. */
   readonly prefix: string
-  /** Of what goes into an action; undefined for a value whose defaults nobody fills in. */
+  /** Set for the input of an action; undefined for values without applied defaults. */
   readonly input?: InputTypes | undefined
-  /** The schema that `#` means, and its name if it has one. */
+  /** The target of `#`, and its name if it has one. */
   readonly root: JsonSchema
   readonly rootName?: string
-  /** Schemas that are being written in place, so that a circle among them ends. */
-  readonly within: readonly JsonSchema[]
+  /** Schemas that are currently being inlined, to end cycles. */
+  readonly inlined: readonly JsonSchema[]
 }
 
-/** `sent` by callers, who may leave out what has a default, or `received` by the action, which finds it filled in. */
+/** `sent` by callers, who may omit values with a default, or `received` by the action, with defaults applied. */
 export interface InputTypes {
   readonly form: 'sent' | 'received'
-  /** Aliases, with their namespace, of the schemas that have another type in this form. */
+  /** Aliases, with their namespace, of the schemas whose type differs in this form. */
   readonly aliases: ReadonlyMap<string, string>
 }
 
-/** Where a reference leads: to a named schema, or to a schema that is written in place. */
+/** The target of a reference: a named schema or an inline one. */
 export type Target = { readonly alias: string } | { readonly schema: JsonSchema; readonly scope: TypeScope }
 
-/** Follows a `$ref`; undefined where nothing of the project stands. */
+/** Resolves a `$ref`; undefined if its target does not exist in the project. */
 export function resolveReference(reference: string, scope: TypeScope): Target | undefined {
   const { name: address, pointer } = parseReference(reference)
   const name = address ?? scope.rootName
@@ -37,15 +37,15 @@ export function resolveReference(reference: string, scope: TypeScope): Target | 
   const alias = name === undefined ? undefined : scope.aliases.get(name)
   if (pointer === '' && alias !== undefined) return { alias: scope.input?.aliases.get(name!) ?? scope.prefix + alias }
   const schema = findByPointer(root, pointer)
-  if (!isSchema(schema) || scope.within.includes(schema)) return undefined
+  if (!isSchema(schema) || scope.inlined.includes(schema)) return undefined
   const { rootName: _, ...rest } = scope
   return {
     schema,
-    scope: { ...rest, root, ...(name === undefined ? {} : { rootName: name }), within: [...scope.within, schema] },
+    scope: { ...rest, root, ...(name === undefined ? {} : { rootName: name }), inlined: [...scope.inlined, schema] },
   }
 }
 
-/** An alias for every named schema: its name in Pascal case, numbered where two would be the same. */
+/** Creates an alias for each named schema: its name in Pascal case, with a number if it is taken. */
 export function makeAliases(names: readonly string[]): Map<string, string> {
   const aliases = new Map<string, string>()
   const taken = new Set<string>()

@@ -1,4 +1,4 @@
-/** A TypeScript type as text, with how tightly it holds together. */
+/** A TypeScript type as text, with its precedence. */
 export interface TypeText {
   readonly text: string
   readonly binds: 'atom' | 'intersection' | 'union'
@@ -32,7 +32,7 @@ export function makeArray(item: TypeText): TypeText {
 }
 
 export interface Member {
-  /** A property's name with what follows it (`?`), or an index signature. */
+  /** A property name with its suffix (`?`), or an index signature. */
   readonly key: string
   readonly type: TypeText
   readonly description?: unknown
@@ -40,7 +40,7 @@ export interface Member {
 
 const widest = 72
 
-/** An object type: on one line where it is short. */
+/** Returns an object type, on one line if it is short. */
 export function makeObject(members: readonly Member[]): TypeText {
   if (members.length === 0) return atom('{}')
   const lines = members.map(({ key, type }) => `${key}: ${type.text}`)
@@ -55,7 +55,7 @@ export function indent(text: string): string {
   return text.replace(/^(?=.)/gm, '  ')
 }
 
-/** A docstring line for a description, or nothing. */
+/** Returns a docstring line for a description, or an empty text. */
 export function makeComment(description: unknown): string {
   if (typeof description !== 'string') return ''
   const text = description.trim().replace(/\s+/g, ' ').replaceAll('*/', '*\\/')
@@ -66,12 +66,12 @@ export function quote(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-/** A property's name as it must be written. */
+/** Returns a property name, quoted if needed. */
 export function makeKey(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : quote(name)
 }
 
-/** JSON as a literal type. */
+/** Returns JSON as a literal type. */
 export function makeLiteral(value: unknown): TypeText {
   if (typeof value === 'string') return atom(quote(value))
   if (Array.isArray(value)) return atom(`[${value.map((item) => makeLiteral(item).text).join(', ')}]`)

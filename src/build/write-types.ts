@@ -3,19 +3,19 @@ import path from 'node:path'
 import { makeId } from '../kit/index.ts'
 
 /**
- * Writes `.waypost/types.d.ts` of a project, only when it changes (an editor would check everything again), and so that
- * no reader ever sees half of it. Gives whether it was written.
+ * Writes `.waypost/types.d.ts` of a project if it changed, because editors recheck everything after a write. The write
+ * is atomic. Returns whether it was written.
  */
 export async function writeTypes(root: string, text: string): Promise<boolean> {
   const file = path.join(root, '.waypost', 'types.d.ts')
   if ((await loadText(file)) === text) return false
   await mkdir(path.dirname(file), { recursive: true })
-  const beside = `${file}.${makeId('')}`
+  const temporary = `${file}.${makeId('')}`
   try {
-    await writeFile(beside, text)
-    await rename(beside, file)
+    await writeFile(temporary, text)
+    await rename(temporary, file)
   } catch (error) {
-    await rm(beside, { force: true })
+    await rm(temporary, { force: true })
     throw error
   }
   return true

@@ -55,13 +55,13 @@ export async function followSaves(
 
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
-    isUsed: (file) => last.carried.has(file),
+    isUsed: (file) => last.assets.has(file),
     onChange: (change, letGo) => {
       if (change.files.includes('.env')) tryReadVariables()
       return tryLook(change, { isQuiet: !change.files.some(isSource), letGo })
     },
     // From a save on requests wait until it was taken over: none sees code that is already gone.
-    onBegin: (file) => (isSource(file) || last.carried.has(file) ? server.hold() : () => undefined),
+    onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
   })
 

@@ -25,7 +25,7 @@ export type TakenOver = Served | Refused
 /** The files have no error, and what they say is served. */
 export interface Served {
   /** Files beside the code that the release carries, also those that are missing. */
-  readonly carried: ReadonlySet<string>
+  readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
   /** Every scope that the project names. */
@@ -36,7 +36,7 @@ export interface Served {
 }
 
 export interface Refused {
-  readonly carried: ReadonlySet<string>
+  readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly refused: true
   readonly error?: unknown
@@ -60,7 +60,7 @@ export function makeTakeOver(options: TakeOverOptions): (look?: Look) => Promise
     try {
       return await taking.takeOver(look)
     } catch (error) {
-      return { carried: taking.carried, diagnostics: [], refused: true, error, state: messageOf(error) }
+      return { assets: taking.assets, diagnostics: [], refused: true, error, state: messageOf(error) }
     }
   }
 }
@@ -78,7 +78,7 @@ class Taking {
   #isAllNew = false
   #served: string | undefined
   /** Of the last build. */
-  carried: ReadonlySet<string> = new Set()
+  assets: ReadonlySet<string> = new Set()
   #migrated: string | undefined
 
   constructor(options: TakeOverOptions) {
@@ -92,16 +92,16 @@ class Taking {
     const before = this.#loaded
     const loaded = await this.#load()
     const { definition, plugins } = loaded
-    if (definition === undefined) return refuse(loaded.diagnostics, this.carried)
+    if (definition === undefined) return refuse(loaded.diagnostics, this.assets)
     const built = await this.#options.builder.build(definition, this.#unbuilt)
     this.#unbuilt = new Set()
-    const { carried } = built
-    this.carried = carried
+    const { assets } = built
+    this.assets = assets
     const diagnostics = [...loaded.diagnostics, ...built.diagnostics]
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
       await writeProjectTypes(loaded, definition)
-      return refuse(diagnostics, carried)
+      return refuse(diagnostics, assets)
     }
     const migration = await this.#migrate(release, plugins)
     const id = await this.#serve(release)
@@ -109,7 +109,7 @@ class Taking {
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
     return {
-      carried,
+      assets,
       diagnostics,
       migration,
       scopes: Object.keys(release.manifest.scopes),
@@ -175,6 +175,6 @@ function isCode(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-function refuse(diagnostics: readonly Diagnostic[], carried: ReadonlySet<string>): Refused {
-  return { carried, diagnostics, refused: true, state: JSON.stringify(diagnostics) }
+function refuse(diagnostics: readonly Diagnostic[], assets: ReadonlySet<string>): Refused {
+  return { assets, diagnostics, refused: true, state: JSON.stringify(diagnostics) }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linkArtifacts, type Linkable } from '../../src/build/link-artifacts.ts'
+import { linkArtifacts, type UnlinkedModule } from '../../src/build/link-artifacts.ts'
 import { sha256 } from '../../src/kit/index.ts'
 
 /** A module with a text of its own that imports others. */
-function makeModule(name: string, text: string, ...imports: string[]): Linkable {
+function makeModule(name: string, text: string, ...imports: string[]): UnlinkedModule {
   return {
     name,
     imports,
@@ -13,7 +13,11 @@ function makeModule(name: string, text: string, ...imports: string[]): Linkable 
 }
 
 /** The hashes by module, with the names of the modules and their order changed. */
-function hashes(modules: readonly Linkable[], rename: (name: string) => string = (name) => name, reverse = false) {
+function hashes(
+  modules: readonly UnlinkedModule[],
+  rename: (name: string) => string = (name) => name,
+  reverse = false,
+) {
   const renamed = modules.map((module) => ({
     name: rename(module.name),
     imports: module.imports.map(rename),
@@ -23,7 +27,7 @@ function hashes(modules: readonly Linkable[], rename: (name: string) => string =
   return Object.fromEntries(modules.map(({ name }) => [name, linked.get(rename(name))!.hash]))
 }
 
-const graphs: readonly [what: string, modules: readonly Linkable[]][] = [
+const graphs: readonly [what: string, modules: readonly UnlinkedModule[]][] = [
   ['a tree', [makeModule('a', 'A', 'b', 'c'), makeModule('b', 'B', 'c'), makeModule('c', 'C')]],
   ['two in a circle', [makeModule('a', 'A', 'b'), makeModule('b', 'B', 'a')]],
   ['one that imports itself', [makeModule('a', 'A', 'a', 'b'), makeModule('b', 'B')]],

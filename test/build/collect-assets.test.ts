@@ -36,7 +36,7 @@ test('a file that code names by new URL is carried, byte for byte, and keeps its
     await writeFile(path.join(project.root, 'src/report/The report.pdf'), bytes)
     const built = await buildRelease({ ...options, root: project.root, definition: defineActions('src/report/get.ts') })
     assert.deepEqual(built.diagnostics, [])
-    assert.deepEqual([...built.carried].toSorted(), ['src/report/The report.pdf', 'texts/hallo w\u00f6rld.html'])
+    assert.deepEqual([...built.assets].toSorted(), ['src/report/The report.pdf', 'texts/hallo w\u00f6rld.html'])
     const { artifacts } = built.release!.manifest
     assert.deepEqual(
       built.release!.artifacts.map(({ hash, content }) => [hash, Buffer.byteLength(content)]),
@@ -108,8 +108,8 @@ test('in development an edit of such a file is built, and its other users stay a
   const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')
   const build = async (...changed: string[]) => {
-    const { release, carried, diagnostics } = await builder.build(definition, new Set(changed))
-    assert.deepEqual([...carried].toSorted(), ['src/a.txt', 'src/b.txt'])
+    const { release, assets, diagnostics } = await builder.build(definition, new Set(changed))
+    assert.deepEqual([...assets].toSorted(), ['src/a.txt', 'src/b.txt'])
     return release === undefined ? diagnostics.map(({ message }) => message) : run(release)
   }
   assert.deepEqual(await run((await builder.build(definition)).release!), ['a1', 'b1', 1])

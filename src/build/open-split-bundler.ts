@@ -1,5 +1,4 @@
 import type { Metafile } from 'esbuild'
-import { allHelpers } from './all-helpers.ts'
 import {
   namePackages,
   openBundler,
@@ -10,25 +9,45 @@ import {
 } from './open-bundler.ts'
 import { isOwnInput } from './project-path.ts'
 
+/** Returns a data URL of a module. */
+function dataUrl(code: string): string {
+  return JSON.stringify(`data:text/javascript,${encodeURIComponent(code)}`)
+}
+
+const names = dataUrl("export * from 'node:path'\nexport const one = 1\nexport default 2")
+const required = dataUrl(`exports.names = require(${names})`)
+
 /**
- * Opens a bundler that leaves packages in outputs of their own: what an edit of the project makes anew is its own code,
- * which matters where modules are loaded again and again, and never freed.
+ * Code that uses all of esbuild's module helpers. Bundled with other code, it makes the helper chunk the same for any
+ * code, and so every chunk that imports it. Otherwise an edit would change the chunks of packages, which would be
+ * loaded again.
  */
-export async function openApartBundler(root: string, entries: ReadonlyMap<string, string>): Promise<Bundler> {
+export const allHelpers: string = `
+  import * as names from ${names}
+  import required from ${required}
+  export default [function named() {}, (name) => names[name], required, (name) => require(name)]
+`
+
+/**
+ * Opens a bundler that puts packages into separate outputs, so that an edit of the project only changes outputs with
+ * its own code. Loaded modules are never freed, so this limits memory in development.
+ */
+export async function openSplitBundler(root: string, entries: ReadonlyMap<string, string>): Promise<Bundler> {
   let packages: readonly string[] = []
   let bundler = await openBundler(root, entries, allHelpers)
 
   async function reopen(next: readonly string[]): Promise<BundleResult> {
     await bundler.close()
     packages = next
-    // An entry more, beside those that use it, is what makes esbuild split a package off.
+    // An additional entry for each makes esbuild split the package off.
     bundler = await openBundler(root, new Map([...entries, ...namePackages(packages)]), allHelpers)
     return bundler.bundle()
   }
   return {
     async bundle() {
       let result = await bundler.bundle()
-      if (result.bundle === undefined && packages.length > 0) result = await reopen([]) // one of them may be gone
+      // A package may have been removed.
+      if (result.bundle === undefined && packages.length > 0) result = await reopen([])
       const wanted = result.bundle === undefined ? [] : findPackages(result.bundle.metafile)
       if (wanted.some((file) => !packages.includes(file))) result = await reopen(wanted)
       return result.bundle === undefined ? result : { ...result, bundle: keepEntries(result.bundle, entries) }
@@ -37,7 +56,7 @@ export async function openApartBundler(root: string, entries: ReadonlyMap<string
   }
 }
 
-/** The files of packages that the project imports. */
+/** Returns the files of packages that the project imports. */
 function findPackages({ inputs }: Metafile): string[] {
   const targets = Object.entries(inputs).flatMap(([file, { imports }]) =>
     isOwnInput(file) && !file.startsWith('<')
@@ -48,7 +67,7 @@ function findPackages({ inputs }: Metafile): string[] {
 }
 
 function keepEntries({ outputs, metafile }: Bundle, entries: ReadonlyMap<string, string>): Bundle {
-  const kept = reachOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
+  const kept = collectOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
   return {
     entries,
     outputs: new Map([...outputs].filter(([name]) => kept.has(name))),
@@ -64,8 +83,8 @@ export function keepOutputs(outputs: Metafile['outputs'], names: ReadonlySet<str
   return Object.fromEntries(Object.entries(outputs).filter(([file]) => names.has(outputNameOf(file))))
 }
 
-/** The names of outputs and of all that they import. */
-export function reachOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): ReadonlySet<string> {
+/** Returns the outputs with all outputs that they import. */
+export function collectOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): ReadonlySet<string> {
   const byName = new Map(Object.entries(outputs).map(([file, output]) => [outputNameOf(file), output]))
   const reached = new Set(names)
   for (const name of reached) {

@@ -8,30 +8,30 @@ import { sourceLoader } from './find-process-env.ts'
 import { artifactScheme } from './link-artifacts.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
-/** Files that the project's code names by `new URL('./x', import.meta.url)`: a release carries them. */
-export interface Carried {
-  /** Their names, relative to the root, those that are missing too. */
+/** Files that the project's code references by `new URL('./x', import.meta.url)`. They are part of the release. */
+export interface Assets {
+  /** Their names relative to the root, including missing files. */
   readonly names: ReadonlySet<string>
   /** By hash. */
   readonly artifacts: ReadonlyMap<string, Artifact>
 }
 
-export const nothingCarried: Carried = { names: new Set(), artifacts: new Map() }
+export const noAssets: Assets = { names: new Set(), artifacts: new Map() }
 
-const carryLimits = { fileBytes: 10 * 1024 ** 2, releaseBytes: 32 * 1024 ** 2 } as const
+const assetLimits = { fileBytes: 10 * 1024 ** 2, releaseBytes: 32 * 1024 ** 2 } as const
 
-/** Marks an error of esbuild as one about such a file, for `checkErrors`. */
-export interface NotCarried {
+/** Marks an esbuild error as one about such a file, for `checkErrors`. */
+export interface AssetError {
   readonly isOutside: boolean
 }
 
-export interface CarriedSink {
+export interface AssetSink {
   readonly names: Set<string>
   readonly artifacts: Map<string, Artifact>
 }
 
-/** Those that some output of a bundle imports. */
-export function pickCarried({ outputs }: Metafile, { artifacts }: Carried): readonly Artifact[] {
+/** Returns the assets that the outputs of a bundle import. */
+export function pickAssets({ outputs }: Metafile, { artifacts }: Assets): readonly Artifact[] {
   const hashes = Object.values(outputs).flatMap(({ imports }) =>
     imports.flatMap(({ path: to, external }) =>
       external && to.startsWith(artifactScheme) ? [to.slice(artifactScheme.length)] : [],
@@ -40,10 +40,10 @@ export function pickCarried({ outputs }: Metafile, { artifacts }: Carried): read
   return [...new Set(hashes)].flatMap((hash) => artifacts.get(hash) ?? [])
 }
 
-export function checkCarried(artifacts: readonly Artifact[]): Diagnostic[] {
+export function checkAssets(artifacts: readonly Artifact[]): Diagnostic[] {
   const bytes = artifacts.reduce((sum, { content }) => sum + content.length * 0.75, 0)
-  if (bytes <= carryLimits.releaseBytes) return []
-  const parameters = { size: Math.round(bytes / 1024 ** 2), limit: carryLimits.releaseBytes / 1024 ** 2 }
+  if (bytes <= assetLimits.releaseBytes) return []
+  const parameters = { size: Math.round(bytes / 1024 ** 2), limit: assetLimits.releaseBytes / 1024 ** 2 }
   return [makeDiagnostic('WP_BUILD_FILES_SIZE', makePlace('waypost.yml', 1), { parameters })]
 }
 
@@ -61,26 +61,26 @@ export interface Rewritten {
 
 const written = /\bnew\s+URL\(\s*(?<literal>(['"`])(?<to>\.\.?\/[^'"`$\\\n]*)\2)\s*,\s*import\.meta\.url\s*,?\s*\)/g
 
-/** Replaces the addresses of files in a source by imports of artifacts that know where the server put the file. */
+/** Replaces the URLs of files in a source by imports of artifacts that export where the server stored the file. */
 export async function rewriteFileUrls(
   { transform }: PluginBuild['esbuild'],
   { folder, name, text }: Source,
-  sink: CarriedSink,
+  sink: AssetSink,
 ): Promise<Rewritten> {
   const loader = sourceLoader(name)
   if (loader === undefined || !text.includes('import.meta.url')) return { text, errors: [] }
   const found = [...text.matchAll(written)].map((match, index) => ({ match, variable: `__waypost_file_${index}__` }))
   if (found.length === 0) return { text, errors: [] }
   const replaced = replaceAll(text, found)
-  // In comments and texts nothing is defined.
+  // Matches in comments and strings are not replaced by `define`.
   const define = Object.fromEntries(found.map(({ variable }) => [variable, `"${variable} is code"`]))
   const checked = await transform(replaced, { loader, define, logLevel: 'silent' }).catch(() => undefined)
-  if (checked === undefined) return { text, errors: [] } // the build itself says what is wrong with the file
+  if (checked === undefined) return { text, errors: [] } // the build reports the syntax error
   const code = found.filter(({ variable }) => checked.code.includes(`${variable} is code`))
   const errors: PartialMessage[] = []
   const imports: string[] = []
   for (const { match, variable } of code) {
-    const result = carry(match.groups!['to']!, { folder, name }, sink)
+    const result = addAsset(match.groups!['to']!, { folder, name }, sink)
     if ('hash' in result) imports.push(`import ${variable} from "${artifactScheme}${result.hash}"`)
     else errors.push({ ...result, location: locate(name, text, match) })
   }
@@ -90,7 +90,7 @@ export async function rewriteFileUrls(
 type Match = RegExpExecArray
 type Found = { readonly match: Match; readonly variable: string }
 
-/** What follows keeps its line and column, so that source maps stay true. */
+/** Keeps lines and columns of the remaining text, so that source maps stay valid. */
 function replaceAll(text: string, found: readonly Found[]): string {
   let end = 0
   const parts = found.map(({ match, variable }) => {
@@ -107,31 +107,31 @@ function replaceAll(text: string, found: readonly Found[]): string {
   return parts.join('') + text.slice(end)
 }
 
-function carry(
+function addAsset(
   to: string,
   { folder, name }: Pick<Source, 'folder' | 'name'>,
-  { names, artifacts }: CarriedSink,
-): { readonly hash: string } | { readonly text: string; readonly detail: NotCarried } {
-  const refuse = (text: string, isOutside = false) => ({ text, detail: { isOutside } })
+  { names, artifacts }: AssetSink,
+): { readonly hash: string } | { readonly text: string; readonly detail: AssetError } {
+  const reject = (text: string, isOutside = false) => ({ text, detail: { isOutside } })
   let file: string
   try {
     const url = new URL(to, pathToFileURL(path.join(folder.realRoot, name)))
-    if (url.search !== '' || url.hash !== '') return refuse('it has a query')
+    if (url.search !== '' || url.hash !== '') return reject('it has a query')
     file = path.relative(folder.realRoot, fileURLToPath(url)).split(path.sep).join('/')
   } catch {
-    return refuse('it is not the path of a file')
+    return reject('it is not the path of a file')
   }
   names.add(file)
   if (file.split('/').some((part) => part.startsWith('.') && part !== '..'))
-    return refuse('its path has a name that begins with a dot')
-  const read = readBytesInside(folder, file, carryLimits.fileBytes)
+    return reject('its path has a name that begins with a dot')
+  const read = readBytesInside(folder, file, assetLimits.fileBytes)
   if ('bytes' in read) {
     const artifact = makeFileArtifact(path.posix.basename(file), read.bytes)
     artifacts.set(artifact.hash, artifact)
     return { hash: artifact.hash }
   }
-  if (read.problem === 'outside') return refuse('it is outside the project', true)
-  return refuse(read.problem === 'refused' ? read.reason : 'it does not exist')
+  if (read.problem === 'outside') return reject('it is outside the project', true)
+  return reject(read.problem === 'refused' ? read.reason : 'it does not exist')
 }
 
 function locate(file: string, text: string, match: Match): NonNullable<PartialMessage['location']> {
