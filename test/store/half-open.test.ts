@@ -51,6 +51,15 @@ test('a statement ends when nobody can be asked after it for long', async () => 
   await lost
 })
 
+test('a stream whose rows never come over its line ends', async () => {
+  await using opened = await open()
+  const rows = sql<{ n: number }>`(select n from generate_series(1, 9) as n)`
+  const lost = (async () => {
+    for await (const _ of opened.db.selectFrom(rows.as('row')).selectAll().stream(1)) opened.line.freeze()
+  })()
+  await assert.rejects(lost, { code: 'WP_STORE_UNREACHABLE', status: 503 })
+})
+
 test('a statement that PostgreSQL works on takes the time that it takes', async () => {
   await using opened = await open()
   const { rows } = await sql`select 'done' as it from pg_sleep(${(lateMs * 8) / 1000})`.execute(opened.db)

@@ -5,12 +5,15 @@ import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
 import { queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
-import { addStatement } from './statement-errors.ts'
+import { addStatement, renewStack } from './statement-errors.ts'
 
 /** A cursor that binds values like other statements. */
 export class BoundCursor<Row> extends Cursor<Row> {
+  readonly sql: string
+
   constructor(sql: string, parameters: readonly unknown[]) {
     super(sql, parameters.map(bindPostgresValue))
+    this.sql = sql
   }
 }
 
@@ -43,7 +46,7 @@ export class BoundClient implements PostgresPoolClient {
     query: string | PostgresCursor<Row>,
     parameters: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
-    if (typeof query !== 'string') return this.#client.query(query as never) as PostgresCursor<Row>
+    if (typeof query !== 'string') return this.#stream(query as BoundCursor<Row>)
     return this.#run(query, parameters)
   }
 
@@ -73,18 +76,43 @@ export class BoundClient implements PostgresPoolClient {
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const bound = parameters.map(bindPostgresValue)
-    let result: PostgresQueryResult<Row>
+    const result: PostgresQueryResult<Row> = await this.#watch(sql, this.#client.query(sql, bound) as never)
+    // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
+    if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
+    return result
+  }
+
+  #stream<Row>(cursor: BoundCursor<Row>): PostgresCursor<Row> {
+    // A cursor that waits for its end would not learn that the connection ended first.
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    this.#client.once('end', end)
+    this.#client.query(cursor as never)
+    return {
+      read: async (count) => {
+        try {
+          return await this.#watch(cursor.sql, cursor.read(count))
+        } catch (error) {
+          renewStack(error)
+          throw error
+        }
+      },
+      close: async () => {
+        await this.#watch(cursor.sql, Promise.race([cursor.close(), ended]))
+        this.#client.off('end', end)
+      },
+    }
+  }
+
+  /** Awaits an answer to a statement, and explains its error. */
+  async #watch<Answer>(sql: string, answer: Promise<Answer>): Promise<Answer> {
     this.#monitor.begin(this.#client)
     try {
-      result = (await this.#client.query(sql, bound)) as never
+      return await answer
     } catch (error) {
       this.#isStuck ||= (error as Error).message === queryTimedOut
       throw addStatement(this.#explain(error), sql)
     } finally {
       this.#monitor.end(this.#client)
     }
-    // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
-    if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
-    return result
   }
 }

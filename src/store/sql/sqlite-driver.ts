@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
 import { errors } from './errors.ts'
 import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
-import { addStatement } from './statement-errors.ts'
+import { addStatement, renewStack } from './statement-errors.ts'
 import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handles.ts'
 
 const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
@@ -55,7 +55,7 @@ class SqliteConnection implements DatabaseConnection {
       return (await this.#execute(query)) as QueryResult<R>
     } catch (error) {
       await waitForLinkedPromises()
-      if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
+      renewStack(error)
       throw this.#handles.explain(addStatement(error, query.sql))
     }
   }
@@ -83,6 +83,10 @@ class SqliteConnection implements DatabaseConnection {
         yield { rows: chunk as R[] }
         chunk = takeRows(rows!, size)
       }
+    } catch (error) {
+      await waitForLinkedPromises()
+      renewStack(error)
+      throw this.#handles.explain(addStatement(error, query.sql))
     } finally {
       rows?.return(undefined)
     }
@@ -154,10 +158,6 @@ export class SqliteDriver implements Driver {
  */
 async function waitForLinkedPromises(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await Promise.resolve()
-}
-
-function framesOf({ stack = '' }: Error): string {
-  return stack.slice(stack.indexOf('\n') + 1)
 }
 
 function isReading({ query, sql }: CompiledQuery): boolean {

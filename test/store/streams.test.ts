@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { sql, type Kysely } from 'kysely'
+import type { PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
+import { describeEachDatabase, type AnyTables } from './each-database.ts'
+
+type Failure = Error & { readonly statement?: string }
+
+describeEachDatabase('a stream that fails', ({ kind, open }) => {
+  let opened: Awaited<ReturnType<typeof open>>
+  let db: Kysely<AnyTables>
+  before(async () => {
+    opened = await open()
+    db = opened.db
+    await sql`create table item (id integer primary key, data text)`.execute(db)
+    for (const id of [1, 2, 3])
+      await db
+        .insertInto('item')
+        .values({ id, data: id === 3 ? '{' : '{}' })
+        .execute()
+  })
+
+  async function readAll(query: { stream(chunk: number): AsyncIterable<unknown> }, seen: unknown[] = []) {
+    for await (const row of query.stream(1)) seen.push(row)
+  }
+
+  const parsed = kind === 'sqlite' ? sql`json(data)` : sql`data::json`
+  for (const isInside of [false, true]) {
+    const run = (work: (db: Kysely<AnyTables>) => Promise<void>) =>
+      isInside ? db.transaction().execute(work) : work(db)
+    const where = isInside ? ' in a transaction' : ''
+
+    test(`names its statement and the code that reads it, at the start${where}`, async () => {
+      const failed = run((own) => readAll(own.selectFrom('nothing').selectAll()))
+      await assert.rejects(failed, ({ statement, stack }: Failure) => {
+        assert.equal(statement, 'select * from "nothing"')
+        assert.match(stack ?? '', /at (async )?readAll \(.*streams\.test\.ts/)
+        return true
+      })
+    })
+
+    test(`names its statement and the code that reads it, after the first rows${where}`, async () => {
+      const seen: unknown[] = []
+      const failed = run((own) => readAll(own.selectFrom('item').select(parsed.as('it')).orderBy('id'), seen))
+      await assert.rejects(failed, ({ message, statement, stack }: Failure) => {
+        assert.match(message, /json/i)
+        assert.match(statement ?? '', /^select .* from "item" order by "id"$/)
+        assert.match(stack ?? '', /at (async )?readAll \(.*streams\.test\.ts/)
+        return true
+      })
+      assert.equal(seen.length, 2)
+      assert.equal((await db.selectFrom('item').selectAll().execute()).length, 3, 'the connection is free')
+    })
+  }
+
+  if (kind === 'postgresql') {
+    test('says which server was lost, and does not wait for it', async () => {
+      const { openClient } = opened.database as PostgresDatabase
+      const killer = await openClient()
+      const pid = sql<number>`pg_backend_pid()`.as('pid')
+      const failed = (async () => {
+        for await (const row of db.selectFrom('item').select(pid).stream(1)) {
+          await killer.query('select pg_terminate_backend($1, 5000)', [row.pid])
+        }
+      })()
+      await assert.rejects(failed, { code: 'WP_STORE_UNREACHABLE', status: 503 })
+      await killer.end()
+    })
+  }
+})
