@@ -265,6 +265,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         'abcdefghijklmnopqrstuvwxyz0123456789',
         'k3Vx8qPd'.repeat(5),
         'change-me-'.repeat(4),
+        'correct-horse-battery-staple-correct',
       ]
       const random = [older, 'J7Q2MZ5XKD3W6HRT4BNVY2PCGA7LFS5E', '83920174650918273645564738291036']
       const states = async (texts: readonly string[]) => {

@@ -4,6 +4,7 @@ import { variable } from '../../kit/index.ts'
 import { makeSecrets, sealedColumns, type Secrets, type System, type SystemFacts } from '../../store/index.ts'
 import { hostErrors, type Host, assertSecret, hasSecretFile, secretFile } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
+import { isGuessable } from './is-guessable.ts'
 
 const check = 'secret'
 
@@ -22,7 +23,7 @@ export async function checkSecret(host: Host, facts: SystemFacts): Promise<Findi
     assertSecret(host, secrets, stored)
     await unsealSamples(host.system, secrets)
   }
-  if (!isFile && isGuessable(text)) return describeGuessable(stored)
+  if (!isFile && isGuessable(text.split(',')[0]!.trim())) return describeGuessable(stored)
   if (stored === undefined) {
     return { check, state: 'ok', message: `${name} exists; System is bound to it by the first command that signs` }
   }
@@ -36,32 +37,9 @@ export async function checkSecret(host: Host, facts: SystemFacts): Promise<Findi
 
 function describeGuessable(stored: string | undefined): Finding {
   const how = stored === undefined ? '' : ', then change it as docs/secrets.md describes'
-  const message = 'WAYPOST_SECRET is not random: it repeats characters or contains a word such as "secret"'
+  const message = 'WAYPOST_SECRET is not random: it contains words, sequences or repeated characters'
   const next = `Generate another one${how}:`
   return { check, state: 'warn', message, next, command: 'openssl rand -base64 32' }
-}
-
-/** Words of examples, which random text hardly ever contains. */
-const exampleWords = /change.?me|replace|example|secret|password|passphrase|waypost|test/i
-/** Less than 32 random digits have. */
-const leastBits = 96
-
-/** Whether the secret that seals, the first of `new,old`, is not random. */
-function isGuessable(text: string): boolean {
-  const [newest = ''] = text.split(',')
-  return exampleWords.test(newest) || estimateBits(newest.trim()) < leastBits
-}
-
-/** Counts characters that do not continue a sequence, such as `1234` or `aaaa`, or an earlier part of the text. */
-function estimateBits(secret: string): number {
-  let counted = 0
-  for (let at = 0; at < secret.length; at++) {
-    const isRepeated = secret.indexOf(secret.slice(Math.max(0, at - 3), at + 1)) < at - 3
-    const code = (index: number) => secret.charCodeAt(index)
-    const isSequence = code(at) - code(at - 1) === code(at - 1) - code(at - 2)
-    if (!isRepeated && !isSequence) counted += 1
-  }
-  return counted * Math.log2(new Set(secret).size)
 }
 
 function readOwn(folder: string): Promise<string | undefined> {
