@@ -8,13 +8,12 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { callback, obtainCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
-import { usualKinds } from '../support/forms.ts'
 import { send } from '../support/send.ts'
-import { basic, bearer } from '../support/server.ts'
+import { basic, bearer, systemKinds } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import type { Order } from './mortal-server.ts'
 
-for (const kind of usualKinds) {
+for (const kind of systemKinds) {
   describe(`a server that is frozen, on ${kind}`, () => {
     let world: World
     let child: ChildProcess
@@ -25,7 +24,7 @@ for (const kind of usualKinds) {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       })
       const { folder, variables } = world.host
-      child.send({ folder, variables, config: { refresh_grace: '5s' } } satisfies Order)
+      child.send({ folder, variables, config: { refresh_grace: '2s' } } satisfies Order)
       port = ((await once(child, 'message')) as [{ port: number }])[0].port
     })
     after(async () => {
@@ -81,7 +80,7 @@ for (const kind of usualKinds) {
       const socket = await post(port, world.app, refreshForm(first))
       await until('it is frozen', isFrozen)
       leave(socket)
-      await pause(2000) // so long that it looks at the connection anew
+      await pause(200) // a caller has to wait for some time before it leaves
       const third = await refresh(await refresh(first))
       await wake()
       await refresh(third)
@@ -104,7 +103,7 @@ for (const kind of usualKinds) {
       const first = await begin()
       await freeze()
       const late = [askChild(refreshForm(first)), send(port, renewal)]
-      await pause(7000)
+      await pause(3500)
       child.kill('SIGCONT')
       for (const answer of await Promise.all(late)) {
         assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text)

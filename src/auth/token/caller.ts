@@ -17,15 +17,23 @@ export interface Caller {
 
 /** Shorter than the timeout of any client. */
 const minClientTimeoutMs = 1000
+/**
+ * Sockets are read again after this time. Clients wait longer before they disconnect. Most requests take less time, so
+ * that they do not hold the write lock of SQLite for two more turns of the event loop.
+ */
+const maxReadAgeMs = 100
 
 export function watchCaller({ clock, settings, stalledMs }: TokenIssuer, { raw: { socket } }: FastifyRequest): Caller {
   const waitedBefore = stalledMs()
   const startedAt = clock.monotonic()
-  let isNew = true
+  let readAt: { now: number; monotonic: number } | undefined
+  /** By the clock that advanced more: some clocks stop while the machine is suspended. */
+  const isOld = ({ now, monotonic }: Readonly<{ now: number; monotonic: number }>) =>
+    Math.max(clock.now() - now, clock.monotonic() - monotonic) > maxReadAgeMs
   return {
     async assertStillWaiting() {
-      if (isNew || stalledMs() > 0) await readSockets()
-      isNew = false
+      if (readAt === undefined || isOld(readAt) || stalledMs() > 0) await readSockets()
+      readAt = { now: clock.now(), monotonic: clock.monotonic() }
       if (socket.destroyed || !socket.writable) throw errors.WP_AUTH_CALLER_GONE({}, { retryAfterSeconds: 1 })
       const waitedMs = Math.max(waitedBefore + clock.monotonic() - startedAt, stalledMs())
       if (waitedMs <= Math.max(settings().refresh_grace, minClientTimeoutMs)) return
