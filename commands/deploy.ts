@@ -79,7 +79,7 @@ export default class Deploy extends WaypostCommand {
       by: nameOfUser(),
       message: flags.message,
       migrate: flags.migrate,
-      isSure: flags.yes,
+      isConfirmed: flags.yes,
       allowBreaking: flags['allow-breaking'],
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),

@@ -30,7 +30,7 @@ export default class Doctor extends HostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Doctor)
-    if (flags.restored) return this.#restore({ isSure: flags.yes, revokeTokens: flags['revoke-tokens'] })
+    if (flags.restored) return this.#restore({ isConfirmed: flags.yes, revokeTokens: flags['revoke-tokens'] })
     const folder = process.cwd()
     const { doctor } = await import('../src/project/index.ts')
     const report = await doctor({ folder, variables: readEnvironment(folder) })
@@ -39,7 +39,7 @@ export default class Doctor extends HostCommand {
     return report
   }
 
-  async #restore({ isSure, revokeTokens }: { isSure: boolean; revokeTokens: boolean }): Promise<unknown> {
+  async #restore({ isConfirmed, revokeTokens }: { isConfirmed: boolean; revokeTokens: boolean }): Promise<unknown> {
     const { declareRestored } = await import('../src/operate/index.ts')
     const { openHost } = await import('../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
@@ -47,7 +47,7 @@ export default class Doctor extends HostCommand {
       const confirm = (restored: RestoredSystem) => {
         this.#explain(restored, host.clock.now())
         const what = revokeTokens ? 'Revoke all tokens and clear' : 'Clear'
-        return this.confirmChange(`${what} the caches of all servers?`, { isSure })
+        return this.confirmChange(`${what} the caches of all servers?`, { isConfirmed })
       }
       const restored = await declareRestored(host, { revokeTokens, confirm })
       if (restored === undefined) return { restored: false }

@@ -96,11 +96,11 @@ export class DevConsole implements Console {
     if (outcome === 'failed') say(indent(describeFailure(error)))
   }
 
-  reloaded({ files, ms, diagnostics, migration, isMended }: News<'reloaded'>): void {
+  reloaded({ files, ms, diagnostics, migration, isFixed }: News<'reloaded'>): void {
     const done = [
       ...migration.applied.map((one) => `${one.name} applied`),
       ...migration.written.map((file) => `${file} written`),
-      ...(isMended ? ['fixed'] : []),
+      ...(isFixed ? ['fixed'] : []),
     ]
     const { fresh, left } = this.#problems.take({ diagnostics }, files.length === 0)
     line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(left === undefined ? [] : [left])].join(', ')}`)

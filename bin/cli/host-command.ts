@@ -33,8 +33,8 @@ export abstract class HostCommand extends WaypostCommand {
   }
 
   /** Asks unless somebody is sure; without a terminal it has to be said by --yes. */
-  protected async confirmChange(question: string, { isSure }: { isSure: boolean }): Promise<boolean> {
-    if (isSure) return true
+  protected async confirmChange(question: string, { isConfirmed }: { isConfirmed: boolean }): Promise<boolean> {
+    if (isConfirmed) return true
     if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
     if (await confirm(`  ${question}`)) return true
     this.note('  Nothing was changed.')
@@ -52,8 +52,11 @@ export abstract class HostCommand extends WaypostCommand {
 /** A command that takes migrations back. */
 export abstract class RevertCommand extends WaypostCommand {
   /** Asks whether a plan that loses data shall be carried out; without a terminal it has to be said by --yes. */
-  protected async confirmRevert(plan: RevertPlan, { isSure, question }: { isSure: boolean; question: string }) {
-    if (plan.revert.length === 0 || isSure) return true
+  protected async confirmRevert(
+    plan: RevertPlan,
+    { isConfirmed, question }: { isConfirmed: boolean; question: string },
+  ) {
+    if (plan.revert.length === 0 || isConfirmed) return true
     if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
     for (const name of plan.revert) this.note(`  Reverts     ${name}`)
     for (const name of plan.apply) this.note(`  Applies     ${name}`)

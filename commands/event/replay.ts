@@ -64,7 +64,7 @@ export default class EventReplay extends HostCommand {
     const { since, event, subscription, limit } = request
     const confirm = (count: number) => {
       const chosen = count > limit ? `the ${limit} oldest of ${count} dead deliveries` : plural(count, 'dead delivery')
-      return this.confirmChange(`Replay ${chosen}?`, { isSure: yes })
+      return this.confirmChange(`Replay ${chosen}?`, { isConfirmed: yes })
     }
     const done = await replayHostDead(host, { since, event, subscription, limit, confirm })
     if (done === undefined) return { replayed: 0, more: true }

@@ -22,7 +22,7 @@ export default class IssuerChange extends HostCommand {
       this.noteTarget(host)
       const confirm = (change: Change) => {
         this.#explain(change)
-        return this.confirmChange('Change it?', { isSure: flags.yes })
+        return this.confirmChange('Change it?', { isConfirmed: flags.yes })
       }
       const change = await changeHostIssuer(host, { url: args.url, confirm })
       if (change === undefined) return { changed: false }

@@ -18,15 +18,15 @@ export default class MigrateDown extends RevertCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(MigrateDown)
     const folder = process.cwd()
-    const { takeBackMigrations } = await import('../../src/project/index.ts')
-    const report = await takeBackMigrations({
+    const { revertProjectMigrations } = await import('../../src/project/index.ts')
+    const report = await revertProjectMigrations({
       folder,
       variables: readEnvironment(folder),
       connection: flags.connection,
       to: flags.to,
       onTarget: (target) => this.note(`  Target      ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
-      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Revert?' }),
+      confirm: (plan) => this.confirmRevert(plan, { isConfirmed: flags.yes, question: 'Revert?' }),
     })
     return this.printRevert(report, 'Nothing to revert: no migration is applied.')
   }

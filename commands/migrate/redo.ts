@@ -24,7 +24,7 @@ export default class MigrateRedo extends RevertCommand {
       connection: flags.connection,
       onTarget: (target) => this.note(`  Target      ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
-      confirm: (plan) => this.confirmRevert(plan, { isSure: flags.yes, question: 'Reapply?' }),
+      confirm: (plan) => this.confirmRevert(plan, { isConfirmed: flags.yes, question: 'Reapply?' }),
     })
     return this.printRevert(report, 'Nothing to reapply: no migration is applied.')
   }

@@ -36,7 +36,7 @@ export default class ReleasePrune extends HostCommand {
         this.print(releases.length === 0 ? `  Nothing to prune: ${left} kept.` : `  To prune   ${goes}; ${left} kept`)
         return { ...planned, pruned: false }
       }
-      if (!(await this.confirmChange('Delete them?', { isSure: flags.yes }))) return { ...planned, pruned: false }
+      if (!(await this.confirmChange('Delete them?', { isConfirmed: flags.yes }))) return { ...planned, pruned: false }
       const pruned = await pruneHostReleases(host, { keep })
       this.print(`  Pruned     ${plural(pruned.releases.length, 'release')}, ${plural(pruned.artifacts, 'artifact')}`)
       return { ...pruned, pruned: true }

@@ -69,9 +69,9 @@ export default class ReleaseRollback extends WaypostCommand {
     return { release: id, before: active?.id ?? null, changes, activated, servers }
   }
 
-  async #confirm(plan: RollbackPlan, isSure: boolean): Promise<boolean> {
+  async #confirm(plan: RollbackPlan, isConfirmed: boolean): Promise<boolean> {
     this.#show(plan)
-    if (isSure) return true
+    if (isConfirmed) return true
     if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
     return confirm('  Roll back?')
   }

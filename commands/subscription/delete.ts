@@ -22,7 +22,7 @@ export default class SubscriptionDelete extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const what = choice.id === undefined ? 'all of these subscriptions' : `the subscription ${choice.id}`
-      if (!(await this.confirmChange(`Delete ${what}?`, { isSure: flags.yes }))) return { deleted: 0 }
+      if (!(await this.confirmChange(`Delete ${what}?`, { isConfirmed: flags.yes }))) return { deleted: 0 }
       const count = await endHostSubscriptions(host, { ...choice, to: 'deleted' })
       this.print(`  Deleted    ${plural(count, 'subscription')}`)
       return { deleted: count }

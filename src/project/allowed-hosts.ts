@@ -2,20 +2,23 @@ import { isIP } from 'node:net'
 import { errors } from './errors.ts'
 
 export interface HostCheckOptions {
-  /** The address that is listened on. */
+  /** The listening address. */
   readonly listening: string
   readonly baseUrl: string
   /** The values of `--allow-host`. */
   readonly allowed: readonly string[]
 }
 
-/** Looks at a `Host` header. @returns the host where requests for it are not answered */
+/**
+ * Checks a `Host` header.
+ * @returns the host if its requests are rejected
+ */
 export type HostCheck = (header: string | undefined) => string | undefined
 
 /**
- * Decides which hosts `dev` answers to: a page of another site that lets its own name lead to 127.0.0.1 (DNS rebinding)
- * could otherwise use the API of the machine that shows it. A page cannot do that with an address, so every address is
- * answered to where every address is listened on.
+ * Decides which hosts `dev` accepts. Otherwise a page of another site whose name resolves to 127.0.0.1 (DNS rebinding)
+ * could use the API. A page cannot do that with an IP address, so all addresses are accepted if `dev` listens on all
+ * addresses.
  * @throws WP_PROJECT_ALLOW_HOST
  */
 export function makeHostCheck({ listening, baseUrl, allowed }: HostCheckOptions): HostCheck {
@@ -23,14 +26,14 @@ export function makeHostCheck({ listening, baseUrl, allowed }: HostCheckOptions)
   const own = listening.includes(':') ? `[${listening}]` : listening
   const names = new Set([readHost(own), new URL(baseUrl).hostname, ...allowed.map(readAllowed)])
   return (header) => {
-    if (header === undefined) return undefined // HTTP/1.0, which no browser speaks
+    if (header === undefined) return undefined // HTTP/1.0, which browsers do not use
     const host = readHost(header)
     if (host === undefined) return header
     return isLoopback(host) || names.has(host) || (isEvery && isAddress(host)) ? undefined : host
   }
 }
 
-/** The host of a `Host` header in its one form, without its port; undefined for what is none. */
+/** Returns the normalized host of a `Host` header without its port; undefined if the header is invalid. */
 function readHost(header: string): string | undefined {
   const url = /[\s/?#@\\]/.test(header) ? null : URL.parse(`http://${header}`)
   return url === null ? undefined : url.hostname.replace(/\.$/, '')

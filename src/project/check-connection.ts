@@ -1,7 +1,10 @@
 import { nearest } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
-/** Says which connections have migrations, where a name is none of theirs. @throws WP_PROJECT_CONNECTION */
+/**
+ * Checks that a connection has migrations. The error lists those that do.
+ * @throws WP_PROJECT_CONNECTION
+ */
 export function checkConnection(name: string, migrations: ReadonlyMap<string, unknown>): string {
   if (migrations.has(name) || name === 'System') return name
   const names = ['System', ...migrations.keys()]
@@ -15,13 +18,13 @@ export function checkConnection(name: string, migrations: ReadonlyMap<string, un
   })
 }
 
-/** A command of the topic `migrate` in full: where several connections have migrations, it names one. */
+/** Returns a full command of the topic `migrate`, with `--connection` if several connections have migrations. */
 export function commandFor(command: string, name: string, migrations: ReadonlyMap<string, unknown>): string {
   return `npx waypost ${command}${migrations.size > 1 ? ` --connection ${name}` : ''}`
 }
 
 /**
- * Several connections have migrations, and a command is for one of them: the error lists it in full for each.
+ * Returns the only connection with migrations. If there are several, the error lists the full command for each.
  * @param command without the connection, for example `migrate:redo`
  */
 export function chooseConnection(command: string, migrations: ReadonlyMap<string, unknown>): string {

@@ -1,19 +1,21 @@
+import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import { parseTypeErrors } from './parse-type-errors.ts'
 
 export interface TypeReport {
   readonly ok: boolean
-  /** What the compiler said. */
+  /** The compiler's output. */
   readonly output: string
-  /** What it said of places in files. */
+  /** The errors in the output that have a location. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Runs the project's own TypeScript over it. @throws WP_PROJECT_NO_TYPESCRIPT */
+/**
+ * Checks a project with its own TypeScript.
+ * @throws WP_PROJECT_NO_TYPESCRIPT
+ */
 export async function checkTypes(folder: string): Promise<TypeReport> {
   const compiler = findCompiler(folder)
   const output: string[] = []
@@ -38,4 +40,15 @@ function findCompiler(folder: string): string {
   } catch (cause) {
     throw errors.WP_PROJECT_NO_TYPESCRIPT({}, { cause })
   }
+}
+
+/** Parses the errors that TypeScript prints without `--pretty`. Indented lines continue the previous message. */
+export function parseTypeErrors(output: string): Diagnostic[] {
+  const entries = output.split(/\r?\n(?=\S)/).map((entry) => /^(.+?)\((\d+),(\d+)\): error (TS\d+): (.*)$/s.exec(entry))
+  return entries.flatMap((found) => {
+    if (found === null) return []
+    const [, file = '', line, column, code = '', message = ''] = found
+    const position = { line: Number(line), column: Number(column) }
+    return { code, severity: 'error', message, file, range: { start: position, end: position } } as const
+  })
 }

@@ -6,13 +6,13 @@ import { findRunningDev, type RunningDev } from './dev-server-file.ts'
 import { errors } from './errors.ts'
 import { findPortOwner, type PortOwner } from './port-owner.ts'
 
-/** How far above a taken port the next is looked for. */
-const reach = 20
-const longestCommand = 60
+/** The number of ports to try above a taken one. */
+const portsToTry = 20
+const maxCommandLength = 60
 
 /**
- * The port to listen on, known before anything listens, because the issuer of tokens names it.
- * @throws WP_PROJECT_PORT when it is taken and nobody chose another
+ * Chooses the port before anything listens, because the issuer of tokens contains it.
+ * @throws WP_PROJECT_PORT if it is taken and no other was confirmed
  */
 export async function choosePort(options: DevOptions, host: string): Promise<number> {
   const wanted = readPort(options.variables, options.port)
@@ -31,15 +31,15 @@ export async function choosePort(options: DevOptions, host: string): Promise<num
 async function describeTaken(folder: string, host: string, port: number): Promise<TakenPort> {
   const [own, owner, next] = await Promise.all([findDevOn(folder, port), findPortOwner(port), findNext(host, port)])
   if (own !== undefined) return { port, next, owner: `waypost dev of this project (process ${own.pid})`, dev: own.url }
-  return { port, next, owner: await nameOwner(owner, port), dev: undefined }
+  return { port, next, owner: await describeOwner(owner, port), dev: undefined }
 }
 
-async function nameOwner(owner: PortOwner | undefined, port: number): Promise<string> {
+async function describeOwner(owner: PortOwner | undefined, port: number): Promise<string> {
   if (owner === undefined) return 'another process'
   const { pid, command, folder } = owner
   const isDev = folder !== undefined && (await findDevOn(folder, port)) !== undefined
   if (isDev) return `waypost dev of ${folder} (process ${pid})`
-  const shown = command.length > longestCommand ? `${command.slice(0, longestCommand - 1)}…` : command
+  const shown = command.length > maxCommandLength ? `${command.slice(0, maxCommandLength - 1)}…` : command
   return `"${shown}"${folder === undefined ? '' : ` in ${folder}`} (process ${pid})`
 }
 
@@ -49,19 +49,19 @@ async function findDevOn(folder: string, port: number): Promise<RunningDev | und
 }
 
 async function findNext(host: string, port: number): Promise<number> {
-  for (let next = port + 1; next <= Math.min(port + reach, 65_535); next++) {
+  for (let next = port + 1; next <= Math.min(port + portsToTry, 65_535); next++) {
     if ((await tryPort(host, next)) !== undefined) return next
   }
   return (await tryPort(host, 0)) ?? 0
 }
 
-/** @returns the port that can be listened on, 0 being any; undefined when it is taken */
+/** @returns the port if it is free, where 0 is any free port; undefined if it is taken */
 async function tryPort(host: string, port: number): Promise<number | undefined> {
   const probe = createServer()
   try {
     await once(probe.listen(port, host), 'listening')
   } catch (error) {
-    // What else is wrong with it says who listens in earnest.
+    // Other problems are reported when the server listens.
     return (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? undefined : port
   }
   const found = (probe.address() as AddressInfo).port

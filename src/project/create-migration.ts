@@ -9,7 +9,7 @@ import { assertDefinition, loadProject } from './load-project.ts'
 
 export interface CreateMigrationOptions {
   readonly folder: string
-  /** In words, without date and ending. */
+  /** Words without date and extension. */
   readonly name: string
   /** `System` by default. */
   readonly connection?: string | undefined
@@ -18,7 +18,7 @@ export interface CreateMigrationOptions {
 }
 
 /**
- * Writes the file of a new migration, which sorts behind those that are there and fails until somebody wrote it.
+ * Creates the file of a new migration that sorts after the existing ones and fails until it is implemented.
  * @returns its path, relative to the folder
  * @throws WP_PROJECT_MIGRATION_NAME, WP_PROJECT_CONNECTION
  */
@@ -42,7 +42,7 @@ export async function createMigration(options: CreateMigrationOptions): Promise<
 
 async function assertConnection({ folder, onDiagnostics }: CreateMigrationOptions, name: string): Promise<void> {
   const loaded = await loadProject(findProject(folder))
-  // A file of an action that is still missing is no reason to wait with the migration.
+  // A missing action file does not prevent creating the migration.
   const isThere = Object.hasOwn(loaded.partial?.connections ?? {}, name)
   if (isThere) return
   const definition = assertDefinition(loaded, (diagnostics) => onDiagnostics?.(diagnostics))
@@ -53,7 +53,7 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
   throw errors.WP_PROJECT_CONNECTION({ name, hint })
 }
 
-/** Migrations run in order of their names: the day, and where that is not enough the minute and the second. */
+/** Migrations run in order of their names, which begin with the date, and with the time if needed. */
 function nameBehind(files: readonly string[], words: string, now: Date): string {
   const taken = files.filter((file) => file.endsWith('.ts') && file !== 'tables.ts').map((file) => file.slice(0, -3))
   const digits = now.toISOString().replaceAll(/\D/g, '')

@@ -6,65 +6,65 @@ import type { DevelopmentUser } from './development-user.ts'
 import type { MigrationReport } from './migrate.ts'
 import type { SuggestedRequest } from './suggest-requests.ts'
 
-/** Where `dev` says what happens. */
+/** The output of `dev`. */
 export interface DevConsole {
-  started(news: DevStarted): void
+  started(event: DevStarted): void
   answered(answered: Answered): void
   failed(error: unknown, request: { id: string; method: string; path: string }): void
-  /** Code of the project failed where no request waits for it: a promise that nobody awaited, a timer. */
+  /** Project code failed outside of a request: a rejected promise that was not awaited, or a timer. */
   strayed(error: unknown): void
   delivered(attempt: AttemptReport): void
   ranCronjob(report: CronjobReport): void
-  reloaded(news: DevReloaded): void
-  refused(news: DevRefused): void
+  reloaded(event: DevReloaded): void
+  refused(event: DevReloadFailed): void
   warned(message: string): void
   /** An action wrote to its log. */
   logged(line: LoggedLine): void
 }
 
-/** One line of `context.log`. */
+/** A log entry of `context.log`. */
 export interface LoggedLine {
   readonly level: string
   readonly message: string
-  /** Where a cronjob ran the action. */
+  /** Set if a cronjob ran the action. */
   readonly cronjob: string | undefined
   readonly fields: Readonly<Record<string, unknown>>
-  /** What stands under `err`. */
+  /** The value of `err`. */
   readonly error?: unknown
 }
 
 export interface DevStarted {
   readonly project: string
   readonly url: string
-  /** From other machines, where it listens on every address. */
+  /** URLs from other machines, if it listens on all addresses. */
   readonly network: readonly string[]
-  /** The reference; undefined where the project switched it off. */
+  /** The API reference; undefined if the project disables it. */
   readonly docs: string | undefined
   readonly target: string
   readonly user: DevelopmentUser
   readonly migration: MigrationReport
   readonly delivers: boolean
-  /** To try first. */
+  /** Requests to try first. */
   readonly suggestions: readonly SuggestedRequest[]
   readonly ms: number
 }
 
-/** A save was taken over; `diagnostics` may hold warnings. */
+/** A save was loaded. `diagnostics` may contain warnings. */
 export interface DevReloaded {
   readonly files: readonly string[]
   readonly ms: number
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
-  /** The save before had errors. */
-  readonly isMended: boolean
+  /** Whether the previous save had errors. */
+  readonly isFixed: boolean
 }
 
-/** A save has errors: what was served before stays. */
-export interface DevRefused {
+/** A save has errors. The previous version is still served. */
+export interface DevReloadFailed {
   readonly files: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
-  /** What failed although no file has an error, for example a migration. */
+  /** The error of a failure without file errors, for example of a migration. */
   readonly error?: unknown
-  /** Whether anything was served before. */
+  /** Whether a version is being served. */
   readonly isServing: boolean
 }

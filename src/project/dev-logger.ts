@@ -4,8 +4,9 @@ import { makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
 /**
- * The log of `dev`: what actions write is shown, from the level info on. What Waypost itself writes the console tells in
- * its own words; who sets LOG_LEVEL gets it too. @throws WP_SERVER_LOG_LEVEL
+ * Creates the logger of `dev`. Shows log entries of actions from level info. Waypost's own events are shown by the
+ * console; setting LOG_LEVEL shows their log entries too.
+ * @throws WP_SERVER_LOG_LEVEL
  */
 export function makeDevLogger(
   { variables, logSecrets }: Pick<Host, 'variables' | 'logSecrets'>,
@@ -14,7 +15,7 @@ export function makeDevLogger(
   const redact = makeValueRedactor(logSecrets)
   const isAllWanted = variable(variables, 'LOG_LEVEL') !== undefined
   const destination = {
-    [Symbol.for('pino.metadata')]: true, // asks pino for the next two
+    [Symbol.for('pino.metadata')]: true, // makes pino set the next two properties
     lastLogger: {},
     lastObj: undefined as { readonly err?: unknown } | undefined,
     write(line: string): void {
@@ -26,7 +27,7 @@ export function makeDevLogger(
   return pino({ level: readLogLevel(variables, 'info'), redact: ['req.headers.authorization'] }, destination)
 }
 
-/** What every line has. */
+/** Fields of every log entry. */
 const common: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'run', 'cronjob', 'msg'])
 
 function readLine(text: string, error: unknown): LoggedLine {

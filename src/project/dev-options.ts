@@ -10,29 +10,29 @@ export interface DevOptions {
   readonly variables: Variables
   readonly port?: number | undefined
   readonly host?: string | undefined
-  /** Names that requests may ask for beside those of this machine; none by default. */
+  /** Accepted host names besides those of this machine; none by default. */
   readonly allowedHosts?: readonly string[] | undefined
   /** Deliver events in the background. */
   readonly deliver: boolean
   readonly console: DevConsole
-  /** How long the project's code may take to load, and what ends dev also while it starts. */
+  /** How long loading project code may take, and the signal that stops dev, also during start. */
   readonly imports?: ImportLimits
-  /** Asked whether to listen on the next free port instead; without an answer the start fails. */
+  /** Asks whether to listen on the next free port instead. Without it the start fails. */
   onPortTaken?(taken: TakenPort): Promise<boolean>
 }
 
-/** A port that something listens on. */
+/** A port that is in use. */
 export interface TakenPort {
   readonly port: number
-  /** The next one that is free. */
+  /** The next free port. */
   readonly next: number
-  /** Who listens, in words. */
+  /** A description of the process that listens on it. */
   readonly owner: string
-  /** The address of another `dev` of this project, where that is who. */
+  /** The URL if it is another `dev` of this project. */
   readonly dev: string | undefined
 }
 
-/** What the parts of a running `dev` work on. */
+/** The shared parts of a running `dev`. */
 export interface DevSession {
   readonly options: DevOptions
   readonly project: Project

@@ -3,36 +3,41 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { probeAgent } from '../kit/index.ts'
 
-/** A `dev` that runs. */
+/** A running `dev`. */
 export interface RunningDev {
   readonly url: string
   readonly pid: number
 }
 
-const longestMs = 1000
+const timeoutMs = 1000
 
 function fileOf(folder: string): string {
   return path.join(folder, '.waypost', 'server.json')
 }
 
-/** The `dev` that serves the project of a folder now. What one left that did not end in order counts as none. */
+/**
+ * Returns the `dev` that currently serves the project of a folder. The file of a process that was killed is ignored.
+ */
 export async function findRunningDev(folder: string): Promise<RunningDev | undefined> {
-  const kept = readKept(folder)
-  return kept !== undefined && isAlive(kept.pid) && (await answers(kept.url)) ? kept : undefined
+  const stored = readRunning(folder)
+  return stored !== undefined && isAlive(stored.pid) && (await answers(stored.url)) ? stored : undefined
 }
 
-/** Lets others know of this process. @returns the way to take that back */
+/**
+ * Publishes the URL of this process.
+ * @returns a function that removes it
+ */
 export async function announceDev(folder: string, url: string): Promise<() => void> {
   const file = fileOf(folder)
   await mkdir(path.dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify({ url, pid: process.pid })}\n`)
   return () => {
-    // A second one may have written its own.
-    if (readKept(folder)?.pid === process.pid) rmSync(file, { force: true })
+    // Another `dev` may have replaced it.
+    if (readRunning(folder)?.pid === process.pid) rmSync(file, { force: true })
   }
 }
 
-function readKept(folder: string): RunningDev | undefined {
+function readRunning(folder: string): RunningDev | undefined {
   try {
     const { url, pid } = JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Partial<RunningDev>
     return typeof url === 'string' && Number.isSafeInteger(pid) ? { url, pid: pid! } : undefined
@@ -49,12 +54,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The id of a process that ended may be another one's by now. */
+/** The id of an ended process may have been reused. */
 async function answers(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/health/live`, {
       headers: { 'user-agent': probeAgent },
-      signal: AbortSignal.timeout(longestMs),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     await answer.body?.cancel()
     return answer.ok
@@ -69,17 +74,20 @@ function migratedFile(folder: string): string {
   return path.join(folder, '.waypost', 'migrated')
 }
 
-/** Tells a `dev` of this folder that migrations were taken back or done again. */
-export async function tellMigrated(folder: string): Promise<void> {
+/** Notifies a `dev` of this folder that migrations were reverted or reapplied. */
+export async function notifyMigrated(folder: string): Promise<void> {
   await mkdir(path.dirname(migratedFile(folder)), { recursive: true })
   await writeFile(migratedFile(folder), `${new Date().toISOString()}\n`)
 }
 
-/** Follows what `tellMigrated` says. @returns the way to stop */
-export function followMigrated(folder: string, onMigrated: () => void): () => void {
+/**
+ * Calls `onMigrated` after each `notifyMigrated`.
+ * @returns a function that stops it
+ */
+export function watchMigrated(folder: string, onMigrated: () => void): () => void {
   const file = migratedFile(folder)
   const onChange: StatsListener = (now, before) => {
-    if (now.mtimeMs > before.mtimeMs) onMigrated() // a file that is not there is reported too
+    if (now.mtimeMs > before.mtimeMs) onMigrated() // a missing file is reported too
   }
   watchFile(file, { interval: pollMs, persistent: false }, onChange)
   return () => unwatchFile(file, onChange)

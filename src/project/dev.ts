@@ -1,35 +1,43 @@
 import { openBuilder } from '../build/index.ts'
-import { variable, version } from '../kit/index.ts'
+import { variable, version, messageOf } from '../kit/index.ts'
 import { catchStrayFailures, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
 import { issueHostToken } from '../operate/index.ts'
-import { nameTarget, openHost, type AppliedMigration } from '../host/index.ts'
-import { makeLock } from '../store/index.ts'
+import {
+  nameTarget,
+  openHost,
+  type AppliedMigration,
+  openIdentity,
+  readBaseUrl,
+  type Host,
+  type Identity,
+} from '../host/index.ts'
+import { makeLock, loadFacts, replaceFact, storeFact } from '../store/index.ts'
 import { makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
-import { assertDevelopment, claimDevelopment } from './claim-development.ts'
 import type { DevStarted } from './dev-console.ts'
 import { makeDevLogger } from './dev-logger.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
-import { announceDev, findRunningDev, followMigrated, type RunningDev } from './dev-server-file.ts'
+import { announceDev, findRunningDev, watchMigrated, type RunningDev } from './dev-server-file.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import { findProject } from './find-project.ts'
-import { followSaves } from './follow-saves.ts'
+import { reloadOnSave } from './reload-on-save.ts'
 import { listeningUrls } from './listening-urls.ts'
 import { migrateOwnTables } from './migrate.ts'
-import { startDelivering } from './start-delivering.ts'
-import { makeTakeOver, type TakenOver } from './take-over.ts'
+import { createReloader, type ReloadResult } from './reloader.ts'
+import { errors } from './errors.ts'
+import { startDelivering as deliver } from '../jobs/index.ts'
 
 export interface DevServer {
-  /** What it said when it started. */
+  /** What was shown at start. */
   readonly started: DevStarted
-  /** Builds and serves what the files hold now, as if something had been saved. */
+  /** Builds and serves the current files. */
   reload(): Promise<void>
-  /** A fresh token of the first user, with every scope, and its lifetime in seconds. */
+  /** Issues a token of the first user with all scopes, with its lifetime in seconds. */
   issueToken(): Promise<{ readonly token: string; readonly expiresInS: number }>
   close(): Promise<void>
 }
 
-/** Watches a project and serves every save that has no error, until it is closed. */
+/** Watches a project and serves each save without errors until it is closed. */
 export async function dev(options: DevOptions): Promise<DevServer> {
   const began = performance.now()
   await using opened = new AsyncDisposableStack()
@@ -41,13 +49,13 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const { project, server } = session
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
-  const takeOver = makeTakeOver({ ...options, project, builder, server })
-  const first = await takeOver()
+  const reloadFiles = createReloader({ ...options, project, builder, server })
+  const first = await reloadFiles()
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))
-  const watching = await followSaves(session, { first, takeOver })
+  const watching = await reloadOnSave(session, { first, reloadFiles })
   opened.defer(() => watching.close())
-  opened.defer(followMigrated(options.folder, () => void watching.flush()))
+  opened.defer(watchMigrated(options.folder, () => void watching.flush()))
   const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
   opened.defer(await announceDev(options.folder, news.url))
   options.console.started(news)
@@ -65,7 +73,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   return { started: news, reload: watching.flush, issueToken, close }
 }
 
-/** Everything but the project itself: System, identity, and a server that listens. */
+/** Opens System, the identity and a listening server, without the project. */
 async function openSession(
   options: DevOptions,
   opened: AsyncDisposableStack,
@@ -100,21 +108,21 @@ function startDevServer(
     ...own,
     logger: makeDevLogger(own.host, console),
     isDevelopment: true,
-    // Nobody who starts to work wants what was due in the night.
+    // Do not run cronjobs that were due while dev was not running.
     cron: { fromNow: true, onRan: (report) => console.ranCronjob(report) },
     onResponse: (answered) => console.answered(answered),
     onServerError: (error, request) => console.failed(error, request),
   })
 }
 
-const mostWarnings = 10
+const maxWarnings = 10
 
-/** Warns of each host that is refused, once, and of so many at most: a page may ask for any number of names. */
+/** Warns once about each rejected host, up to a limit, because pages can use any number of names. */
 function warnOnce(check: HostCheck, console: DevOptions['console']): HostCheck {
   const warned = new Set<string>()
   return (header) => {
     const refused = check(header)
-    if (refused === undefined || warned.has(refused) || warned.size >= mostWarnings) return refused
+    if (refused === undefined || warned.has(refused) || warned.size >= maxWarnings) return refused
     warned.add(refused)
     console.warned(`refused a request for the host ${refused}; to allow it: waypost dev --allow-host ${refused}`)
     return refused
@@ -123,7 +131,7 @@ function warnOnce(check: HostCheck, console: DevOptions['console']): HostCheck {
 
 function describeStart(
   { options, project, host, server }: DevSession,
-  first: TakenOver,
+  first: ReloadResult,
   own: readonly AppliedMigration[],
 ): Omit<DevStarted, 'user' | 'ms'> {
   const urls = listeningUrls(addressOf(options), server.port)
@@ -145,4 +153,41 @@ function addressOf({ host, variables }: DevOptions): string {
 
 function describeOther({ url, pid }: RunningDev): string {
   return `Another waypost dev of this project serves ${url} (process ${pid}); both use the same data.`
+}
+
+/**
+ * Checks that System does not serve a deployment.
+ * @throws WP_PROJECT_PRODUCTION
+ */
+export async function assertDevelopment({ system }: Host): Promise<void> {
+  const tables = await system.db.introspection.getTables()
+  if (!tables.some(({ name }) => name === 'waypost_system')) return
+  const { origin = 'development' } = await loadFacts(system)
+  if (origin !== 'development') throw errors.WP_PROJECT_PRODUCTION({ target: system.target })
+}
+
+/** Marks System as a development System whose issuer is the address of `dev`. */
+export async function claimDevelopment(host: Host, port: number): Promise<Identity> {
+  const { system, variables } = host
+  const issuer = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL')) ?? `http://localhost:${port}`
+  const origin = await storeFact(system, 'origin', 'development')
+  if (origin !== 'development') throw errors.WP_PROJECT_PRODUCTION({ target: system.target })
+  const facts = await loadFacts(system)
+  if (facts.issuer !== issuer) await replaceFact(system, 'issuer', issuer)
+  return openIdentity(host)
+}
+
+/**
+ * Delivers events in the background and shows each attempt.
+ * @returns a function that stops it and waits for running attempts
+ */
+export function startDelivering({ options: { console }, server, identity }: DevSession): () => Promise<void> {
+  return deliver({
+    server,
+    identity,
+    recordsActivity: false,
+    onAttempt: (attempt) => console.delivered(attempt),
+    onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
+    onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),
+  })
 }

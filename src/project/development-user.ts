@@ -4,7 +4,7 @@ import path from 'node:path'
 import { addUser, addUserScopes, backendScopes, consumerScope, loadUserScopes } from '../auth/index.ts'
 import type { System } from '../store/index.ts'
 
-/** The first user of a development System, kept in `.waypost/dev.json`. */
+/** The first user of a development System, stored in `.waypost/dev.json`. */
 export interface DevelopmentUser {
   readonly name: string
   readonly password: string
@@ -19,7 +19,7 @@ const animals = [
   'otter', 'puffin', 'quail', 'raven', 'seal', 'tapir', 'urchin', 'viper', 'walrus', 'yak', 'zebra',
 ] // prettier-ignore
 
-/** Makes sure that the user is there and has every scope that the project names. */
+/** Ensures that the user exists and has all scopes of the project. */
 export async function ensureDevelopmentUser(
   folder: string,
   system: System,
@@ -27,19 +27,19 @@ export async function ensureDevelopmentUser(
 ): Promise<DevelopmentUser> {
   const wanted = [...new Set([consumerScope, ...backendScopes, ...scopes])]
   const file = path.join(folder, '.waypost', 'dev.json')
-  const kept = await readKept(file)
+  const stored = await readStoredUser(file)
   const row = await system.db
     .selectFrom('waypost_user')
     .select('id')
-    .where('name', '=', kept?.name ?? 'dev')
+    .where('name', '=', stored?.name ?? 'dev')
     .executeTakeFirst()
-  if (kept !== undefined && row !== undefined) {
+  if (stored !== undefined && row !== undefined) {
     const owned = await loadUserScopes(system.db, row.id)
     const missing = wanted.filter((scope) => !owned.includes(scope))
     await addUserScopes(system, row.id, missing)
-    return kept
+    return stored
   }
-  // Somebody added a "dev" by hand, or the System behind the file was thrown away.
+  // A "dev" user was added manually, or the System of the file was deleted.
   const user = { name: row === undefined ? 'dev' : `dev-${randomInt(1000, 9999)}`, password: makePassword() }
   await addUser(system, { ...user, scopes: wanted })
   await mkdir(path.dirname(file), { recursive: true })
@@ -47,16 +47,18 @@ export async function ensureDevelopmentUser(
   return user
 }
 
-async function readKept(file: string): Promise<DevelopmentUser | undefined> {
+async function readStoredUser(file: string): Promise<DevelopmentUser | undefined> {
   try {
-    const kept = JSON.parse(await readFile(file, 'utf8')) as Partial<DevelopmentUser>
-    return typeof kept.name === 'string' && typeof kept.password === 'string' ? (kept as DevelopmentUser) : undefined
+    const stored = JSON.parse(await readFile(file, 'utf8')) as Partial<DevelopmentUser>
+    return typeof stored.name === 'string' && typeof stored.password === 'string'
+      ? (stored as DevelopmentUser)
+      : undefined
   } catch {
     return undefined
   }
 }
 
-/** Easy to type, for a System that only this machine reaches. */
+/** Easy to type, because only this machine can reach the System. */
 function makePassword(): string {
   return `${words[randomInt(words.length)]}-${animals[randomInt(animals.length)]}-${randomInt(1000, 9999)}`
 }

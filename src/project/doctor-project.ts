@@ -12,11 +12,11 @@ import { loadProject } from './load-project.ts'
 export interface CheckedProject {
   readonly finding: Finding
   readonly isThere: boolean
-  /** Absent where the project has errors. */
+  /** Undefined if the project has errors. */
   readonly release?: BuiltRelease | undefined
 }
 
-/** What `validate` says, without the types that it writes. */
+/** Runs the checks of `validate` without writing types. */
 export async function checkProject(folder: string): Promise<CheckedProject> {
   const check = 'project'
   if (!existsSync(path.join(folder, 'waypost.yml'))) {
@@ -57,7 +57,7 @@ function count(many: number, noun: string): string {
   return `${many} ${noun}${many === 1 ? '' : 's'}`
 }
 
-/** Whether the project's migrations of System have run as they are; those of other connections are not looked at. */
+/** Checks that the project's migrations of System have run unedited. Other connections are not checked. */
 export async function checkMigrations({ system }: Host, { manifest }: BuiltRelease): Promise<Finding> {
   const own = manifest.migrations.filter(({ connection }) => connection === 'System')
   const plan = await planMigrations(
@@ -100,7 +100,7 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
 
 const onlyPlanned = { up: () => Promise.reject(new Error('Doctor runs no migration')) }
 
-/** What works in `dev` on SQLite may not work on PostgreSQL. */
+/** Code that works in `dev` on SQLite may fail on PostgreSQL. */
 export async function checkKinds({ folder, system }: Host): Promise<readonly Finding[]> {
   const { origin } = await loadFacts(system)
   const isOther = system.kind === 'postgresql' && origin !== 'development'

@@ -8,17 +8,17 @@ import { checkKinds, checkMigrations, checkProject, type CheckedProject } from '
 export interface DoctorOptions {
   readonly folder: string
   readonly variables: Variables
-  /** This machine's clock. */
+  /** The clock of this machine. */
   readonly clock?: Clock
 }
 
 export interface DoctorReport {
-  /** Nothing fails. */
+  /** Whether no check failed. */
   readonly ok: boolean
   readonly checks: readonly Finding[]
 }
 
-/** Looks at everything that has to be right on this machine, in this folder and in its System. Changes nothing. */
+/** Checks this machine, the folder and its System. Changes nothing. */
 export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
   const checks: Finding[] = [checkNode()]
   const project = await checkProject(options.folder)

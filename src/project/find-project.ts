@@ -2,16 +2,19 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { errors } from './errors.ts'
 
-/** A developer's folder. */
+/** A project folder. */
 export interface Project {
   readonly root: string
-  /** What its release is called: the same wherever the folder lies. */
+  /** The name of its release, independent of the folder. */
   readonly name: string
-  /** What it is called to people here. */
+  /** The name shown to users. */
   readonly label: string
 }
 
-/** The project in a folder. @throws WP_PROJECT_NONE */
+/**
+ * Returns the project in a folder.
+ * @throws WP_PROJECT_NONE
+ */
 export function findProject(folder: string): Project {
   if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
   const name = readName(folder)
@@ -20,7 +23,7 @@ export function findProject(folder: string): Project {
 
 function readName(folder: string): string | undefined {
   try {
-    // A pipe would be waited for.
+    // Reading a pipe would block.
     if (!statSync(path.join(folder, 'package.json')).isFile()) return undefined
     const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
     return typeof name === 'string' && name !== '' ? name : undefined

@@ -13,17 +13,17 @@ import { makeOpenApi, type OpenApi } from '../runtime/index.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
 
-/** The part that is used of what `npm run build` bundles from the package oazapfts and the TypeScript compiler. */
+/** The used part of the package oazapfts and the TypeScript compiler, bundled by `npm run build`. */
 interface ClientGenerator {
   generateSource(document: object, options: { readonly useUnknown: boolean }): Promise<string>
 }
 
-// It would be checked by rules that its reader chose for code of his own.
+// Excludes the file from the reader's own checks.
 const head = '// @ts-nocheck\n/* eslint-disable */\n'
 
 /**
- * A client of a project's API as one TypeScript file: a function for each operation, typed by its schemas.
- * @throws what `describeApi` throws
+ * Generates a client of a project's API as a TypeScript file, with a typed function for each operation.
+ * @throws the errors of `describeApi`
  */
 export async function generateClient(options: DescribeOptions): Promise<string> {
   const document = await describeApi(options)
@@ -32,7 +32,7 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   return head + (await generator.generateSource(withoutTuples(document) as object, { useUnknown: true }))
 }
 
-/** The generator knows no tuples: they become lists of what may stand in them, not lists of nothing. */
+/** The generator does not support tuples. They become arrays of their item types. */
 function withoutTuples(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withoutTuples)
@@ -45,14 +45,14 @@ function withoutTuples(value: unknown): unknown {
 
 export interface DescribeOptions {
   readonly folder: string
-  /** `WAYPOST_BASE_URL` among them says where callers reach the API. */
+  /** `WAYPOST_BASE_URL` is the public URL of the API. */
   readonly variables: Variables
   onDiagnostics(diagnostics: readonly Diagnostic[]): void
 }
 
 /**
- * The API of a project as OpenAPI 3.1, the same that a server describes at `/openapi.json`. No code of the project runs.
- * @throws WP_PROJECT_BROKEN after the diagnostics were reported; WP_SERVER_BASE_URL
+ * Returns the API of a project as OpenAPI 3.1, like `/openapi.json` of a server. Runs no project code.
+ * @throws WP_PROJECT_BROKEN after reporting the diagnostics; WP_SERVER_BASE_URL
  */
 export async function describeApi({ folder, variables, onDiagnostics }: DescribeOptions): Promise<OpenApi> {
   const project = findProject(folder)

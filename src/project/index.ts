@@ -1,5 +1,5 @@
-// project: the composition root of a developer's folder: init, validate, migrate, dev, the deploying side of a release.
-// May import every other room but testing. What needs a server is loaded when it is called, so that validate stays quick.
+// project: the composition root of a project folder: init, validate, migrate, dev, and the client side of deployments.
+// May import all rooms but testing. Server code is loaded on use, so that validate stays fast.
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
 import type { Rollback, RollbackOptions } from './deploy/roll-back-target.ts'
@@ -19,7 +19,7 @@ export type { Rollback, RollbackOptions, RollbackPlan } from './deploy/roll-back
 export type { DescribeOptions } from './generate-client.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'
 export type { DevServer } from './dev.ts'
-export type { DevConsole, DevRefused, DevReloaded, DevStarted } from './dev-console.ts'
+export type { DevConsole, DevReloadFailed, DevReloaded, DevStarted } from './dev-console.ts'
 export type { DoctorOptions, DoctorReport } from './doctor.ts'
 export type { MigrateOptions, MigrationReport } from './migrate.ts'
 export type { AppliedMigration } from '../host/index.ts'
@@ -55,8 +55,8 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
   return (await import('./migration-status.ts')).loadMigrationStatus(options)
 }
 
-export async function takeBackMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
-  return (await import('./revert-migrations.ts')).takeBackMigrations(options)
+export async function revertProjectMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+  return (await import('./revert-migrations.ts')).revertProjectMigrations(options)
 }
 
 export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {

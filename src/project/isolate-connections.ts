@@ -4,13 +4,15 @@ import { makeUuid, nearest, variable, type Variables } from '../kit/index.ts'
 import { findVariableUses, type Manifest } from '../release/index.ts'
 import type { TestDatabases } from '../server/index.ts'
 import { errors } from './errors.ts'
-import type { Built } from './migrate.ts'
+import type { ReleaseWithPlugins } from './migrate.ts'
 
-/** What replaces a connection in tests: another config of its class, or a client that `context.connection` returns. */
+/**
+ * The replacement of a connection in tests: another config of its class, or a client that `context.connection` returns.
+ */
 export type TestConnection = { readonly config: Readonly<Record<string, unknown>> } | { readonly client: object }
 
 export interface Isolation {
-  /** The project's folder, which paths in a config are relative to. */
+  /** The project's folder, to which paths in configs are relative. */
   readonly folder: string
   readonly variables: Variables
   readonly replacements: Readonly<Record<string, TestConnection | undefined>>
@@ -20,14 +22,18 @@ export interface Isolation {
 }
 
 /**
- * Gives each connection of a built project a database of its own, so that tests never reach the one that a variable
- * or a config names. A connection of any other class must be replaced.
- * @throws WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE; as `TestDatabases.create`
+ * Gives each connection of a built project its own database, so that tests never use the configured one. Connections of
+ * other classes must be replaced.
+ * @throws WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, and the errors of
+ * `TestDatabases.create`
  */
-export async function isolateConnections({ release, plugins }: Built, isolation: Isolation): Promise<Built> {
+export async function isolateConnections(
+  { release, plugins }: ReleaseWithPlugins,
+  isolation: Isolation,
+): Promise<ReleaseWithPlugins> {
   const { manifest } = release
   assertKnown(manifest, isolation)
-  const classes = new Map([...plugins.connections].map(([name, one]) => [name, openIn(isolation.folder, one)]))
+  const classes = new Map([...plugins.connections].map(([name, one]) => [name, openFrom(isolation.folder, one)]))
   const connections: Record<string, Manifest['connections'][string]> = {}
   const withoutMigrations = new Set<string>()
   for (const [name, use] of Object.entries(manifest.connections)) {
@@ -68,8 +74,8 @@ function assertKnown({ connections }: Manifest, { replacements }: Isolation): vo
   }
 }
 
-/** The server of a test has a folder of its own; paths are relative to the project all the same. */
-function openIn(folder: string, original: ConnectionClass): ConnectionClass {
+/** Test servers run in their own folder, but paths are relative to the project. */
+function openFrom(folder: string, original: ConnectionClass): ConnectionClass {
   return {
     ...original,
     open: (config, options) => original.open(config, { ...options, folder }),
@@ -87,7 +93,7 @@ function makeFake(client: object): ConnectionClass {
   }
 }
 
-/** Without the variables that only the configs of replaced connections named. */
+/** Drops variables that only replaced connections used. */
 function keepUsedVariables(manifest: Manifest): Manifest {
   const used = Object.entries(manifest.variables).filter(([name]) => findVariableUses(manifest, name).length > 0)
   return { ...manifest, variables: Object.fromEntries(used) }

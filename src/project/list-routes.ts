@@ -3,19 +3,19 @@ import type { Diagnostic } from '../kit/index.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
 
-/** One method of one route. */
+/** A method of a route. */
 export interface ListedRoute {
   readonly method: string
   readonly path: string
   readonly public: boolean
-  /** A token needs one of these; none means any valid token. */
+  /** A token needs one of these scopes; an empty list accepts any valid token. */
   readonly scopes: readonly string[]
-  /** A file of the project, or the name of a plugin's class. */
+  /** A project file, or the name of a plugin class. */
   readonly action: string
   /** `file:line` */
   readonly source: string
   readonly description?: string
-  /** Since when. */
+  /** The date of deprecation; true if no date is given. */
   readonly deprecated?: string | true
 }
 
@@ -24,7 +24,10 @@ export interface ListOptions {
   onDiagnostics(diagnostics: readonly Diagnostic[]): void
 }
 
-/** The routes of a project by path and method. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+/**
+ * Lists the routes of a project by path and method.
+ * @throws WP_PROJECT_BROKEN after reporting the diagnostics
+ */
 export async function listRoutes({ folder, onDiagnostics }: ListOptions): Promise<readonly ListedRoute[]> {
   const definition = assertDefinition(await loadProject(findProject(folder)), onDiagnostics)
   return listMethods(definition).toSorted((a, b) => compare(a.path, b.path) || rank(a) - rank(b))

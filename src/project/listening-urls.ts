@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os'
 
-/** Where a server can be reached: from this machine, and from others when it listens on every address. */
+/** The URLs of a server: for this machine, and for others if it listens on all addresses. */
 export interface ListeningUrls {
   readonly url: string
   readonly network: readonly string[]
 }
 
-/** @param host the address that is listened on */
+/** @param host the listening address */
 export function listeningUrls(host: string, port: number, addresses = externalAddresses()): ListeningUrls {
   const isEvery = host === '0.0.0.0' || host === '::'
   const isLocal = isEvery || ['127.0.0.1', '::1', 'localhost'].includes(host)

@@ -17,19 +17,19 @@ import type { Project } from './find-project.ts'
 
 export interface LoadedProject {
   readonly project: Project
-  /** Absent when a diagnostic is an error. */
+  /** Undefined if a diagnostic is an error. */
   readonly definition?: Definition
-  /** What could be made where a diagnostic is an error; never to be served. */
+  /** The definition despite errors, as far as possible. Must not be served. */
   readonly partial?: Definition
   readonly diagnostics: readonly Diagnostic[]
-  /** How much there is, also where it has errors. */
+  /** The size of the definition, also if it has errors. */
   readonly counts: LoadedDefinition['counts']
-  /** Files that the definition names, also those that are missing, relative to the root. */
+  /** Files of the definition, including missing ones, relative to the root. */
   readonly files: readonly string[]
   readonly plugins: PluginSet
 }
 
-/** Reads and checks what the YAML of a project says; with variables, also that those it names are set. */
+/** Loads and checks the YAML of a project. With variables, also checks that those it uses are set. */
 export async function loadProject(
   project: Project,
   options: Omit<LoadOptions, 'classes'> = {},
@@ -49,7 +49,10 @@ export async function loadProject(
   return { project, ...rest, plugins }
 }
 
-/** The definition of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+/**
+ * Returns the definition of a project without errors.
+ * @throws WP_PROJECT_BROKEN after reporting the diagnostics
+ */
 export function assertDefinition(
   { definition, diagnostics }: LoadedProject,
   report: (diagnostics: readonly Diagnostic[]) => void,
@@ -69,15 +72,15 @@ function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): C
 }
 
 export interface BuiltProject extends LoadedProject {
-  /** Absent when a diagnostic is an error. */
+  /** Undefined if a diagnostic is an error. */
   readonly release?: BuiltRelease
   /** Whether `.waypost/types.d.ts` changed. */
   readonly typesWritten: boolean
 }
 
 /**
- * Loads a project, writes its types, and builds its release. Every problem of both is in the diagnostics: where the
- * definition has an error, nothing is written or built, and its sources are checked all the same.
+ * Loads a project, writes its types and builds its release. Returns all problems as diagnostics. If the definition has
+ * errors, nothing is written or built, but the sources are still checked.
  */
 export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
   const loaded = await loadProject(project, variables === undefined ? {} : { variables })
@@ -95,7 +98,7 @@ export async function buildProject(project: Project, builder: Builder, variables
   }
 }
 
-/** Writes the types of a project, if they are others now. */
+/** Writes the types of a project if they changed. */
 export async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
   const names = ['System', ...Object.keys(definition.connections)]
   const tables = names.map((name) => [name, existsSync(path.join(project.root, 'migrations', name, 'tables.ts'))])
@@ -110,7 +113,10 @@ export async function writeProjectTypes({ project, plugins }: LoadedProject, def
   return writeTypes(project.root, text)
 }
 
-/** The release of a project without errors. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+/**
+ * Returns the release of a project without errors.
+ * @throws WP_PROJECT_BROKEN after reporting the diagnostics
+ */
 export function assertBuilt(built: BuiltProject, report: (diagnostics: readonly Diagnostic[]) => void): BuiltRelease {
   if (built.diagnostics.length > 0) report(built.diagnostics)
   if (built.release !== undefined && !hasErrors(built.diagnostics)) return built.release

@@ -35,32 +35,32 @@ const alreadyLocked: WithLock = (_name, work) => work()
 export interface MigrateOptions {
   readonly folder: string
   readonly variables: Variables
-  /** Only this connection, beside Waypost's own tables. */
+  /** Only this connection, besides Waypost's own tables. */
   readonly connection?: string | undefined
-  /** The last migration to apply; without it all. */
+  /** The last migration to apply; by default all are applied. */
   readonly to?: string | undefined
-  /** Say what would run, and change nothing. */
+  /** Only report what would run. */
   readonly dryRun?: boolean
-  /** Called with System's address before anything is changed. */
+  /** Called with the address of System before anything changes. */
   onTarget?(target: string): void
   onApplied?(applied: AppliedMigration): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
-export interface Built {
+export interface ReleaseWithPlugins {
   readonly release: BuiltRelease
   readonly plugins: PluginSet
 }
 
 export interface MigrationReport {
   readonly applied: readonly AppliedMigration[]
-  /** Files named `tables.ts` that changed. */
+  /** Changed `tables.ts` files. */
   readonly written: readonly string[]
 }
 
 /**
- * Brings up Waypost's own tables and then the migrations of every connection that has a folder, under one lock, and
- * writes each connection's `tables.ts`. A folder without a project gets Waypost's own tables only.
+ * Migrates Waypost's own tables and then each connection with migrations, under one lock, and writes the `tables.ts` of
+ * each connection. Without a project only Waypost's own tables are migrated.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
  */
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
@@ -87,13 +87,13 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
 
 export async function buildForMigration(
   options: Pick<MigrateOptions, 'folder' | 'connection' | 'to' | 'onDiagnostics'> & { readonly command?: string },
-): Promise<Built> {
+): Promise<ReleaseWithPlugins> {
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
   try {
     const built = await buildProject(project, builder)
     const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
-    // Before anything is opened or made: what does not load or does not exist changes nothing.
+    // Before anything is opened or created, so that invalid migrations and names change nothing.
     const migrations = await loadMigrationModules(release)
     if (options.connection !== undefined) checkConnection(options.connection, migrations)
     else if (options.to !== undefined) {
@@ -105,9 +105,12 @@ export async function buildForMigration(
   }
 }
 
-/** What would run; nothing is made for it, System neither. */
-async function previewMigrations(options: MigrateOptions, built: Built | undefined): Promise<MigrationReport> {
-  const host = await openHostIfThere(options)
+/** Lists pending migrations. Creates nothing, not even System. */
+async function previewMigrations(
+  options: MigrateOptions,
+  built: ReleaseWithPlugins | undefined,
+): Promise<MigrationReport> {
+  const host = await openExistingHost(options)
   try {
     options.onTarget?.(host?.system.target ?? 'a new .waypost/system.db')
     const own = host === undefined ? systemMigrations : await pendingSystemMigrations(host.system)
@@ -121,7 +124,7 @@ async function previewMigrations(options: MigrateOptions, built: Built | undefin
   }
 }
 
-export async function openHostIfThere({ folder, variables }: MigrateOptions): Promise<Host | undefined> {
+export async function openExistingHost({ folder, variables }: MigrateOptions): Promise<Host | undefined> {
   try {
     return await openHost({ folder, variables, unmigrated: true })
   } catch (error) {
@@ -147,10 +150,10 @@ export interface ConnectionsMigration {
   readonly plugins: PluginSet
   readonly connection?: string | undefined
   readonly folder: string
-  /** Leave `tables.ts` as it is. */
+  /** Do not write `tables.ts`. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
-  /** Given by `dev`, which tries again with each save: what is not written yet waits, and is said here. */
+  /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
   readonly dev?: { warned(message: string): void }
   onApplied?(applied: AppliedMigration): void
 }
@@ -173,7 +176,7 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       ...(options.dev && {
         again: 'save it; dev runs it again',
         onNotImplemented: ([first, ...behind]) =>
-          options.dev?.warned(describeUnwritten(fileOfMigration(name, first!), behind)),
+          options.dev?.warned(describeNotImplemented(fileOfMigration(name, first!), behind)),
       }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
@@ -186,14 +189,14 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   return { applied, written }
 }
 
-function describeUnwritten(file: string, behind: readonly string[]): string {
+function describeNotImplemented(file: string, behind: readonly string[]): string {
   const those = behind.length === 0 ? '' : `, as do the migrations after it: ${behind.join(', ')}`
   return `${file} has no content yet and is skipped${those}`
 }
 
-/** What would run of each connection. Databases that are not there are not made for it. */
+/** Lists the pending migrations of each connection. Does not create missing databases. */
 async function previewConnections(
-  options: MigrateOptions & MigrationDatabases & Built,
+  options: MigrateOptions & MigrationDatabases & ReleaseWithPlugins,
 ): Promise<readonly AppliedMigration[]> {
   const modules = await loadMigrationModules(options.release)
   const listed: AppliedMigration[] = []

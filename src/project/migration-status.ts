@@ -1,34 +1,34 @@
 import { loadMigrationModules, inspectDatabases } from '../host/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
 import { commandFor } from './check-connection.ts'
-import { buildForMigration, openHostIfThere, type MigrateOptions } from './migrate.ts'
+import { buildForMigration, openExistingHost, type MigrateOptions } from './migrate.ts'
 
-/** `edited` was applied with another text, `unknown` was applied and has no file any more. */
+/** `edited`: applied with another text. `unknown`: applied, but its file is missing. */
 export type MigrationState = 'applied' | 'pending' | 'edited' | 'unknown'
 
 export interface ListedMigration {
-  /** `waypost` for Waypost's own. */
+  /** `waypost` for Waypost's own migrations. */
   readonly connection: string
   readonly name: string
   readonly state: MigrationState
-  /** ISO text. */
+  /** ISO timestamp. */
   readonly applied_at?: string
-  /** The command that reverts and reapplies it, where it was edited or its file is gone. */
+  /** The command that reverts and reapplies it, if it was edited or its file is missing. */
   readonly redo?: string
 }
 
 export interface MigrationStatus {
-  /** System's address; undefined where nothing made it yet. */
+  /** The address of System; undefined if it does not exist yet. */
   readonly target: string | undefined
   readonly migrations: readonly ListedMigration[]
 }
 
-/** Lists every migration, and whether it ran. Changes nothing. */
+/** Lists all migrations with their state. Changes nothing. */
 export async function loadMigrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
   const built = await buildForMigration(options)
   const modules = await loadMigrationModules(built.release)
   const names = options.connection === undefined ? [...modules.keys()] : [options.connection]
-  const host = await openHostIfThere(options)
+  const host = await openExistingHost(options)
   try {
     const pending = host === undefined ? systemMigrations : await pendingSystemMigrations(host.system)
     const listed: ListedMigration[] = systemMigrations.map((name) => {
@@ -45,7 +45,7 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
   }
 }
 
-/** In order of name. */
+/** Ordered by name. */
 function listPlan(
   { connection, redo }: { readonly connection: string; readonly redo: string },
   { applied, pending, edited, unknown }: MigrationPlan,

@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 /** The process that listens on a port. */
 export interface PortOwner {
   readonly pid: number
-  /** Its command line; the program by its name only. */
+  /** Its command line, with only the base name of the program. */
   readonly command: string
-  /** Where it runs, as far as that can be known. */
+  /** Its working directory, if known. */
   readonly folder: string | undefined
 }
 
-/** Finds out who listens on a TCP port, as far as this user may know it. */
+/** Finds the process that listens on a TCP port, if this user may see it. */
 export async function findPortOwner(port: number): Promise<PortOwner | undefined> {
   try {
     if (process.platform === 'linux') return (await findByProc(port)) ?? (await findByLsof(port))
@@ -37,7 +37,7 @@ async function findByProc(port: number): Promise<PortOwner | undefined> {
   return undefined
 }
 
-/** Of other users' processes nothing is to be read. */
+/** Processes of other users cannot be read. */
 async function holdsSocket(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`
   const links = await readdir(folder).then(
@@ -47,7 +47,7 @@ async function holdsSocket(pid: string, sockets: ReadonlySet<string>): Promise<b
   return links.some((link) => sockets.has(link))
 }
 
-/** @param table as in proc_net(5): local address and port in hexadecimal, the state (0A listens), the inode */
+/** @param table as in proc_net(5): local address and port in hexadecimal, the state (0A is listening), the inode */
 export function listeningInodes(table: string, port: number): readonly string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return table.split('\n').flatMap((line) => {
@@ -56,15 +56,15 @@ export function listeningInodes(table: string, port: number): readonly string[] 
   })
 }
 
-const longestMs = 2000
+const timeoutMs = 2000
 
 async function findByLsof(port: number): Promise<PortOwner | undefined> {
   const words = ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc']
-  const { stdout } = await promisify(execFile)('lsof', words, { timeout: longestMs })
+  const { stdout } = await promisify(execFile)('lsof', words, { timeout: timeoutMs })
   return parseLsof(stdout)
 }
 
-/** @param text fields of lsof: `p` and a process id, `c` and its command */
+/** @param text fields of lsof: `p` with a process id, `c` with its command */
 export function parseLsof(text: string): PortOwner | undefined {
   const [, pid] = /^p(\d+)$/m.exec(text) ?? []
   const [, command = ''] = /^c(.+)$/m.exec(text) ?? []

@@ -17,33 +17,34 @@ import {
   type ProjectMigration,
 } from '../store/index.ts'
 import { chooseConnection } from './check-connection.ts'
-import { tellMigrated } from './dev-server-file.ts'
+import { notifyMigrated } from './dev-server-file.ts'
 import { errors } from './errors.ts'
 import { buildForMigration, type MigrateOptions } from './migrate.ts'
 import { writeTablesOf } from './write-tables-of.ts'
 
 export interface RevertOptions extends Omit<MigrateOptions, 'dryRun' | 'onApplied'> {
-  /** Asked before anything is changed. */
+  /** Called before anything changes. */
   confirm(plan: RevertPlan): Promise<boolean>
 }
 
-/** What is taken back and then applied again, as `Connection/name`, in the order in which it happens. */
+/** The migrations to revert and then reapply, as `Connection/name`, in execution order. */
 export interface RevertPlan {
   readonly revert: readonly string[]
   readonly apply: readonly string[]
 }
 
 export interface RevertReport extends RevertPlan {
-  /** Files named `tables.ts` that changed. */
+  /** Changed `tables.ts` files. */
   readonly written: readonly string[]
 }
 
 /**
- * Takes back the last migration of a connection, or all behind the one that `to` names.
- * @returns undefined when it was not wanted
- * @throws WP_MIGRATE_TARGET, WP_MIGRATE_NO_DOWN, WP_MIGRATE_REVERT, WP_PROJECT_MIGRATION_WHERE, WP_PROJECT_MIGRATION_GONE
+ * Reverts the last migration of a connection, or all after the one that `to` names.
+ * @returns undefined if it was not confirmed
+ * @throws WP_MIGRATE_TARGET, WP_MIGRATE_NO_DOWN, WP_MIGRATE_REVERT, WP_PROJECT_MIGRATION_WHERE,
+ * WP_PROJECT_MIGRATION_GONE
  */
-export async function takeBackMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
+export async function revertProjectMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
   return revert({ ...options, command: 'migrate:down' }, ({ applied }) => {
     const { to } = options
     if (to === undefined) return { from: applied.at(-1)?.name, isRedo: false }
@@ -54,10 +55,10 @@ export async function takeBackMigrations(options: RevertOptions): Promise<Revert
 }
 
 /**
- * Does migrations of a development System again: from the first one that was edited, or whose file is gone, else the
- * last one.
- * @returns undefined when it was not wanted
- * @throws WP_PROJECT_REDO, and what `takeBackMigrations` throws
+ * Reverts and reapplies migrations of a development System: from the first one that was edited or whose file is
+ * missing, otherwise the last one.
+ * @returns undefined if it was not confirmed
+ * @throws WP_PROJECT_REDO, and the errors of `revertProjectMigrations`
  */
 export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
   return revert({ ...options, command: 'migrate:redo' }, ({ applied, edited, unknown }) => {
@@ -67,7 +68,7 @@ export async function redoMigrations(options: RevertOptions): Promise<RevertRepo
 }
 
 interface Choice {
-  /** The first one to take back; undefined is none. */
+  /** The first migration to revert; undefined if there is none. */
   readonly from: string | undefined
   readonly isRedo: boolean
 }
@@ -100,14 +101,14 @@ async function revert(
         }
       }),
     )
-    if (report !== undefined && report.revert.length > 0) await tellMigrated(folder)
+    if (report !== undefined && report.revert.length > 0) await notifyMigrated(folder)
     return report
   } finally {
     await host.close()
   }
 }
 
-/** What would be lost of one that serves a deployment nobody brings back. */
+/** Data lost from a System that serves a deployment cannot be restored. */
 async function assertDevelopment({ system, isEmbedded }: Host): Promise<void> {
   const { origin } = await loadFacts(system)
   const isDevelopment = origin === undefined ? isEmbedded : origin === 'development'
@@ -119,14 +120,14 @@ interface Steps {
   readonly apply: readonly ProjectMigration[]
 }
 
-interface Planning {
+interface StepContext {
   readonly host: Host
   readonly connection: string
   readonly migrations: readonly ProjectMigration[]
   readonly plan: MigrationPlan
 }
 
-async function planSteps(planning: Planning, { from, isRedo }: Choice): Promise<Steps> {
+async function planSteps(planning: StepContext, { from, isRedo }: Choice): Promise<Steps> {
   if (from === undefined) return { revert: [], apply: [] }
   const rows = planning.plan.applied.filter(({ name }) => name >= from)
   const revert: Steps['revert'][number][] = []
@@ -137,9 +138,12 @@ async function planSteps(planning: Planning, { from, isRedo }: Choice): Promise<
   return { revert, apply: isRedo ? planning.migrations.filter(({ name }) => names.has(name)) : [] }
 }
 
-/** A migration with the text that was applied, since only its `down` fits its `up`; where that is lost, with today's. */
+/**
+ * Loads a migration as it was applied, since only that `down` matches its `up`; the current text if the applied one is
+ * lost.
+ */
 async function loadApplied(
-  { host, connection, migrations }: Planning,
+  { host, connection, migrations }: StepContext,
   row: { readonly name: string; readonly checksum: string },
 ): Promise<Migration> {
   const current = migrations.find(({ name }) => name === row.name)

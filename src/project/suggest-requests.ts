@@ -2,10 +2,10 @@ import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { inventValue } from '../runtime/index.ts'
 
-/** A request that somebody who looks at the project for the first time may send. */
+/** A request to try a project. */
 export interface SuggestedRequest {
   readonly method: string
-  /** With what the query has to say. */
+  /** With required query parameters. */
   readonly path: string
   readonly needsToken: boolean
   /** JSON. */
@@ -17,7 +17,7 @@ interface Candidate {
   readonly method: ManifestMethod
 }
 
-/** A GET and a POST of the project that can be sent as they are; open ones and short paths first. */
+/** Returns a GET and a POST request of the project that work without changes. Prefers public routes and short paths. */
 export function suggestRequests(manifest: Pick<Manifest, 'routes' | 'schemas'>): readonly SuggestedRequest[] {
   const all = manifest.routes.flatMap(({ path, methods }) => methods.map((method) => ({ path, method })))
   const get = firstThatWorks('GET', all, manifest)
@@ -41,7 +41,7 @@ function firstThatWorks(
   return undefined
 }
 
-/** What stands in a path is seldom there. */
+/** The entity of a path parameter rarely exists. */
 function costOf({ path, method }: Candidate): number {
   return path.split(':').length * 2 + Number(!method.public)
 }

@@ -5,25 +5,31 @@ import type { Host } from '../host/index.ts'
 import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
-import { migrateConnections, type Built } from './migrate.ts'
+import { migrateConnections, type ReleaseWithPlugins } from './migrate.ts'
 
-/** A project that was built for its tests. */
-export interface TestProject extends Built {
-  /** The same project with databases of its own. @throws as `isolateConnections` */
+/** A project built for its tests. */
+export interface TestProject extends ReleaseWithPlugins {
+  /**
+   * Returns the same project with its own databases.
+   * @throws the errors of `isolateConnections`
+   */
   isolate(isolation: Omit<Isolation, 'folder'>): Promise<TestProject>
-  /** Migrates a System and makes the project its active release. */
+  /** Migrates a System and activates the project on it. */
   install(host: Host): Promise<{ stored: StoredRelease; artifacts: readonly Artifact[] }>
 }
 
-/** Builds a project for tests. @throws WP_PROJECT_BROKEN, whose message lists the problems */
+/**
+ * Builds a project for tests.
+ * @throws WP_PROJECT_BROKEN, whose message lists the problems
+ */
 export async function openTestProject(folder: string): Promise<TestProject> {
   const project = findProject(folder)
   const builder = openBuilder({ ...project, version })
   try {
-    // Without variables: those of a connection that a test replaces need no value.
+    // Without variables, because those of a replaced connection need no value.
     const built = await buildProject(project, builder)
     const release = assertBuilt(built, (diagnostics) => {
-      // Each test file builds the project; warnings are the business of `validate`.
+      // Each test file builds the project, so warnings are left to `validate`.
       if (!hasErrors(diagnostics)) return
       process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
     })
@@ -33,7 +39,7 @@ export async function openTestProject(folder: string): Promise<TestProject> {
   }
 }
 
-function makeTestProject(folder: string, built: Built): TestProject {
+function makeTestProject(folder: string, built: ReleaseWithPlugins): TestProject {
   const { release } = built
   return {
     ...built,

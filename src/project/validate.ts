@@ -6,15 +6,15 @@ import { buildProject, type LoadedProject } from './load-project.ts'
 export interface ValidationReport {
   readonly ok: boolean
   readonly diagnostics: readonly Diagnostic[]
-  /** How much was checked, also where it has errors. */
+  /** What was checked, also if there are errors. */
   readonly counts: ProjectCounts
 }
 
 export type ProjectCounts = LoadedProject['counts']
 
 /**
- * Checks everything of a project that needs no server, and writes its types. No code of the project runs.
- * @param variables given, variables that are not set are errors
+ * Checks everything in a project that needs no server, and writes its types. Runs no project code.
+ * @param variables if given, unset variables are errors
  */
 export async function validateProject(folder: string, variables?: Variables): Promise<ValidationReport> {
   const project = findProject(folder)

@@ -2,40 +2,43 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { watch } from 'chokidar'
 
-export interface Watching {
-  /** Runs something between two changes. */
+export interface ProjectWatcher {
+  /** Runs a function between two changes. */
   run(work: () => Promise<void>): Promise<void>
-  /** Stops, and waits for what is under way. */
+  /** Stops and waits for running work. */
   close(): Promise<void>
 }
 
-/** Saves that came together. */
+/** Saves that are handled together. */
 export interface Change {
-  /** Relative to the root, in order of name. */
+  /** Relative to the root, by name. */
   readonly files: readonly string[]
-  /** Files came, went, or were moved: others may mean something else now. */
+  /** Whether files were added, removed or moved, so that the meaning of others may have changed. */
   readonly isMove: boolean
 }
 
 export interface WatchOptions {
-  /** Whether a file matters that is neither code nor definition. */
+  /** Whether to watch a file that is neither code nor definition. */
   isUsed?(file: string): boolean
   /**
-   * Called with what changed; never twice at once. What it throws goes to `onError`.
-   * @param letGo calls the ends that `onBegin` gave earlier than when this is over
+   * Called with each change, one at a time. Errors are passed to `onError`.
+   * @param letGo calls the functions that `onBegin` returned, before this call ends
    */
-  onChange(change: Change, letGo: () => void): Promise<void>
+  onChange(change: Change, release: () => void): Promise<void>
   onError(error: unknown): void
-  /** Called with each file of changes that come together. @returns what is called when they were worked off */
+  /**
+   * Called with each file of a change.
+   * @returns a function that is called when the change was handled
+   */
   onBegin(file: string): () => void
 }
 
-// Editors write a file in two or three steps, which are over within a few milliseconds.
+// Editors write a file in two or three operations within a few milliseconds.
 const settleMs = 4
 const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
 
-/** Follows the files below a folder, from when it resolves; saves that come together are one change. */
-export async function watchProject(root: string, options: WatchOptions): Promise<Watching> {
+/** Watches the files below a folder from the time it resolves. Simultaneous saves are one change. */
+export async function watchProject(root: string, options: WatchOptions): Promise<ProjectWatcher> {
   let changed = new Set<string>()
   let isMove = false
   let onEnd: (() => void)[] = []
@@ -46,7 +49,7 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
   watcher.on('all', (event, file) => {
     const name = nameOf(file)
-    if (!event.endsWith('Dir') && !isOfProject(name) && options.isUsed?.(name) !== true) return
+    if (!event.endsWith('Dir') && !isProjectFile(name) && options.isUsed?.(name) !== true) return
     if (!changed.has(name)) onEnd.push(options.onBegin(name))
     changed.add(name)
     isMove ||= event !== 'change'
@@ -62,15 +65,15 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     changed = new Set()
     isMove = false
     onEnd = []
-    const letGo = () => {
+    const release = () => {
       for (const end of ends) end()
     }
     try {
-      if (change.files.length > 0) await options.onChange(change, letGo)
+      if (change.files.length > 0) await options.onChange(change, release)
     } catch (error) {
       options.onError(error)
     } finally {
-      letGo()
+      release()
     }
   }
   function run(work: () => Promise<void>): Promise<void> {
@@ -89,12 +92,12 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   }
 }
 
-/** `tables.ts` is written by the migrations that a change runs. */
+/** A change may run migrations, which write `tables.ts`. */
 function isIgnored(name: string): boolean {
   return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name)
 }
 
-/** What a definition or a bundle can hold; not the scratch files of editors, nor a log of whoever watches this. */
-function isOfProject(name: string): boolean {
+/** Whether a definition or a bundle may contain the file; false for editors' temporary files and logs. */
+function isProjectFile(name: string): boolean {
   return name === '.env' || (/\.([cm]?[jt]sx?|ya?ml|json|css|txt)$/.test(name) && !/(^|\/)\.#/.test(name))
 }

@@ -3,7 +3,10 @@ import path from 'node:path'
 import type { ConnectionDatabase } from '../host/index.ts'
 import { writeTables } from '../store/index.ts'
 
-/** Writes the types of a connection's tables. @returns the file, where it is another one now */
+/**
+ * Writes the types of a connection's tables.
+ * @returns the file if it changed
+ */
 export async function writeTablesOf(
   folder: string,
   name: string,

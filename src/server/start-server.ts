@@ -16,7 +16,7 @@ export interface HowToServe {
   /** Where they are at hand; else they are loaded from System. */
   readonly artifacts?: readonly Artifact[] | undefined
   /** Something beside the release is new, for example a variable: keep nothing. */
-  readonly isAllNew?: boolean
+  readonly isFullReload?: boolean
   /** Once it aborts, code that is being loaded is waited for only a moment longer. */
   readonly signal?: AbortSignal
 }
@@ -91,11 +91,11 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     terms: () => terms,
     hold: listener.hold,
     drain: listener.drain,
-    async serveRelease(release, { artifacts, signal, isAllNew = false } = {}) {
+    async serveRelease(release, { artifacts, signal, isFullReload = false } = {}) {
       const toServe = { release, artifacts, signal }
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
-        const isUpdated = options.isDevelopment && !isAllNew && (await generation.update(toServe))
+        const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
         if (!isUpdated) generation = await buildFor(shared, toServe)
         terms = next
         if (!isUpdated) listener.swap(generation)

@@ -99,13 +99,13 @@ describe('dev', () => {
       const {
         files: names,
         diagnostics,
-        isMended,
+        isFixed,
       } = about as {
         files?: string[]
         diagnostics?: { code: string }[]
-        isMended?: boolean
+        isFixed?: boolean
       }
-      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isMended ? 'mended' : '']
+      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isFixed ? 'mended' : '']
         .join(' ')
         .trim()
     })

@@ -2,45 +2,48 @@ import { systemClock } from '../../kit/index.ts'
 import { awaitServers, type Activation, type ServerOutcome } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
 import { errors } from '../errors.ts'
-import { withPlan, type DeployPlan, type Planning, type PlanOptions } from './make-plan.ts'
+import { withPlan, type DeployPlan, type PlanContext, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'
 
 export interface DeployOptions extends PlanOptions {
   readonly by: string
   readonly message?: string | undefined
-  /** Run the migrations that the release needs first; without it they have to have run. */
+  /** Run the pending migrations of the release first. Otherwise they must have been run. */
   readonly migrate?: boolean
-  /** Break callers without a question; not where the project or the active release forbids it. */
-  readonly isSure?: boolean
-  /** Break callers also where that is forbidden. */
+  /** Allow breaking changes without confirmation, unless the project or the active release forbids them. */
+  readonly isConfirmed?: boolean
+  /** Allow breaking changes even if they are forbidden. */
   readonly allowBreaking?: boolean
-  /** How long to wait for every living server to serve the release; not at all by default. */
+  /** How long to wait until each live server serves the release, in milliseconds; by default it does not wait. */
   readonly waitMs?: number
-  /** Asked when that wait begins, for what ends it. */
+  /** Called when the wait begins. Returns a signal that ends it. */
   waitSignal?(): AbortSignal
-  /** Called with what would change before anything does; not where nothing would. */
+  /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: DeployPlan): void
-  /** Asked where callers would be broken and nobody is sure; without it that is refused. @returns whether to go on */
+  /**
+   * Called for breaking changes that need confirmation. Without it they are rejected.
+   * @returns whether to continue
+   */
   confirm?(plan: DeployPlan): Promise<boolean>
-  /** Called when artifacts were sent to a server, which is not always all of the release. */
+  /** Called after artifacts were uploaded to a server, which may already have some. */
   onUploaded?(upload: Upload & { readonly of: number }): void
   onMigrated?(migration: AppliedMigration): void
-  /** Called once when somebody else migrates the target just now. */
+  /** Called once if another process is migrating the target. */
   onMigrationsLocked?(): void
-  /** Called when the release is the active one, before the servers are waited for. */
+  /** Called after activation, before waiting for servers. */
   onActivated?(activation: Activation): void
 }
 
 export interface Deployment extends DeployPlan {
   readonly activated: boolean
   readonly migrated: readonly AppliedMigration[]
-  /** What came of it on each server. */
+  /** The result on each server. */
   readonly servers: readonly ServerOutcome[]
 }
 
 /**
- * Builds the project and makes it the active release of the target: all or nothing. The same again does nothing.
- * @returns undefined when it was not confirmed
+ * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
+ * @returns undefined if it was not confirmed
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_MIGRATIONS_PENDING, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
  * WP_RELEASE_SUPERSEDED
  */
@@ -50,22 +53,25 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
     if (plan.id !== plan.active?.id) options.onPlan?.(plan)
     if (!options.migrate && plan.pendingMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: plan.pendingMigrations.join(', ') })
-    return (await isAgreed(plan, options)) ? carryOut(planning, options) : undefined
+    return (await confirmBreaking(plan, options)) ? applyPlan(planning, options) : undefined
   })
 }
 
 /** @throws WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN */
-async function isAgreed(plan: DeployPlan, { isSure, allowBreaking, confirm }: DeployOptions): Promise<boolean> {
+async function confirmBreaking(
+  plan: DeployPlan,
+  { isConfirmed, allowBreaking, confirm }: DeployOptions,
+): Promise<boolean> {
   const { length } = plan.changes.filter((change) => change.breaking)
   if (length === 0 || allowBreaking === true) return true
   const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
   if (plan.breakingChanges === 'forbid') throw errors.WP_PROJECT_BREAKING_FORBIDDEN({ count })
-  if (isSure === true) return true
+  if (isConfirmed === true) return true
   if (confirm === undefined) throw errors.WP_PROJECT_BREAKING({ count })
   return confirm(plan)
 }
 
-async function carryOut({ target, deployable, plan }: Planning, options: DeployOptions): Promise<Deployment> {
+async function applyPlan({ target, deployable, plan }: PlanContext, options: DeployOptions): Promise<Deployment> {
   const { release } = deployable
   const against = options.against ?? plan.active?.id ?? 'none'
   const upload = await target.upload(release, plan.missingArtifacts)
@@ -85,7 +91,7 @@ async function carryOut({ target, deployable, plan }: Planning, options: DeployO
 }
 
 async function runMigrations(
-  { target, deployable, plan }: Planning,
+  { target, deployable, plan }: PlanContext,
   options: DeployOptions,
 ): Promise<readonly AppliedMigration[]> {
   if (plan.pendingMigrations.length === 0) return []

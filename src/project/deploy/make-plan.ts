@@ -26,11 +26,11 @@ import type { TargetOptions } from './open-target.ts'
 export interface PlanOptions {
   readonly folder: string
   readonly variables: Variables
-  /** The address of a running server; without it System, as the environment names it. */
+  /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
-  /** Only if this release is the active one; the beginning of its id, `none` where nothing may be. */
+  /** Continue only if the id of the active release begins with this text; `none` if no release must be active. */
   readonly against?: string | undefined
-  /** Called with the target before anything else happens. */
+  /** Called with the target first. */
   onTarget?(target: PlannedTarget): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
@@ -38,42 +38,45 @@ export interface PlanOptions {
 export interface PlannedTarget {
   /** Without secrets. */
   readonly address: string
-  /** What names it again at the command line. */
+  /** The command-line flags that select this target. */
   readonly flags: readonly string[]
   readonly servers: readonly LiveServer[]
 }
 
-/** What a deployment would do. */
+/** What a deployment would change. */
 export interface DeployPlan extends TargetSurvey {
   readonly target: PlannedTarget
   readonly changes: readonly ReleaseChange[]
-  /** What holds of changes that break callers. */
+  /** How breaking changes are handled. */
   readonly breakingChanges: 'warn' | 'forbid'
 }
 
-/** What a plan was made of. */
-export interface Planning {
+/** The inputs of a plan. */
+export interface PlanContext {
   readonly target: DeployTarget
   readonly deployable: Deployable
   readonly plan: DeployPlan
 }
 
-/** Says what a deployment would do; changes nothing at the target, and needs no secret. @throws as `deployProject` */
+/**
+ * Returns what a deployment would change. Changes nothing at the target and needs no secret.
+ * @throws the errors of `deployProject`
+ */
 export async function planDeployment(options: PlanOptions): Promise<DeployPlan> {
   return withPlan(options, async ({ plan }) => plan)
 }
 
-/** Opens the target, makes the plan, and closes the target when some work with them is done. */
+/** Opens the target, makes the plan, runs `work` and closes the target. */
 export async function withPlan<Value>(
   options: PlanOptions & { readonly isDeployment?: boolean },
-  work: (planning: Planning) => Promise<Value>,
+  work: (planning: PlanContext) => Promise<Value>,
 ): Promise<Value> {
   const project = findProject(options.folder)
   assertTarget(options)
   const build = await startBuild(project)
   try {
-    // What speaks to the target is loaded while the bundler works. A pipeline that reaches nothing hears of it before it
-    // hears of anything that is wrong with its sources.
+    // The client of the target is loaded while the bundler works. An unreachable target is reported before problems in
+    // the sources.
     const target = await (await import('./open-target.ts')).openTarget(options)
     try {
       return await work(await makePlan(target, build, options))
@@ -89,7 +92,7 @@ async function makePlan(
   target: DeployTarget,
   build: StartedBuild,
   options: PlanOptions & { readonly isDeployment?: boolean },
-): Promise<Planning> {
+): Promise<PlanContext> {
   const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
   if (options.isDeployment === true) await target.assertDeployable()
   const planned = { address: target.address, flags: target.flags, servers: await target.listServers() }
@@ -98,19 +101,19 @@ async function makePlan(
   const survey = await target.survey(deployable)
   if (survey.id !== survey.active?.id) {
     assertActive(survey.active, options.against)
-    // What is active already was loaded before it became so, and the loader takes its time to be loaded itself.
-    await assertLoads(deployable, report)
+    // The modules of the active release were already checked, and starting the check takes time.
+    await assertModulesLoad(deployable, report)
   }
   return { target, deployable, plan: describe(survey, { deployable, planned, options }) }
 }
 
-interface About {
+interface DescribeContext {
   readonly deployable: Deployable
   readonly planned: PlannedTarget
   readonly options: PlanOptions
 }
 
-function describe(survey: TargetSurvey, { deployable, planned, options }: About): DeployPlan {
+function describe(survey: TargetSurvey, { deployable, planned, options }: DescribeContext): DeployPlan {
   const [before, after] = [survey.active?.manifest, deployable.release.manifest]
   return {
     ...survey,
@@ -120,8 +123,11 @@ function describe(survey: TargetSurvey, { deployable, planned, options }: About)
   }
 }
 
-/** Loads each module once, in a process of its own. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
-export async function assertLoads(
+/**
+ * Loads each module once, in a child process.
+ * @throws WP_PROJECT_BROKEN after reporting the diagnostics
+ */
+export async function assertModulesLoad(
   { release }: Deployable,
   report: (diagnostics: readonly Diagnostic[]) => void,
 ): Promise<void> {
@@ -133,15 +139,18 @@ export async function assertLoads(
 
 const embeddedFile = path.join('.waypost', 'system.db')
 
-/** Nothing is looked for longer than it takes to see that there is none. @throws WP_PROJECT_NO_TARGET */
+/**
+ * Fails fast if no target is configured.
+ * @throws WP_PROJECT_NO_TARGET
+ */
 export function assertTarget({ folder, variables, url }: TargetOptions): void {
   if (url !== undefined || variable(variables, 'WAYPOST_SYSTEM_URL') !== undefined) return
   if (!existsSync(path.join(folder, embeddedFile))) throw errors.WP_PROJECT_NO_TARGET()
 }
 
 /**
- * What holds of changes that break callers: `forbid` where the active release or the one to come says so, so that no
- * release lifts it for itself. A variable that is not set here leaves it forbidden.
+ * Returns how breaking changes are handled: `forbid` if either the active or the new release says so, so that a release
+ * cannot lift the rule for itself. Also `forbid` if it depends on an unset variable.
  */
 export function breakingPolicy(manifests: readonly (Manifest | undefined)[], variables: Variables): 'warn' | 'forbid' {
   const said = manifests.flatMap((manifest) =>

@@ -24,7 +24,10 @@ import { surveyRollback } from '../../operate/index.ts'
 import { storeFact } from '../../store/index.ts'
 import type { DeployTarget } from './target.ts'
 
-/** Opens the System that the environment names, to deploy to it directly. @throws as `openHost` */
+/**
+ * Opens the System of the environment to deploy to it directly.
+ * @throws the errors of `openHost`
+ */
 export async function openSystemTarget(options: {
   readonly folder: string
   readonly variables: Variables
@@ -44,12 +47,12 @@ export async function openSystemTarget(options: {
         active: await loadActiveRelease(system, { id, manifest }),
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
-        lackingVariables: await findLacking(host, manifest),
+        lackingVariables: await findMissing(host, manifest),
         pendingMigrations: (await pendingMigrations({ host, release, plugins })).map(nameOfMigration),
       }
     },
     upload: async () => undefined,
-    migrate: (deployable, told) => migrateRelease({ host, ...deployable, ...told }),
+    migrate: (deployable, listener) => migrateRelease({ host, ...deployable, ...listener }),
     async activate(release, activation) {
       await openIdentity(host)
       await storeFact(system, 'origin', 'production')
@@ -61,8 +64,11 @@ export async function openSystemTarget(options: {
   }
 }
 
-/** An embedded System is served on this machine, from this folder: also before any server runs. */
-async function findLacking(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
+/**
+ * An embedded System is served from this folder on this machine, so its environment is checked even without a running
+ * server.
+ */
+async function findMissing(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
   const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
   const lacking = await findMissingVariables(host.system, names)
   if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return lacking

@@ -5,11 +5,11 @@ import type { DeployTarget } from './target.ts'
 export interface TargetOptions {
   readonly folder: string
   readonly variables: Variables
-  /** The address of a running server; without it System, as the environment names it. */
+  /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
 }
 
-/** Opens what is deployed to: a running server, or System directly. */
+/** Opens the target of a deployment: a running server, or System directly. */
 export async function openTarget(options: TargetOptions): Promise<DeployTarget> {
   const { url, variables } = options
   if (url === undefined) return openSystemTarget(options)

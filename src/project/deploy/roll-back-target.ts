@@ -14,26 +14,29 @@ import { openTarget } from './open-target.ts'
 export interface RollbackOptions {
   readonly folder: string
   readonly variables: Variables
-  /** The address of a running server; without it System, as the environment names it. */
+  /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
-  /** The beginning of a release's id; without it the release that was active before. */
+  /** The beginning of a release id; by default the previously active release. */
   readonly release?: string | undefined
   readonly by: string
   readonly message?: string | undefined
-  /** Only if this release is the active one; the beginning of its id. */
+  /** Continue only if the id of the active release begins with this text. */
   readonly against?: string | undefined
-  /** How long to wait for every living server to serve the release. */
+  /** How long to wait until each live server serves the release, in milliseconds. */
   readonly waitMs: number
-  /** Asked when that wait begins, for what ends it. */
+  /** Called when the wait begins. Returns a signal that ends it. */
   waitSignal?(): AbortSignal
-  /** Called with the target before anything else happens. */
+  /** Called with the target first. */
   onTarget?(target: PlannedTarget): void
-  /** Called with what would change before anything does; not where nothing would. @returns whether to go on */
+  /**
+   * Called with the plan before anything changes; not called without changes.
+   * @returns whether to continue
+   */
   confirm?(plan: RollbackPlan): Promise<boolean>
   onActivated?(activation: Activation): void
 }
 
-/** What going back would change. */
+/** What a rollback would change. */
 export interface RollbackPlan extends RollbackSurvey {
   readonly target: PlannedTarget
   readonly changes: readonly ReleaseChange[]
@@ -45,8 +48,8 @@ export interface Rollback extends RollbackPlan {
 }
 
 /**
- * Makes a release that was active before the active one of the target again. Nothing that migrations did is undone.
- * @returns undefined when it was not confirmed
+ * Activates an earlier release of the target again. Migrations are not reverted.
+ * @returns undefined if it was not confirmed
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
  * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_SUPERSEDED
  */

@@ -4,20 +4,23 @@ import type { Project } from '../find-project.ts'
 import { assertBuilt, loadProject } from '../load-project.ts'
 import type { Deployable } from './target.ts'
 
-/** A build that goes on while something else is done. */
+/** A build that runs in the background. */
 export interface StartedBuild {
-  /** Waits for it. @throws WP_PROJECT_BROKEN after the diagnostics were reported */
+  /**
+   * Waits for the build.
+   * @throws WP_PROJECT_BROKEN after reporting the diagnostics
+   */
   finish(report: (diagnostics: readonly Diagnostic[]) => void): Promise<Deployable>
   close(): Promise<void>
 }
 
-/** Reads a project, and starts to bundle it. Writes nothing into it. */
+/** Loads a project and starts bundling it. Writes nothing to the folder. */
 export async function startBuild(project: Project): Promise<StartedBuild> {
   const loaded = await loadProject(project)
   const { definition, partial, plugins } = loaded
   const builder = openBuilder({ ...project, version })
   const building = definition === undefined ? undefined : builder.build(definition)
-  building?.catch(() => undefined) // told of by who waits for it
+  building?.catch(() => undefined) // reported by `finish`
   return {
     async finish(report) {
       const found = definition === undefined && partial !== undefined ? await checkSources(project.root, partial) : []

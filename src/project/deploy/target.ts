@@ -10,30 +10,30 @@ import type {
 } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
 
-/** A release that was built and checked, and the plugins that its project has beside the first-party ones. */
+/** A built and checked release, with the project's plugins other than first-party ones. */
 export interface Deployable {
   readonly release: BuiltRelease
   readonly plugins: PluginSet
 }
 
-/** What stands at a target, seen from a release that may come there. */
+/** The state of a target, compared with a release that may be deployed there. */
 export interface TargetSurvey {
-  /** The id that the release would have there. */
+  /** The id of the release at the target. */
   readonly id: string
   readonly active: StoredRelease | undefined
-  /** Hashes of the artifacts that have to be uploaded; none where `activate` stores them itself. */
+  /** Hashes of the artifacts to upload; empty if `activate` stores them itself. */
   readonly missingArtifacts: readonly string[]
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
-  /** Variables that the release needs and living servers lack. */
+  /** Variables that the release needs and live servers lack. */
   readonly lackingVariables: readonly MissingVariable[]
-  /** Migrations of the release that have not run, as `Connection/name`, in the order in which they will. */
+  /** Pending migrations of the release as `Connection/name`, in the order in which they will run. */
   readonly pendingMigrations: readonly string[]
 }
 
 export interface MigrationListener {
   onApplied?(applied: AppliedMigration): void
-  /** Called once when somebody else migrates the target just now. */
+  /** Called once if another process is migrating the target. */
   onWait?(): void
 }
 
@@ -42,30 +42,39 @@ export interface Upload {
   readonly bytes: number
 }
 
-/** Where a deployment goes: System directly, or a running server. Whoever deploys does not know which of the two. */
+/** The target of a deployment: System directly or a running server, behind the same interface. */
 export interface DeployTarget {
   /** Its address, without secrets. */
   readonly address: string
-  /** What names it again at the command line: `--url https://…`; nothing where the environment names it. */
+  /** The command-line flags that select it: `--url https://…`; empty if the environment does. */
   readonly flags: readonly string[]
-  /** The servers that are alive there. */
+  /** Lists the live servers. */
   listServers(): Promise<readonly LiveServer[]>
-  /** Throws what would keep a deployment from the target; a plan goes without it. Changes nothing. */
+  /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */
   survey(deployable: Deployable): Promise<TargetSurvey>
-  /** Brings the missing artifacts there, before migrations and activation. @returns undefined where nothing travels ahead */
+  /**
+   * Uploads the missing artifacts before migrations and activation.
+   * @returns undefined if uploads are not needed
+   */
   upload(release: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined>
-  /** Runs the migrations of a release that have not run, in order, under the lock; its artifacts are there already. */
-  migrate(deployable: Deployable, told: MigrationListener): Promise<readonly AppliedMigration[]>
-  /** Stores the release and makes it the active one: all or nothing. @throws WP_RELEASE_SUPERSEDED */
+  /** Runs the pending migrations of a release in order, under the lock. Its artifacts are already uploaded. */
+  migrate(deployable: Deployable, listener: MigrationListener): Promise<readonly AppliedMigration[]>
+  /**
+   * Stores the release and activates it, atomically.
+   * @throws WP_RELEASE_SUPERSEDED
+   */
   activate(release: BuiltRelease, options: ActivateOptions): Promise<Activation>
   /**
-   * What going back to a release would mean, by the beginning of its id or, without one, to the release that was active
-   * before. Throws what keeps anybody from it. Changes nothing.
+   * Returns the effects of a rollback to the release whose id begins with the text, by default the previously active
+   * one. Throws if it is not possible. Changes nothing.
    */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
-  /** Makes a release that is stored there the active one. @throws WP_RELEASE_SUPERSEDED, and what `surveyRollback` does */
+  /**
+   * Activates a stored release.
+   * @throws WP_RELEASE_SUPERSEDED, and the errors of `surveyRollback`
+   */
   rollBack(id: string, options: ActivateOptions): Promise<Activation>
   close(): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface GenerateActionOptions {
   readonly folder: string
   /** Relative to the folder. */
   readonly file: string
-  /** `POST /todo`; absent, the route that names the file. */
+  /** `POST /todo`; by default the route that names the file. */
   readonly route?: string | undefined
   readonly dryRun: boolean
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
@@ -24,20 +24,20 @@ export interface GenerateActionOptions {
 export interface GeneratedAction {
   /** `POST /todo`, or `cronjob tidy`. */
   readonly use: string
-  /** `POST /todo`; absent for a cronjob. */
+  /** `POST /todo`; undefined for a cronjob. */
   readonly route?: string
-  /** The cronjob's name. */
+  /** The name of the cronjob. */
   readonly cronjob?: string
   readonly action: string
   readonly text: string
-  /** Where the route names another action, which goes on to answer it. */
+  /** The other action that the route uses and continues to use. */
   readonly answeredAt?: string
-  /** Where the `dev` that runs in the folder answers its route already. */
+  /** The URL of the route if a running `dev` of the folder already serves it. */
   readonly servedAt?: string
 }
 
 /**
- * Writes the class of one action: for the route or the cronjob that names its file already, or for the given route.
+ * Writes the class of an action, for the route or cronjob that names its file or for the given route.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_WRITE
  */
 export async function generateAction(options: GenerateActionOptions): Promise<GeneratedAction> {
@@ -48,7 +48,7 @@ export async function generateAction(options: GenerateActionOptions): Promise<Ge
   const text = writeAction({ ...use, isTypeScript: file.endsWith('.ts') })
   if (!options.dryRun) {
     await writeFiles(project.root, [{ file, text, before: undefined }])
-    await validateProject(project.root) // writes the types that the new class names
+    await validateProject(project.root) // writes the types that the new class uses
   }
   const { name, route, cronjob, at } = use
   const made = {
@@ -75,7 +75,7 @@ function assertFile({ root }: Project, given: string): string {
   return file
 }
 
-/** That files of actions are missing is why this is called: all else has to be right. */
+/** Missing action files are expected here. All other errors are reported. */
 async function loadDespiteMissing(project: Project, file: string, options: GenerateActionOptions): Promise<Definition> {
   const { files } = await loadProject(project)
   const missing = files.filter((one) => /\.[tj]s$/.test(one))
@@ -83,12 +83,12 @@ async function loadDespiteMissing(project: Project, file: string, options: Gener
   return assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
 }
 
-/** What an action is for: a method of a route, or a cronjob. */
+/** The use of an action: a method of a route, or a cronjob. */
 interface Use extends Omit<ActionText, 'isTypeScript'> {
   readonly name: string
   readonly route?: string
   readonly cronjob?: string
-  /** The file that is named now; undefined for a class of a plugin. */
+  /** The file of the current action; undefined for a plugin class. */
   readonly file: string | undefined
   readonly at?: Location
 }
@@ -116,7 +116,7 @@ function fileOf(action: ActionUse): string | undefined {
 function chooseUse(uses: readonly Use[], { file, route }: { file: string; route: string | undefined }): Use {
   if (route !== undefined) return findRoute(uses, route)
   const naming = uses.filter((use) => use.file === file)
-  // The types of all cronjobs are the same, whose name is then said in the error that it throws.
+  // All cronjobs have the same types. The name is only used in the error that the class throws.
   const [first] = naming
   if (first !== undefined && (naming.length === 1 || naming.every((use) => use.cronjob !== undefined))) return first
   if (first !== undefined) {

@@ -16,10 +16,10 @@ export interface GenerateRouteOptions {
   readonly method: HttpMethod
   /** With colon-prefixed parameters, for example `/order/:order_id`. */
   readonly path: string
-  /** Who may call it; absent, the scopes of the route that is there already. */
+  /** The scopes of the method; by default those of the existing route. */
   readonly scopes?: readonly string[] | undefined
   readonly public: boolean
-  /** Plan and check everything, and write nothing. */
+  /** Plan and check everything, but write nothing. */
   readonly dryRun: boolean
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
@@ -27,19 +27,19 @@ export interface GenerateRouteOptions {
 export interface GeneratedRoute {
   /** `POST /order` */
   readonly route: string
-  /** The file of its class, which is to be edited next. */
+  /** The file of its class, to be edited next. */
   readonly action: string
   /** New files, relative to the folder. */
   readonly created: readonly { readonly file: string; readonly text: string }[]
-  /** What is new in the files of the definition. */
+  /** New entries in definition files. */
   readonly added: readonly { readonly name: string; readonly file: string; readonly line: number }[]
-  /** Where the `dev` that runs in the folder answers it already. */
+  /** The URL of the route if a running `dev` of the folder already serves it. */
   readonly servedAt?: string
 }
 
 /**
- * Writes a method of a route: its YAML, the schemas that it needs, a class without code, and the line in waypost.yml; all
- * of it or nothing. Comments, order and form of what is there stay.
+ * Writes a method of a route atomically: its YAML, its schemas, a class without code, and the entry in waypost.yml.
+ * Existing comments, order and formatting are kept.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_GENERATE_ACCESS, WP_PROJECT_WRITE
  */
 export async function generateRoute(options: GenerateRouteOptions): Promise<GeneratedRoute> {
@@ -56,12 +56,12 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   const generated = describe(project, plan, { options, changes })
   if (options.dryRun) return generated
   await writeFiles(project.root, changes)
-  await validateProject(project.root) // writes the types that the new class names
+  await validateProject(project.root) // writes the types that the new class uses
   const servedAt = await findServed(project.root, generated.route)
   return servedAt === undefined ? generated : { ...generated, servedAt }
 }
 
-/** The definition of a waypost.yml that says nothing: the first route mends that. */
+/** Returns the definition of an empty waypost.yml, an error that the first route fixes. */
 function findEmpty({ partial, diagnostics }: LoadedProject): Definition | undefined {
   return diagnostics.every(({ code }) => code === 'WP_DEFINITION_EMPTY') ? partial : undefined
 }
@@ -75,7 +75,7 @@ function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRou
   throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} already exists at ${file}:${line}`, hint })
 }
 
-/** Each file once, so that one state is planned from, checked, and compared with what is there when it is written. */
+/** Reads each file once, so that planning, checking and the comparison before writing use the same state. */
 async function readTexts({ root }: Project, files: readonly string[]): Promise<Texts> {
   const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file))
   return new Map(
@@ -83,25 +83,25 @@ async function readTexts({ root }: Project, files: readonly string[]): Promise<T
   )
 }
 
-interface Fitting {
+interface FitCheck {
   readonly definition: Definition
   readonly plan: RoutePlan
   readonly options: GenerateRouteOptions
 }
 
-/** Lines move when something is written above them. */
+/** Compares without line numbers, which change when text is inserted above. */
 function isSame(one: Diagnostic, other: Diagnostic): boolean {
   return one.code === other.code && one.message === other.message && one.file === other.file
 }
 
 /**
- * Loads the project as it would be, so that whatever keeps it from being valid is found before anything is written.
+ * Loads the project with the planned changes, so that errors are found before anything is written.
  * @returns its warnings
  */
-async function assertFits(project: Project, { definition, plan, options }: Fitting): Promise<readonly Diagnostic[]> {
+async function assertFits(project: Project, { definition, plan, options }: FitCheck): Promise<readonly Diagnostic[]> {
   const { method, path: wanted } = options
   const after = await loadProject(project, { texts: plan.texts })
-  if (after.definition === undefined) throw makeRefusal(after.diagnostics, `${method} ${wanted}`)
+  if (after.definition === undefined) throw validationError(after.diagnostics, `${method} ${wanted}`)
   const keysOf = ({ routes }: Definition) =>
     routes.flatMap((route) => route.methods.map((one) => `${one.method} ${route.path}`))
   const [had, has] = [keysOf(definition), keysOf(after.definition)]
@@ -113,7 +113,7 @@ async function assertFits(project: Project, { definition, plan, options }: Fitti
   return after.diagnostics
 }
 
-function makeRefusal(diagnostics: readonly Diagnostic[], route: string): Error {
+function validationError(diagnostics: readonly Diagnostic[], route: string): Error {
   const found = diagnostics.filter((one) => one.severity === 'error')
   if (found.some(({ code }) => code === 'WP_DEFINITION_SCOPE_MISSING'))
     return errors.WP_PROJECT_GENERATE_ACCESS({ route })
@@ -122,7 +122,7 @@ function makeRefusal(diagnostics: readonly Diagnostic[], route: string): Error {
   return errors.WP_PROJECT_GENERATE({ problem: message, hint: hint ?? 'Nothing was written.' })
 }
 
-/** What others name comes first, so that `dev` never meets a name without its file. */
+/** Referenced files come first, so that `dev` never finds a reference to a missing file. */
 function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
   const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
   const taken = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
@@ -134,12 +134,16 @@ function findChanges({ root }: Project, before: Texts, after: Texts): readonly F
   return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))
 }
 
-interface Made {
+interface GeneratedParts {
   readonly options: GenerateRouteOptions
   readonly changes: readonly FileChange[]
 }
 
-function describe({ root }: Project, { texts, action, added }: RoutePlan, { options, changes }: Made): GeneratedRoute {
+function describe(
+  { root }: Project,
+  { texts, action, added }: RoutePlan,
+  { options, changes }: GeneratedParts,
+): GeneratedRoute {
   return {
     route: `${options.method} ${options.path}`,
     action,

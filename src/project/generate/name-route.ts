@@ -1,8 +1,8 @@
 import type { HttpMethod } from '../../definition/index.ts'
 
-/** What the parts of a new method are called, derived from its path. */
+/** The names of a new method's parts, derived from its path. */
 export interface RouteNames {
-  /** Its last part is a parameter: it stands for one thing. */
+  /** Whether the last segment is a parameter, so the path identifies one entity. */
   readonly isEntity: boolean
   readonly parameters: readonly string[]
   /** `order item` */
@@ -12,13 +12,13 @@ export interface RouteNames {
   readonly schema: string
   /** `InsertOrderItem` */
   readonly className: string
-  /** Folders below `src/` and `resources/routes/`, the best first: `order/item`, `order/order_id/item`. */
+  /** Folders below `src/` and `resources/routes/`, best first: `order/item`, `order/order_id/item`. */
   readonly folders: readonly string[]
   /** `insert` */
   readonly file: string
 }
 
-/** File and first word of the class, by method: of a collection, and of one thing in it. */
+/** File name and class prefix by method, for a collection and for an entity. */
 const actions: Readonly<Record<HttpMethod, { readonly collection: string; readonly entity: string }>> = {
   GET: { collection: 'collection', entity: 'entity' },
   POST: { collection: 'insert', entity: 'post' },
@@ -48,7 +48,7 @@ export function nameRoute(method: HttpMethod, path: string): RouteNames {
   }
 }
 
-/** The name of the class of a cronjob: `TidyUp` for `tidy-up`. */
+/** Returns the class name of a cronjob: `TidyUp` for `tidy-up`. */
 export function nameCronjob(cronjob: string): string {
   const name = wordsOf(cronjob).map(capitalise).join('')
   return /^\d/.test(name) ? `Cronjob${name}` : name
@@ -59,7 +59,7 @@ function folderOf(segments: readonly string[]): string {
   return names.filter((name) => name !== '').join('/') || 'root'
 }
 
-/** `orderItems`, `order_items` and `Order-Items` are the same two words. */
+/** `orderItems`, `order_items` and `Order-Items` consist of the same two words. */
 function wordsOf(text: string): string[] {
   const words = text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
   const found = words.filter((word) => word !== '').map((word) => word.toLowerCase())

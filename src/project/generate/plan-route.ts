@@ -19,75 +19,88 @@ import { nameRoute, type RouteNames } from './name-route.ts'
 import { shapeMethod, type MethodShape } from './shape-method.ts'
 import { writeAction } from './write-action.ts'
 
-export interface RouteWish {
+export interface RouteRequest {
   readonly method: HttpMethod
   readonly path: string
-  /** Absent: those of the route. */
+  /** By default those of the route. */
   readonly scopes?: readonly string[] | undefined
   readonly public: boolean
 }
 
-/** What writing the route would make of the files. */
+/** The changes to files that add the route. */
 export interface RoutePlan {
   readonly texts: Texts
   readonly action: string
-  /** Keys of waypost.yml that are new, each with what to call it. */
+  /** New keys of waypost.yml, each with its name for output. */
   readonly added: readonly { readonly name: string; readonly keys: readonly string[] }[]
 }
 
-/** Plans a new method in the way in which the project is written. @throws WP_PROJECT_GENERATE */
-export function planRoute(root: string, { definition, texts: before }: Planned, wish: RouteWish): RoutePlan {
-  const names = nameRoute(wish.method, wish.path)
-  const planning: Planning = { root, definition, wish, names, shape: shapeMethod(wish.method, names, definition) }
-  const action = chooseAction(planning)
+/**
+ * Plans a new method in the style of the project.
+ * @throws WP_PROJECT_GENERATE
+ */
+export function planRoute(
+  root: string,
+  { definition, texts: before }: PlannedProject,
+  request: RouteRequest,
+): RoutePlan {
+  const names = nameRoute(request.method, request.path)
+  const context: PlanContext = {
+    root,
+    definition,
+    request,
+    names,
+    shape: shapeMethod(request.method, names, definition),
+  }
+  const action = chooseAction(context)
   const { className } = names
-  const route = `${wish.method} ${wish.path}`
-  const { method } = planning.shape
+  const route = `${request.method} ${request.path}`
+  const { method } = context.shape
   const inputs = { params: names.parameters.length > 0, query: 'parameters' in method, body: 'request' in method }
   const text = writeAction({ className, key: route, name: route, inputs, isTypeScript: true })
   let texts: Texts = new Map([...before, [action, text]])
   const added: { name: string; keys: readonly string[] }[] = []
-  for (const [name, schema] of Object.entries(planning.shape.schemas)) {
-    texts = addSchema(planning, texts, { name, schema })
+  for (const [name, schema] of Object.entries(context.shape.schemas)) {
+    texts = addSchema(context, texts, { name, schema })
     added.push({ name: `schema ${name}`, keys: ['schema', name] })
   }
-  if (needsRate(planning, texts) && !Object.hasOwn(definition.rates, publicRate)) {
+  if (needsRate(context, texts) && !Object.hasOwn(definition.rates, publicRate)) {
     texts = edit({ root, texts }, ['rate', publicRate], { limit: 60, window: '1m', by: 'address' })
     added.push({ name: `rate ${publicRate}`, keys: ['rate', publicRate] })
   }
-  const isKnown = definition.routes.some(({ path }) => path === wish.path)
-  texts = isKnown ? addMethod(planning, texts, action) : addRoute(planning, texts, action)
-  const keys = ['routes', wish.path]
-  added.push(isKnown ? { name: route, keys: [...keys, 'methods', wish.method] } : { name: wish.path, keys })
+  const isKnown = definition.routes.some(({ path }) => path === request.path)
+  texts = isKnown ? addMethod(context, texts, action) : addRoute(context, texts, action)
+  const keys = ['routes', request.path]
+  added.push(isKnown ? { name: route, keys: [...keys, 'methods', request.method] } : { name: request.path, keys })
   return { texts, action, added }
 }
 
-/** Limits what everybody may change. */
+/** The rate limit for public methods that change data. */
 const publicRate = 'public'
 
-/** What everybody may call as often as they like, and changes something, is warned of by `validate`. */
-function needsRate({ root, wish }: Planning, texts: Texts): boolean {
-  const isLimited = findValue({ root, texts }, ['routes', wish.path, 'rate']) !== undefined
-  return wish.public && wish.method !== 'GET' && !isLimited
+/** `validate` warns about public methods that change data without a rate limit. */
+function needsRate({ root, request }: PlanContext, texts: Texts): boolean {
+  const isLimited = findValue({ root, texts }, ['routes', request.path, 'rate']) !== undefined
+  return request.public && request.method !== 'GET' && !isLimited
 }
 
-interface Planned {
+interface PlannedProject {
   readonly definition: Definition
-  /** The files of the definition. */
+  /** The definition files. */
   readonly texts: Texts
 }
 
-interface Planning {
+interface PlanContext {
   readonly root: string
   readonly definition: Definition
-  readonly wish: RouteWish
+  readonly request: RouteRequest
   readonly names: RouteNames
   readonly shape: MethodShape
 }
 
-/** Beside the other actions of the route, where it has some. */
-function chooseAction({ definition, wish, names }: Planning): string {
-  const known = definition.routes.find(({ path }) => path === wish.path)
+/** Next to the other actions of the route, if it has any. */
+function chooseAction({ definition, request, names }: PlanContext): string {
+  const known = definition.routes.find(({ path }) => path === request.path)
   const files = known?.methods.flatMap(({ action }) => ('file' in action ? [action.file] : [])) ?? []
   const beside = files.map((file) => path.posix.dirname(file)).filter((folder) => folder.includes('/'))
   const folders = beside.length > 0 ? beside.slice(0, 1) : names.folders.map((folder) => `src/${folder}`)
@@ -100,12 +113,12 @@ function chooseAction({ definition, wish, names }: Planning): string {
   )
 }
 
-/** The first one that no other route uses. */
+/** Returns the first candidate that no other route uses. */
 function chooseFree(candidates: readonly string[], used: readonly string[]): string {
   return candidates.find((file) => !used.includes(file)) ?? candidates.at(-1)!
 }
 
-function addSchema({ root }: Planning, texts: Texts, { name, schema }: { name: string; schema: Writable }): Texts {
+function addSchema({ root }: PlanContext, texts: Texts, { name, schema }: { name: string; schema: Writable }): Texts {
   const editing: DefinitionEdit = { root, texts }
   const file = 'resources/schema.yml'
   const isMissing = findKey(editing, ['schema']) === undefined
@@ -115,7 +128,7 @@ function addSchema({ root }: Planning, texts: Texts, { name, schema }: { name: s
   return edit({ root, texts: withFile }, ['schema'], new Include(file))
 }
 
-/** Whether the project keeps its routes together instead of each in a file of its own. */
+/** Whether the project defines its routes in one file instead of a file for each. */
 function isAllInOne(editing: DefinitionEdit): boolean {
   const routes = findMap(editing, ['routes'])
   return (
@@ -123,14 +136,14 @@ function isAllInOne(editing: DefinitionEdit): boolean {
   )
 }
 
-function addRoute(planning: Planning, texts: Texts, action: string): Texts {
-  const { root, definition, wish, names, shape } = planning
+function addRoute(context: PlanContext, texts: Texts, action: string): Texts {
+  const { root, definition, request, names, shape } = context
   const editing = { root, texts }
-  const keys = ['routes', wish.path]
+  const keys = ['routes', request.path]
   const route: WritableMap = {
-    ...(wish.scopes === undefined ? {} : { scopes: wish.scopes }),
+    ...(request.scopes === undefined ? {} : { scopes: request.scopes }),
     ...(Object.keys(shape.path).length === 0 ? {} : { path: shape.path }),
-    methods: { [wish.method]: makeMethod(planning, texts, { action }) },
+    methods: { [request.method]: makeMethod(context, texts, { action }) },
   }
   if (isAllInOne(editing)) return edit(editing, keys, route)
   const used = definition.routes.flatMap(({ methods }) => methods.map(({ at }) => at.file))
@@ -141,13 +154,13 @@ function addRoute(planning: Planning, texts: Texts, action: string): Texts {
   return edit({ root, texts: new Map(texts).set(file, writeYaml(route)) }, keys, new Include(file))
 }
 
-function addMethod(planning: Planning, texts: Texts, action: string): Texts {
-  const { root, wish } = planning
+function addMethod(context: PlanContext, texts: Texts, action: string): Texts {
+  const { root, request } = context
   const editing = { root, texts }
-  const shared = findValue(editing, ['routes', wish.path, 'scopes'])
-  const isShared = wish.scopes === undefined || JSON.stringify(shared) === JSON.stringify(wish.scopes)
-  const method = makeMethod(planning, texts, { action, access: isShared ? {} : { scopes: wish.scopes } })
-  return edit(editing, ['routes', wish.path, 'methods', wish.method], method)
+  const shared = findValue(editing, ['routes', request.path, 'scopes'])
+  const isShared = request.scopes === undefined || JSON.stringify(shared) === JSON.stringify(request.scopes)
+  const method = makeMethod(context, texts, { action, access: isShared ? {} : { scopes: request.scopes } })
+  return edit(editing, ['routes', request.path, 'methods', request.method], method)
 }
 
 interface MethodParts {
@@ -155,11 +168,11 @@ interface MethodParts {
   readonly access?: WritableMap
 }
 
-function makeMethod(planning: Planning, texts: Texts, { action, access = {} }: MethodParts): WritableMap {
-  const { wish, shape } = planning
+function makeMethod(context: PlanContext, texts: Texts, { action, access = {} }: MethodParts): WritableMap {
+  const { request, shape } = context
   const { description = '', ...rest } = shape.method
-  const open = wish.public ? { public: true } : {}
-  const rate = needsRate(planning, texts) ? { rate: publicRate } : {}
+  const open = request.public ? { public: true } : {}
+  const rate = needsRate(context, texts) ? { rate: publicRate } : {}
   return { description, ...open, ...access, ...rate, ...rest, action }
 }
 

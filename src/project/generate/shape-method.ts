@@ -2,46 +2,46 @@ import type { JsonSchema } from '../../contract/index.ts'
 import type { Definition, HttpMethod, Writable, WritableMap } from '../../definition/index.ts'
 import type { RouteNames } from './name-route.ts'
 
-/** What a new method says of its input and its answers, and the schemas that it needs and that are not there yet. */
+/** The input and responses of a new method, and the schemas that must be added. */
 export interface MethodShape {
   readonly method: WritableMap
   readonly path: WritableMap
   readonly schemas: WritableMap
 }
 
-/** What a thing without a schema is taken for until somebody says more: it has an id and a name. */
+/** The properties of an entity without a schema, to be edited: an id and a name. */
 const sample: WritableMap = { name: { type: 'string', minLength: 1, maxLength: 64 } }
 
-/** Finds or makes schemas by name. */
-interface Shaping {
+/** Finds or creates schemas by name. */
+interface ShapeContext {
   readonly definition: Definition
   readonly names: RouteNames
   readonly path: WritableMap
   readonly made: Record<string, WritableMap>
 }
 
-/** Shapes a method after the thing that its path names. A schema of the project that fits by its name is used. */
+/** Creates a method for the entity that its path names. Uses schemas of the project with matching names. */
 export function shapeMethod(method: HttpMethod, names: RouteNames, definition: Definition): MethodShape {
   const path = Object.fromEntries(names.parameters.map((name) => [name, shapeParameter(name, definition)]))
-  const shaping: Shaping = { definition, names, path, made: {} }
-  const shaped = methods[method](shaping)
-  return { method: shaped, path, schemas: shaping.made }
+  const context: ShapeContext = { definition, names, path, made: {} }
+  const shaped = methods[method](context)
+  return { method: shaped, path, schemas: context.made }
 }
 
-const methods: Readonly<Record<HttpMethod, (shaping: Shaping) => WritableMap>> = {
-  GET: (shaping) => (shaping.names.isEntity ? shapeEntity(shaping) : shapeCollection(shaping)),
-  POST: (shaping) => {
-    const [output, request] = [shapeOutput(shaping), shapeInput(shaping)]
-    const answer: WritableMap = shaping.names.isEntity ? { response: output } : { responses: { 201: output } }
-    return { description: `Creates one ${shaping.names.noun}`, request, ...answer }
+const methods: Readonly<Record<HttpMethod, (context: ShapeContext) => WritableMap>> = {
+  GET: (context) => (context.names.isEntity ? shapeEntity(context) : shapeCollection(context)),
+  POST: (context) => {
+    const [output, request] = [shapeOutput(context), shapeInput(context)]
+    const answer: WritableMap = context.names.isEntity ? { response: output } : { responses: { 201: output } }
+    return { description: `Creates one ${context.names.noun}`, request, ...answer }
   },
-  PUT: (shaping) => {
-    const [response, request] = [shapeOutput(shaping), shapeInput(shaping)]
-    return { description: `Changes ${what(shaping.names)}`, request, response }
+  PUT: (context) => {
+    const [response, request] = [shapeOutput(context), shapeInput(context)]
+    return { description: `Changes ${what(context.names)}`, request, response }
   },
-  PATCH: (shaping) => {
-    const [response, request] = [shapeOutput(shaping), shapePatch(shaping)]
-    return { description: `Changes parts of ${what(shaping.names)}`, request, response }
+  PATCH: (context) => {
+    const [response, request] = [shapeOutput(context), shapePatch(context)]
+    return { description: `Changes parts of ${what(context.names)}`, request, response }
   },
   DELETE: ({ names }) => ({ description: `Removes ${what(names)}`, responses: { 204: null } }),
 }
@@ -50,14 +50,14 @@ function what({ isEntity, noun, plural }: RouteNames): string {
   return isEntity ? `one ${noun}` : plural
 }
 
-function shapeEntity(shaping: Shaping): WritableMap {
-  return { description: `Shows one ${shaping.names.noun}`, response: shapeOutput(shaping) }
+function shapeEntity(context: ShapeContext): WritableMap {
+  return { description: `Shows one ${context.names.noun}`, response: shapeOutput(context) }
 }
 
-function shapeCollection(shaping: Shaping): WritableMap {
-  const entry = shapeOutput(shaping)
+function shapeCollection(context: ShapeContext): WritableMap {
+  const entry = shapeOutput(context)
   const count = { type: 'integer' }
-  const response = ensure(shaping, `${shaping.names.schema}-Collection`, () => ({
+  const response = ensureSchema(context, `${context.names.schema}-Collection`, () => ({
     type: 'object',
     required: ['totalResults', 'startIndex', 'itemsPerPage', 'entry'],
     properties: {
@@ -68,43 +68,43 @@ function shapeCollection(shaping: Shaping): WritableMap {
     },
   }))
   return {
-    description: `Lists ${shaping.names.plural}`,
+    description: `Lists ${context.names.plural}`,
     parameters: { startIndex: { type: 'integer', minimum: 0, default: 0 } },
     response,
   }
 }
 
-function shapeOutput(shaping: Shaping): string {
-  return ensure(shaping, shaping.names.schema, () => ({
+function shapeOutput(context: ShapeContext): string {
+  return ensureSchema(context, context.names.schema, () => ({
     type: 'object',
     required: ['id', 'name'],
-    properties: { id: idOf(shaping), name: { type: 'string' } },
+    properties: { id: idOf(context), name: { type: 'string' } },
   }))
 }
 
-function idOf({ names, path }: Shaping): Writable {
+function idOf({ names, path }: ShapeContext): Writable {
   const id = names.isEntity ? names.parameters.at(-1) : undefined
   return (id === undefined ? undefined : path[id]) ?? { type: 'integer' }
 }
 
-function shapeInput(shaping: Shaping): string {
-  return ensure(shaping, `${shaping.names.schema}-Input`, () => {
-    const properties = knownProperties(shaping)
+function shapeInput(context: ShapeContext): string {
+  return ensureSchema(context, `${context.names.schema}-Input`, () => {
+    const properties = knownProperties(context)
     return { type: 'object', required: Object.keys(properties), additionalProperties: false, properties }
   })
 }
 
-function shapePatch(shaping: Shaping): string {
-  return ensure(shaping, `${shaping.names.schema}-Patch`, () => ({
+function shapePatch(context: ShapeContext): string {
+  return ensureSchema(context, `${context.names.schema}-Patch`, () => ({
     type: 'object',
     minProperties: 1,
     additionalProperties: false,
-    properties: knownProperties(shaping),
+    properties: knownProperties(context),
   }))
 }
 
-/** What the project says already of what may be sent. */
-function knownProperties({ definition, names }: Shaping): WritableMap {
+/** Returns the known properties of the input. */
+function knownProperties({ definition, names }: ShapeContext): WritableMap {
   const input = findSchema(definition, `${names.schema}-Input`)
   const schema = input === undefined ? undefined : definition.schemas[input]
   const properties = typeof schema === 'object' ? schema['properties'] : undefined
@@ -113,8 +113,8 @@ function knownProperties({ definition, names }: Shaping): WritableMap {
     : sample
 }
 
-/** The name of a schema, which is made if the project has none of that name, however it is spelt. */
-function ensure({ definition, made }: Shaping, name: string, make: () => WritableMap): string {
+/** Returns the name of a schema. Creates it if the project has none with this name in any spelling. */
+function ensureSchema({ definition, made }: ShapeContext, name: string, make: () => WritableMap): string {
   const known = findSchema(definition, name)
   if (known !== undefined) return known
   made[name] = make()
@@ -126,7 +126,7 @@ function findSchema({ schemas }: Definition, name: string): string | undefined {
   return Object.hasOwn(schemas, name) ? name : Object.keys(schemas).find((known) => plain(known) === plain(name))
 }
 
-/** As another route has it; else an id is a number, and everything else a text. */
+/** Uses the schema of other routes; otherwise an id is a number and everything else a string. */
 function shapeParameter(name: string, definition: Definition): Writable {
   const known = definition.routes.flatMap(({ methods }) => methods.map(({ params }) => parameterOf(params, name)))
   const found = known.find((schema) => schema !== undefined)
@@ -141,7 +141,7 @@ function parameterOf(params: JsonSchema | undefined, name: string): Writable | u
   return schema !== undefined && isSelfContained(schema) ? schema : undefined
 }
 
-/** Whether a schema means the same wherever it stands. */
+/** Whether a schema has no references relative to its location. */
 function isSelfContained(schema: unknown): boolean {
   return !JSON.stringify(schema).includes('"$ref":"#')
 }

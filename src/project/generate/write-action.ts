@@ -4,12 +4,12 @@ export interface ActionText {
   readonly key: string
   /** `POST /order`, or `cronjob tidy`. */
   readonly name: string
-  /** What of the request the method describes. */
+  /** The parts of the request that the method describes. */
   readonly inputs: Readonly<Partial<Record<'params' | 'query' | 'body', boolean>>>
   readonly isTypeScript: boolean
 }
 
-/** The text of a class that says that it has no code yet: callers get 501 and not an answer that somebody could believe. */
+/** Returns the text of a class without code. Callers get 501 instead of a plausible response. */
 export function writeAction({ className, key, name, inputs, isTypeScript }: ActionText): string {
   const taken = (['params', 'query', 'body'] as const).filter((input) => inputs[input])
   const request = taken.length === 0 ? '_request' : `{ ${taken.join(', ')} }`

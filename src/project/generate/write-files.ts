@@ -3,17 +3,17 @@ import path from 'node:path'
 import { makeId, messageOf } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 
-/** A file of the project as it shall be. */
+/** The planned content of a project file. */
 export interface FileChange {
   /** Relative to the root, with forward slashes. */
   readonly file: string
   readonly text: string
-  /** What it holds now; undefined for one that must not be there. */
+  /** Its expected current content; undefined if it must not exist. */
   readonly before: string | undefined
 }
 
 /**
- * Writes all files in their order, or none: what was written is taken back when one cannot be.
+ * Writes all files in order, or none: if one fails, the previous ones are restored.
  * @throws WP_PROJECT_WRITE
  */
 export async function writeFiles(root: string, changes: readonly FileChange[]): Promise<void> {
@@ -44,7 +44,7 @@ async function writeOne(root: string, { file, text, before }: FileChange, undo: 
   undo.push(() => replace(real, before))
 }
 
-/** Nobody who reads meanwhile, `dev` above all, sees half of it. */
+/** Writes atomically, so that readers such as `dev` never see partial content. */
 async function replace(file: string, text: string): Promise<void> {
   const draft = path.join(path.dirname(file), `.${makeId('')}`)
   try {

@@ -5,23 +5,23 @@ export interface CopyOptions {
   /** A folder of `templates/`. */
   readonly source: string
   readonly folder: string
-  /** Makes the text of a file that is written to `target`. */
+  /** Returns the text of the file written to `target`. */
   fill(target: string, text: string): string
 }
 
-export interface Copied {
-  /** Files that were written, relative to the folder. */
+export interface CopyResult {
+  /** Written files, relative to the folder. */
   readonly files: readonly string[]
-  /** Files that were there, and are as they were. */
+  /** Existing files that were not changed. */
   readonly left: readonly string[]
 }
 
-/** Copies the files of a template into a folder; one that is there is never touched. */
-export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<Copied> {
+/** Copies the files of a template into a folder. Existing files are never changed. */
+export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<CopyResult> {
   const files: string[] = []
   const left: string[] = []
   for (const name of await listFiles(source)) {
-    const target = name.replaceAll(/(^|\/)__/g, '$1.') // npm leaves some dot files out of packages
+    const target = name.replaceAll(/(^|\/)__/g, '$1.') // npm omits some dot files from packages
     const text = fill(target, await readFile(path.join(source, name), 'utf8'))
     if (await writeNew(path.join(folder, target), text)) files.push(target)
     else left.push(target)
@@ -29,7 +29,7 @@ export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<
   return { files: files.sort(), left: left.sort() }
 }
 
-/** @returns false where something stands there, a link that leads nowhere included */
+/** @returns false if the path exists, also as a broken link */
 async function writeNew(file: string, text: string): Promise<boolean> {
   await mkdir(path.dirname(file), { recursive: true })
   try {
@@ -46,5 +46,5 @@ async function listFiles(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
-    .filter((name) => !/^(\.waypost|node_modules)\//.test(name)) // what running a template in its place leaves
+    .filter((name) => !/^(\.waypost|node_modules)\//.test(name)) // files that running a template in place creates
 }

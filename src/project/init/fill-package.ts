@@ -2,7 +2,10 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 import { installation, isSourceCheckout, version } from '../../kit/index.ts'
 
-/** The `package.json` of a template with the name of the folder. In a source checkout it depends on the checkout. */
+/**
+ * Returns the `package.json` of a template with the name of the folder. In a source checkout it depends on the
+ * checkout.
+ */
 export function fillPackage(text: string, folder: string): string {
   const packageJson = JSON.parse(text) as PackageJson
   packageJson.name = packageName(folder)
@@ -18,7 +21,7 @@ interface PackageJson {
   devDependencies?: Record<string, string>
 }
 
-/** The folder's name as npm accepts it. */
+/** Returns the name of a folder in a form that npm accepts. */
 export function packageName(folder: string): string {
   const name = path
     .basename(folder)
@@ -29,8 +32,8 @@ export function packageName(folder: string): string {
 }
 
 /**
- * The package with the Node that the checkout pins, if that is what runs this: whoever works in a checkout may have no
- * other that is new enough for the project. (The package `node` itself would install that package anew each time.)
+ * Returns the package with the pinned Node of a checkout if this process runs on it, because the machine may have no
+ * other Node that is new enough. (The package `node` itself would reinstall that package each time.)
  */
 function findPinnedNode(): string | undefined {
   const folder = path.join(installation, 'node_modules', 'node')

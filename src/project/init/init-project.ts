@@ -5,36 +5,36 @@ import { installation, nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { copyFiles } from './copy-files.ts'
 import { fillPackage, packageName } from './fill-package.ts'
-import { install, type Installed } from './install.ts'
+import { install, type InstallResult } from './install.ts'
 import { addParts, hasWaypost, partsFolder } from './parts.ts'
 
 export interface InitOptions {
   readonly folder: string
-  /** What to start from, `todo` by default; not given, parts are added to a project that is there. */
+  /** The template, `todo` by default. If undefined, parts are added to an existing project. */
   readonly template?: string | undefined
-  /** What surrounds it: names of `listParts`. */
+  /** Deployment files to add: names of `listParts`. */
   readonly parts?: readonly string[]
-  /** Write the files that are missing into a folder that is not empty. */
+  /** Write missing files into a folder that is not empty. */
   readonly force: boolean
   readonly install: boolean
 }
 
-export interface InitReport extends Installed {
+export interface InitReport extends InstallResult {
   readonly folder: string
-  /** Undefined where only parts were added to what is there. */
+  /** Undefined if only parts were added. */
   readonly template: string | undefined
-  /** Files of the template that were written, relative to the folder. */
+  /** Written files of the template, relative to the folder. */
   readonly files: readonly string[]
-  /** Files of the parts that were written. */
+  /** Written files of the parts. */
   readonly added: readonly string[]
-  /** Files of the parts that were there already, and are as they were. */
+  /** Files of the parts that existed and were not changed. */
   readonly left: readonly string[]
 }
 
 const templates = path.join(installation, 'templates')
 
 /**
- * Scaffolds a project, or adds parts to one that is there. No file is ever overwritten.
+ * Creates a project, or adds parts to an existing one. Files are never overwritten.
  * @throws WP_PROJECT_TEMPLATE, WP_PROJECT_NOT_EMPTY, WP_PROJECT_NO_FOLDER
  */
 export async function initProject(options: InitOptions): Promise<InitReport> {
@@ -72,7 +72,7 @@ async function findTemplate(name: string): Promise<string> {
 
 async function assertUsable({ folder, force }: InitOptions): Promise<void> {
   const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: nearestThere(folder) })
+    if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: nearestExisting(folder) })
     return undefined
   })
   if (found === undefined) return
@@ -86,7 +86,7 @@ async function assertUsable({ folder, force }: InitOptions): Promise<void> {
   }
 }
 
-/** What stands on the way to a folder that is not there. */
-function nearestThere(folder: string): string {
-  return existsSync(folder) ? folder : nearestThere(path.dirname(folder))
+/** Returns the nearest existing ancestor of a folder, or the folder itself. */
+function nearestExisting(folder: string): string {
+  return existsSync(folder) ? folder : nearestExisting(path.dirname(folder))
 }

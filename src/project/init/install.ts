@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 
-export interface Installed {
-  /** How long npm took; undefined when nothing was installed. */
+export interface InstallResult {
+  /** How long npm took, in milliseconds; undefined if nothing was installed. */
   readonly installedMs: number | undefined
-  /** Why npm installed nothing although it should have. */
+  /** Why npm failed. */
   readonly installProblem?: string
 }
 
-/** Installs the dependencies of a folder with npm. What goes wrong is told, not thrown: it can be done later. */
-export async function install(folder: string): Promise<Installed> {
+/** Installs the dependencies of a folder with npm. Failures are returned, not thrown, because it can be run later. */
+export async function install(folder: string): Promise<InstallResult> {
   const began = performance.now()
   const output: string[] = []
   const code = await new Promise<number | null>((resolve) => {

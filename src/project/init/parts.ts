@@ -5,35 +5,38 @@ import type { Definition } from '../../definition/index.ts'
 import { installation } from '../../kit/index.ts'
 import { findProject } from '../find-project.ts'
 import { loadProject } from '../load-project.ts'
-import { copyFiles, type Copied } from './copy-files.ts'
+import { copyFiles, type CopyResult } from './copy-files.ts'
 import { packageName } from './fill-package.ts'
 
-/** What files of parts call the project that they are for. */
+/** The project name in the files of parts. */
 const placeholder = /\bmy-api\b/g
-/** Lines of a part that are for the folder of a project, and not for that of a server. */
-const ofProject = /^ *# <project>\n([^]*?)^ *# <\/project>\n/gm
+/** Lines for the folder of a project, not for that of a server. */
+const projectLines = /^ *# <project>\n([^]*?)^ *# <\/project>\n/gm
 
-/** Lines that make way for the variables of the project. */
-const ofVariables = /^( *)# <variables>\n[^]*?^ *# <\/variables>\n/gm
+/** Lines that the variables of the project replace. */
+const variablesLines = /^( *)# <variables>\n[^]*?^ *# <\/variables>\n/gm
 const variablesMark = /^ *# <\/?variables>\n/gm
-/** What a project with cronjobs has instead; a `command` below it makes way too. */
-const ofCronjobs = /^( *)# With cronjobs: (.*)\n(?:\1command: .*\n)?/gm
+/** The alternative for projects with cronjobs. Also replaces a `command` below it. */
+const cronjobsLines = /^( *)# With cronjobs: (.*)\n(?:\1command: .*\n)?/gm
 
 export const partsFolder: string = path.join(installation, 'templates', 'with')
 
-/** What can surround a project or the folder of a server: docker, github and so on. */
+/** Lists the deployment files that can be added: docker, github and so on. */
 export async function listParts(): Promise<readonly string[]> {
   const entries = await readdir(partsFolder, { withFileTypes: true })
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
 }
 
-/** Adds the files of parts to a folder, with its name, its variables and its cronjobs in them. */
-export async function addParts(folder: string, parts: readonly string[]): Promise<Copied> {
+/** Adds parts to a folder, with its name, variables and cronjobs. */
+export async function addParts(folder: string, parts: readonly string[]): Promise<CopyResult> {
   const name = packageName(folder)
   const isProject = existsSync(path.join(folder, 'waypost.yml'))
   const definition = parts.length > 0 && isProject ? await readDefinition(folder) : undefined
   const fill = (target: string, text: string) =>
-    fillDefinition(target, text.replaceAll(ofProject, isProject ? '$1' : ''), definition).replaceAll(placeholder, name)
+    fillDefinition(target, text.replaceAll(projectLines, isProject ? '$1' : ''), definition).replaceAll(
+      placeholder,
+      name,
+    )
   const files: string[] = []
   const left: string[] = []
   for (const part of new Set(parts)) {
@@ -44,7 +47,7 @@ export async function addParts(folder: string, parts: readonly string[]): Promis
   return { files, left }
 }
 
-/** Undefined where a project has so many errors that nothing of it is known. */
+/** Returns undefined if the project has too many errors to be read. */
 async function readDefinition(folder: string): Promise<Definition | undefined> {
   const { definition, partial } = await loadProject(findProject(folder))
   return definition ?? partial
@@ -54,8 +57,8 @@ function fillDefinition(target: string, text: string, definition: Definition | u
   if (definition === undefined) return text.replaceAll(variablesMark, '')
   const hasCronjobs = Object.keys(definition.cronjobs).length > 0
   return text
-    .replaceAll(ofVariables, (_, indent: string) => listVariables(definition, { target, indent }))
-    .replaceAll(ofCronjobs, (all, indent: string, line: string) => (hasCronjobs ? `${indent}${line}\n` : all))
+    .replaceAll(variablesLines, (_, indent: string) => listVariables(definition, { target, indent }))
+    .replaceAll(cronjobsLines, (all, indent: string, line: string) => (hasCronjobs ? `${indent}${line}\n` : all))
 }
 
 function listVariables({ variables }: Definition, { target, indent }: { target: string; indent: string }): string {
@@ -69,7 +72,7 @@ function listVariables({ variables }: Definition, { target, indent }: { target: 
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Whether a folder is a project, or the folder of a server: its `package.json` names Waypost. */
+/** Whether the `package.json` of a folder depends on Waypost: it is a project or the folder of a server. */
 export function hasWaypost(folder: string): boolean {
   if (existsSync(path.join(folder, 'waypost.yml'))) return true
   try {

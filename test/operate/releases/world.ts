@@ -53,7 +53,14 @@ export async function openDeployWorld(systemUrl: string): Promise<DeployWorld> {
       const there = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
       await writeFiles(folder, Object.fromEntries(there) satisfies Files)
       for (const name of Object.keys(files)) if (files[name] === undefined) await rm(path.join(folder, name))
-      const deployment = await deployProject({ folder, variables, by: 'ann', migrate: true, isSure: true, ...more })
+      const deployment = await deployProject({
+        folder,
+        variables,
+        by: 'ann',
+        migrate: true,
+        isConfirmed: true,
+        ...more,
+      })
       return deployment!
     },
     activeId: () => loadActiveId(host.system),

@@ -146,7 +146,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     await write(yml())
     assert.equal((await deploy())?.activated, true, 'nobody is asked of one that breaks nobody')
     await write(breaking)
-    assert.equal((await deploy({ isSure: true }))?.activated, true)
+    assert.equal((await deploy({ isConfirmed: true }))?.activated, true)
     await write(yml())
     await deploy()
   })
@@ -161,13 +161,13 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     ]) {
       await write(text)
       assert.equal((await plan()).breakingChanges, 'forbid', 'a release does not lift it for itself')
-      assert.equal(await refusal(deploy({ isSure: true })), 'WP_PROJECT_BREAKING_FORBIDDEN')
+      assert.equal(await refusal(deploy({ isConfirmed: true })), 'WP_PROJECT_BREAKING_FORBIDDEN')
     }
     await write(breaking)
     assert.equal((await deploy({ allowBreaking: true }))?.activated, true)
     await write(yml(forbid, 'scopes: [other]'))
     assert.equal(
-      await refusal(deploy({ isSure: true })),
+      await refusal(deploy({ isConfirmed: true })),
       'WP_PROJECT_BREAKING_FORBIDDEN',
       'the release to come says it',
     )

@@ -3,21 +3,24 @@ import type { LiveServer } from '../../../release/index.ts'
 import type { MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
 import { errors } from './errors.ts'
 
-/** An answer that has the form that this version knows. @throws WP_PROJECT_REMOTE_PROTOCOL */
+/**
+ * Checks that a response has the form that this version expects.
+ * @throws WP_PROJECT_REMOTE_PROTOCOL
+ */
 export function assertAnswer<Answer>(
   { server, protocol }: { readonly server: string; readonly protocol: number },
   answer: Answer,
   fits: (answer: never) => boolean,
 ): Answer {
-  if (isFitting(answer, fits)) return answer
+  if (hasExpectedForm(answer, fits)) return answer
   throw errors.WP_PROJECT_REMOTE_PROTOCOL({ server, own: protocol })
 }
 
-function isFitting(answer: unknown, fits: (answer: never) => boolean): boolean {
+function hasExpectedForm(answer: unknown, fits: (answer: never) => boolean): boolean {
   try {
     return fits(answer as never)
   } catch {
-    return false // it looked into what is not there
+    return false // a required value is missing
   }
 }
 
@@ -27,7 +30,7 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     isId(id) &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
-    lackingVariables.every(isLacking)
+    lackingVariables.every(isMissingVariable)
   )
 }
 
@@ -38,11 +41,17 @@ export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
     isManifest(manifest) &&
     (active === null || (isId(active.id) && (active.manifest === undefined || isManifest(active.manifest)))) &&
     [unknownMigrations, unreachable].every(isTexts) &&
-    lackingVariables.every(isLacking)
+    lackingVariables.every(isMissingVariable)
   )
 }
 
-function isLacking({ name, servers }: { readonly name: unknown; readonly servers: readonly unknown[] }): boolean {
+function isMissingVariable({
+  name,
+  servers,
+}: {
+  readonly name: unknown
+  readonly servers: readonly unknown[]
+}): boolean {
   return typeof name === 'string' && isTexts(servers)
 }
 
@@ -58,7 +67,7 @@ export function isServers({ servers }: { readonly servers: readonly LiveServer[]
   return servers.every(({ id, name, state }) => [id, name, state].every((text) => typeof text === 'string'))
 }
 
-/** A server as it may be printed. */
+/** Returns a server with printable texts. */
 export function printableServer(server: LiveServer): LiveServer {
   const { name, state, error, version } = server
   return {
@@ -86,9 +95,9 @@ function isTexts(texts: readonly unknown[]): boolean {
   return texts.every((text) => typeof text === 'string')
 }
 
-/** What a server said, on one line of a terminal and bounded. */
-export function printable(text: unknown, most = 1000): string {
+/** Returns a server's text as one line without control characters, of limited length. */
+export function printable(text: unknown, maxLength = 1000): string {
   if (typeof text !== 'string') return ''
   const plain = toPrintable(text).replaceAll(/ +/g, ' ').trim()
-  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain
+  return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain
 }

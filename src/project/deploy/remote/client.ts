@@ -5,10 +5,10 @@ import { errors } from './errors.ts'
 import { printable } from './check-answer.ts'
 import { sendToServer, type ServerAnswer, type ServerRequest } from './send.ts'
 
-/** An activation waits for others, and for the migrations of others. */
+/** An activation waits for other activations and migrations. */
 export const activateTimeoutMs = 120_000
 
-/** The deployment endpoints of a server. */
+/** A client of a server's deployment endpoints. */
 export interface ReleaseClient {
   get<Answer>(path: string): Promise<Answer>
   post<Answer>(path: string, json: object, options?: { readonly timeoutMs?: number }): Promise<Answer>
@@ -19,15 +19,15 @@ export interface ReleaseClientOptions {
   readonly access: Access
 }
 
-/** What a server refuses is thrown in its own words, with what to do on this side of the line. */
+/** Creates a client. Errors of the server keep its message, with a hint for this side of the connection. */
 export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient {
   const { server, access } = options
   const ask = async <Answer>(request: Omit<ServerRequest, 'server' | 'headers'>): Promise<Answer> => {
     const headers = { authorization: `Bearer ${access.token}` }
-    const answer = await sendPatiently({ ...request, server, headers })
-    const isFine = answer.status >= 200 && answer.status < 300
-    if (isFine && typeof answer.body === 'object' && answer.body !== null) return answer.body as Answer
-    throw refuse(options, request.path, answer)
+    const answer = await sendWithRetry({ ...request, server, headers })
+    const isSuccess = answer.status >= 200 && answer.status < 300
+    if (isSuccess && typeof answer.body === 'object' && answer.body !== null) return answer.body as Answer
+    throw errorOf(options, request.path, answer)
   }
   return {
     get: (path) => ask({ path, method: 'GET' }),
@@ -36,24 +36,24 @@ export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient 
   }
 }
 
-const mostTries = 10
-const longestPauseSeconds = 10
+const maxTries = 10
+const maxPauseSeconds = 10
 
 const busyCodes: ReadonlySet<string | undefined> = new Set(['WP_BACKEND_BUSY', 'WP_BACKEND_CLIENT_BUSY'])
 
-/** A server that is busy with other uploads has not read this one: tries again for a while. */
-async function sendPatiently(request: ServerRequest): Promise<ServerAnswer> {
+/** Retries for a while if the server is busy with other uploads, since it has not processed the request. */
+async function sendWithRetry(request: ServerRequest): Promise<ServerAnswer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendToServer(request)
     const seconds = Number(answer.headers.get('retry-after')) || 1
     const isBusy = busyCodes.has(readProblem(answer).code)
-    if (!isBusy || tries === mostTries || seconds > longestPauseSeconds) return answer
+    if (!isBusy || tries === maxTries || seconds > maxPauseSeconds) return answer
     await pause(seconds * 1000)
   }
 }
 
 interface Problem {
-  /** `WP_…`; undefined where it is not of a Waypost. */
+  /** `WP_…`; undefined if the response is not from Waypost. */
   readonly code: string | undefined
   readonly detail: string
   readonly hint: string | undefined
@@ -73,25 +73,25 @@ function readProblem({ body }: ServerAnswer): Problem {
   }
 }
 
-/** The first thing that does not fit a schema. */
+/** Describes the first schema error. */
 function describeFirst(list: unknown): string[] {
   const [first] = Array.isArray(list) ? (list as { path?: unknown; message?: unknown }[]) : []
   return first === undefined ? [] : [`${printable(first.path, 200)} ${printable(first.message, 200)}`]
 }
 
-function refuse({ server, access }: ReleaseClientOptions, path: string, answer: ServerAnswer): Error {
+function errorOf({ server, access }: ReleaseClientOptions, path: string, answer: ServerAnswer): Error {
   const { status, headers } = answer
   const problem = readProblem(answer)
   const reason = problem.detail || `${path} answered ${status}`
   if (status === 429 || status === 503) {
     return errors.WP_PROJECT_REMOTE_LATER({ server, reason, seconds: Number(headers.get('retry-after')) || 10 })
   }
-  if (problem.code === undefined) return refuseForeign(server, path, answer)
+  if (problem.code === undefined) return foreignError(server, path, answer)
   if (status >= 500) return errors.WP_PROJECT_REMOTE_FAILED({ server, status, reason })
   if (problem.code === 'WP_RUNTIME_NOT_FOUND') return errors.WP_PROJECT_REMOTE_OLD({ server })
-  if (status === 401 && access.isGiven) return errors.WP_PROJECT_REMOTE_TOKEN({ server, reason })
+  if (status === 401 && access.isProvided) return errors.WP_PROJECT_REMOTE_TOKEN({ server, reason })
   if (problem.code === 'WP_AUTH_SCOPE' || problem.code === 'WP_AUTH_USER_SCOPE') {
-    // RFC 6750 §3.1: what the endpoint takes, each of them alone.
+    // RFC 6750 §3.1: the accepted scopes, each sufficient by itself.
     const accepted = /scope="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1]?.split(' ') ?? []
     const scopes = accepted.includes('backend.read') ? 'backend.read' : 'backend.read,backend.deploy'
     return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason, scopes })
@@ -99,8 +99,8 @@ function refuse({ server, access }: ReleaseClientOptions, path: string, answer: 
   return new WaypostError(problem.code, { kind: 'user', status, message: reason, hint: problem.hint })
 }
 
-/** What is not said in the words of a Waypost was said by something else: in front of it, or in its place. */
-function refuseForeign(server: string, path: string, { status, sentBytes: bytes }: ServerAnswer): Error {
+/** The error of a response that is not from Waypost but from a proxy or another server. */
+function foreignError(server: string, path: string, { status, sentBytes: bytes }: ServerAnswer): Error {
   if (status === 413) return errors.WP_PROJECT_REMOTE_SIZE({ server, bytes })
   const reason = `${path} answered ${status}`
   return status >= 500 && status !== 501

@@ -3,12 +3,12 @@ import { errors } from './errors.ts'
 import { printable } from './check-answer.ts'
 import { sendToServer, type ServerAnswer } from './send.ts'
 
-/** What requests are sent with. */
+/** The credentials of requests. */
 export interface Access {
   readonly token: string
-  /** Says whose the token is, for errors. */
-  readonly isGiven: boolean
-  /** Gives back a token that was made for this; that it cannot be does no harm. */
+  /** Whether the token was given in the environment, for errors. */
+  readonly isProvided: boolean
+  /** Revokes a token that was requested for this. Failures are ignored. */
   close(): Promise<void>
 }
 
@@ -17,21 +17,21 @@ interface Client {
   readonly secret: string
 }
 
-/** Scopes that are asked for: a client that has only the first one gets that, which is enough for a plan. */
-const wanted = 'backend.read backend.deploy'
+/** The requested scopes. A client with only the first one gets that, which is enough for a plan. */
+const requestedScopes = 'backend.read backend.deploy'
 
 /**
- * The token of `WAYPOST_TOKEN`, or one that the server gives to the client of `WAYPOST_CLIENT_ID`.
+ * Returns the token of `WAYPOST_TOKEN`, or requests one for the client of `WAYPOST_CLIENT_ID`.
  * @throws WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT, WP_PROJECT_REMOTE_SCOPE
  */
 export async function openAccess(server: string, variables: Variables): Promise<Access> {
   const token = variable(variables, 'WAYPOST_TOKEN')
-  if (token !== undefined) return { token, isGiven: true, close: async () => undefined }
+  if (token !== undefined) return { token, isProvided: true, close: async () => undefined }
   const client = readClient(server, variables)
   const issued = await requestToken(server, client)
   return {
     token: issued,
-    isGiven: false,
+    isProvided: false,
     close: () => revokeToken(server, client, issued),
   }
 }
@@ -50,20 +50,20 @@ async function requestToken(server: string, client: Client): Promise<string> {
     path: '/authorization/token',
     method: 'POST',
     headers: { authorization: basic(client) },
-    form: { grant_type: 'client_credentials', scope: wanted },
+    form: { grant_type: 'client_credentials', scope: requestedScopes },
   })
   const body = (answer.body ?? {}) as Readonly<Record<string, unknown>>
   const token = body['access_token']
   if (answer.status === 200 && typeof token === 'string' && /^[\w.~+/=-]+$/.test(token)) return token
-  throw refuse(server, client, { answer, body })
+  throw errorOf(server, client, { answer, body })
 }
 
-interface Refusal {
+interface TokenProblem {
   readonly answer: ServerAnswer
   readonly body: Readonly<Record<string, unknown>>
 }
 
-function refuse(server: string, { id }: Client, { answer, body }: Refusal): Error {
+function errorOf(server: string, { id }: Client, { answer, body }: TokenProblem): Error {
   const { status, headers } = answer
   const reason = printable(body['error_description']) || printable(body['error'])
   if (status === 429 || status === 503) {
@@ -74,13 +74,13 @@ function refuse(server: string, { id }: Client, { answer, body }: Refusal): Erro
     return errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, answer: `/authorization/token answered ${status}` })
   }
   if (body['error'] === 'invalid_scope') {
-    const scopes = wanted.replace(' ', ',')
+    const scopes = requestedScopes.replace(' ', ',')
     return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason: 'the client does not have the scopes', scopes })
   }
   return errors.WP_PROJECT_REMOTE_CLIENT({ server, client: printable(id, 64), reason })
 }
 
-const momentMs = 3000
+const revokeTimeoutMs = 3000
 
 async function revokeToken(server: string, client: Client, token: string): Promise<void> {
   const form = { token, token_type_hint: 'access_token' }
@@ -91,9 +91,9 @@ async function revokeToken(server: string, client: Client, token: string): Promi
     method: 'POST',
     headers,
     form,
-    timeoutMs: momentMs,
+    timeoutMs: revokeTimeoutMs,
   } as const
-  await sendToServer(revoking).catch(() => undefined) // it is over within the hour
+  await sendToServer(revoking).catch(() => undefined) // it expires within the hour
 }
 
 /** RFC 6749 §2.3.1: each half is form-encoded. */

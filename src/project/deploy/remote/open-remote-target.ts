@@ -15,7 +15,7 @@ import type { DeployTarget, Upload } from '../target.ts'
 import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer, printable } from './check-answer.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
-import { rollbackOver } from './rollback-over.ts'
+import { remoteRollback } from './remote-rollback.ts'
 import { errors } from './errors.ts'
 
 export interface RemoteTargetOptions {
@@ -25,11 +25,11 @@ export interface RemoteTargetOptions {
 
 /** A migration may rewrite a large table. */
 const migrateTimeoutMs = 3_600_000
-const uploadsAtOnce = 3
+const maxConcurrentUploads = 3
 
 /**
- * Opens a running server as the target of a deployment, by the credentials of the environment.
- * @throws WP_PROJECT_REMOTE_URL, WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT and what else a server refuses
+ * Opens a running server as the target of a deployment, with the credentials of the environment.
+ * @throws WP_PROJECT_REMOTE_URL, WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT and errors of the server
  */
 export async function openRemoteTarget({ url, variables }: RemoteTargetOptions): Promise<DeployTarget> {
   const server = parseServerUrl(url)
@@ -46,7 +46,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const request: ArtifactsRequest = { protocol, artifacts: [...group] }
       return client.post(paths.artifacts, request)
     }
-    await eachAtOnce(groupUploads(chosen), post)
+    await forEachConcurrently(groupUploads(chosen), post)
     return { artifacts: chosen.length, bytes: chosen.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) }
   }
 
@@ -72,7 +72,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     async migrate({ release }, { onApplied }) {
       const request: MigrateRequest = { protocol, manifest: release.manifest }
       const migrate = () => client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs })
-      const { applied } = assertAnswer(own, await orAgain(migrate, () => uploadAll(release)), isMigrated)
+      const { applied } = assertAnswer(own, await retryAfterUpload(migrate, () => uploadAll(release)), isMigrated)
       for (const one of applied) onApplied?.(one)
       return applied
     },
@@ -84,16 +84,16 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(against === undefined ? {} : { against }),
       }
       const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
-      const answer = await orAgain(activate, () => uploadAll(release))
+      const answer = await retryAfterUpload(activate, () => uploadAll(release))
       return assertAnswer(own, answer, ({ id }: ActivateAnswer) => isId(id))
     },
-    ...rollbackOver({ client, own, paths }),
+    ...remoteRollback({ client, own, paths }),
     close: () => access.close(),
   }
 }
 
-/** What was there when it was looked for may have been pruned or damaged since: it is sent once more. */
-async function orAgain<Answer>(work: () => Promise<Answer>, upload: () => Promise<unknown>): Promise<Answer> {
+/** Uploads and retries once, because artifacts may have been pruned or damaged since the check. */
+async function retryAfterUpload<Answer>(work: () => Promise<Answer>, upload: () => Promise<unknown>): Promise<Answer> {
   try {
     return await work()
   } catch (error) {
@@ -103,8 +103,11 @@ async function orAgain<Answer>(work: () => Promise<Answer>, upload: () => Promis
   }
 }
 
-/** Works on some items at once. Once one fails no other is begun, and what is under way is waited for. */
-async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+/** Processes items concurrently. After a failure no more are started, and running ones are awaited. */
+async function forEachConcurrently<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
   const waiting = items.values()
   let hasFailed = false
   const worker = async () => {
@@ -116,24 +119,24 @@ async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Pr
       })
     }
   }
-  const ended = await Promise.allSettled(Array.from({ length: uploadsAtOnce }, worker))
+  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentUploads }, worker))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
 
-/** Below what proxies take of one body by default, 1 MB, also where nothing can be compressed. */
-const mostBytes = 700 * 1024
-const mostArtifacts = 500
+/** Below 1 MB, the default body limit of proxies, even if nothing can be compressed. */
+const maxBytes = 700 * 1024
+const maxArtifacts = 500
 
-/** Artifacts in groups that fit into one request each; a large one is alone. */
+/** Groups artifacts that fit into one request. A large one is alone. */
 export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly Artifact[])[] {
   const groups: Artifact[][] = []
   let left = 0
   for (const artifact of artifacts) {
     const bytes = Buffer.byteLength(artifact.content)
     const last = groups.at(-1)
-    if (last === undefined || bytes > left || last.length >= mostArtifacts) {
+    if (last === undefined || bytes > left || last.length >= maxArtifacts) {
       groups.push([artifact])
-      left = mostBytes - bytes
+      left = maxBytes - bytes
     } else {
       last.push(artifact)
       left -= bytes
@@ -142,7 +145,11 @@ export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly
   return groups
 }
 
-/** The address of a server, without a slash at its end. Credentials go there: it is https, or on this machine. @throws WP_PROJECT_REMOTE_URL */
+/**
+ * Returns the URL of a server, without a trailing slash. It must be https or on this machine, because credentials are
+ * sent to it.
+ * @throws WP_PROJECT_REMOTE_URL
+ */
 export function parseServerUrl(text: string): string {
   const url = URL.parse(text)
   const refuse = (reason: string) => errors.WP_PROJECT_REMOTE_URL({ url: withoutSecrets(text, url), reason })

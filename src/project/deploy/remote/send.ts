@@ -4,12 +4,12 @@ import { errors } from './errors.ts'
 import { printable } from './check-answer.ts'
 
 export interface ServerRequest {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly server: string
   readonly path: string
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
-  /** Goes out as JSON by gzip. */
+  /** Sent as gzipped JSON. */
   readonly json?: unknown
   readonly form?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
@@ -18,22 +18,22 @@ export interface ServerRequest {
 export interface ServerAnswer {
   readonly status: number
   readonly headers: Headers
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown
-  /** Bytes that were sent. */
+  /** The number of bytes sent. */
   readonly sentBytes: number
 }
 
-const usualTimeoutMs = 60_000
-const mostBytes = 64 * 1024 * 1024
+const defaultTimeoutMs = 60_000
+const maxBytes = 64 * 1024 * 1024
 
 /**
- * Sends one request and reads the whole answer, whatever its status. Redirects are not followed: credentials are for the
- * address that was given.
+ * Sends a request and reads the whole response, whatever its status. Redirects are not followed, because credentials
+ * are only for the given server.
  * @throws WP_PROJECT_REMOTE_UNREACHABLE, WP_PROJECT_REMOTE_REDIRECT
  */
 export async function sendToServer(request: ServerRequest): Promise<ServerAnswer> {
-  const { server, timeoutMs = usualTimeoutMs } = request
+  const { server, timeoutMs = defaultTimeoutMs } = request
   const { type, body } = writeBody(request)
   const headers = { accept: 'application/json', 'user-agent': userAgent, ...type, ...request.headers }
   try {
@@ -46,7 +46,7 @@ export async function sendToServer(request: ServerRequest): Promise<ServerAnswer
     })
     const text = await readText(response)
     const { status } = response
-    if (status >= 300 && status < 400) throw refuseRedirect(request, response)
+    if (status >= 300 && status < 400) throw redirectError(request, response)
     return { status, headers: response.headers, body: parse(text), sentBytes: body?.length ?? 0 }
   } catch (error) {
     throw explain(error, request, timeoutMs)
@@ -72,7 +72,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const part of response.body ?? []) {
     bytes += part.length
-    if (bytes > mostBytes) throw new Error('its response does not end')
+    if (bytes > maxBytes) throw new Error('its response does not end')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -86,7 +86,7 @@ function parse(text: string): unknown {
   }
 }
 
-function refuseRedirect({ server, path }: ServerRequest, { headers }: Response): Error {
+function redirectError({ server, path }: ServerRequest, { headers }: Response): Error {
   const target = URL.parse(headers.get('location') ?? '', server)
   const base = target === null ? 'another address' : `${target.origin}${target.pathname}`.replace(path, '')
   return errors.WP_PROJECT_REMOTE_REDIRECT({ server, location: printable(base, 200) })

@@ -11,7 +11,7 @@ import { loadProject, writeProjectTypes, type LoadedProject } from './load-proje
 import { migrateConnections, type MigrationReport } from './migrate.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
-export interface TakeOverOptions {
+export interface ReloaderOptions {
   readonly project: Project
   readonly variables: Variables
   readonly builder: Builder
@@ -19,23 +19,23 @@ export interface TakeOverOptions {
   readonly console: Pick<DevConsole, 'warned'>
 }
 
-/** What came of one look at the files. */
-export type TakenOver = Served | Refused
+/** The result of a reload. */
+export type ReloadResult = ReloadSuccess | ReloadFailure
 
-/** The files have no error, and what they say is served. */
-export interface Served {
-  /** Files beside the code that the release carries, also those that are missing. */
+/** The files have no errors and are served. */
+export interface ReloadSuccess {
+  /** Files referenced by the code, including missing files. */
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
-  /** Every scope that the project names. */
+  /** All scopes of the project. */
   readonly scopes: readonly string[]
   readonly suggestions: readonly SuggestedRequest[]
-  /** The same state gives the same text. */
+  /** Equal texts mean equal states. */
   readonly state: string
 }
 
-export interface Refused {
+export interface ReloadFailure {
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly refused: true
@@ -43,56 +43,56 @@ export interface Refused {
   readonly state: string
 }
 
-/** One look at the files. */
-export interface Look {
-  /** The files, relative to the root, that may differ from the look before; undefined if any may. */
+/** Which files to reload. */
+export interface ReloadRequest {
+  /** The files, relative to the root, that may have changed since the last reload; undefined if any may. */
   readonly changed?: ReadonlySet<string> | undefined
-  /** Something beside the files is new: a variable. */
-  readonly isAllNew?: boolean
-  /** Called when requests get what the files say: what is left to do is nothing that they would see. */
+  /** Whether something other than files changed: a variable. */
+  readonly isFullReload?: boolean
+  /** Called when requests get the new version. The remaining work does not affect them. */
   onServed?(): void
 }
 
-/** Makes the way to take over what the files hold now: built, migrated, served and stored, unless it has an error. */
-export function makeTakeOver(options: TakeOverOptions): (look?: Look) => Promise<TakenOver> {
-  const taking = new Taking(options)
-  return async (look = {}) => {
+/** Creates a function that loads, builds, migrates, serves and stores the current files if they have no errors. */
+export function createReloader(options: ReloaderOptions): (request?: ReloadRequest) => Promise<ReloadResult> {
+  const reloader = new Reloader(options)
+  return async (request = {}) => {
     try {
-      return await taking.takeOver(look)
+      return await reloader.reloadFiles(request)
     } catch (error) {
-      return { assets: taking.assets, diagnostics: [], refused: true, error, state: messageOf(error) }
+      return { assets: reloader.assets, diagnostics: [], refused: true, error, state: messageOf(error) }
     }
   }
 }
 
-/** What is kept from one look at the files to the next. */
-class Taking {
-  readonly #options: TakeOverOptions
+/** The state between reloads. */
+class Reloader {
+  readonly #options: ReloaderOptions
   readonly #cache = makeSourceCache()
   #loaded: LoadedProject | undefined
-  /** Changed files that the builder has not been told of; undefined if any file may have changed. */
+  /** Changed files that were not built yet; undefined if any file may have changed. */
   #unbuilt: ReadonlySet<string> | undefined
-  /** Changed files that no load has looked at. */
+  /** Changed files that were not loaded yet. */
   #unread: ReadonlySet<string> | undefined
-  /** Something beside the files is new, and not served yet. */
-  #isAllNew = false
+  /** Whether a changed variable is not served yet. */
+  #isFullReload = false
   #served: string | undefined
-  /** Of the last build. */
+  /** The assets of the last build. */
   assets: ReadonlySet<string> = new Set()
   #migrated: string | undefined
 
-  constructor(options: TakeOverOptions) {
+  constructor(options: ReloaderOptions) {
     this.#options = options
   }
 
-  async takeOver({ changed, isAllNew = false, onServed }: Look): Promise<TakenOver> {
+  async reloadFiles({ changed, isFullReload = false, onServed }: ReloadRequest): Promise<ReloadResult> {
     this.#unbuilt = join(this.#unbuilt, changed)
     this.#unread = join(this.#unread, changed)
-    this.#isAllNew ||= isAllNew
+    this.#isFullReload ||= isFullReload
     const before = this.#loaded
     const loaded = await this.#load()
     const { definition, plugins } = loaded
-    if (definition === undefined) return refuse(loaded.diagnostics, this.assets)
+    if (definition === undefined) return fail(loaded.diagnostics, this.assets)
     const built = await this.#options.builder.build(definition, this.#unbuilt)
     this.#unbuilt = new Set()
     const { assets } = built
@@ -101,7 +101,7 @@ class Taking {
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
       await writeProjectTypes(loaded, definition)
-      return refuse(diagnostics, assets)
+      return fail(diagnostics, assets)
     }
     const migration = await this.#migrate(release, plugins)
     const id = await this.#serve(release)
@@ -120,7 +120,7 @@ class Taking {
     }
   }
 
-  /** Code alone says nothing of the definition. */
+  /** Changed code does not affect the definition. */
   async #load(): Promise<LoadedProject> {
     const changed = this.#unread
     const loaded = this.#loaded
@@ -132,10 +132,10 @@ class Taking {
     return this.#loaded
   }
 
-  /** Looks at the databases only when a migration came, went or was edited, or a database may be another one. */
+  /** Checks databases only if migrations or connections changed. */
   async #migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
     const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
-    if (wanted === this.#migrated && !this.#isAllNew) return { applied: [], written: [] }
+    if (wanted === this.#migrated && !this.#isFullReload) return { applied: [], written: [] }
     const { server, project, console } = this.#options
     const { host } = server
     const report = await makeLock(host.system.database)('migrate', () =>
@@ -145,17 +145,17 @@ class Taking {
     return report
   }
 
-  /** The next request sees a save before the database does. */
+  /** Requests are served before System stores the release. */
   async #serve(release: BuiltRelease): Promise<string> {
     const { server } = this.#options
     const id = releaseId(release.manifest)
-    const isAllNew = this.#isAllNew
-    if (id === this.#served && !isAllNew) return id
+    const isFullReload = this.#isFullReload
+    if (id === this.#served && !isFullReload) return id
     const { manifest, artifacts } = release
     const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
-    await server.serveRelease(stored, { artifacts, isAllNew })
+    await server.serveRelease(stored, { artifacts, isFullReload })
     this.#served = id
-    this.#isAllNew = false
+    this.#isFullReload = false
     return id
   }
 
@@ -166,15 +166,15 @@ class Taking {
   }
 }
 
-/** Undefined stands for every file. */
-function join(some: ReadonlySet<string> | undefined, more: ReadonlySet<string> | undefined) {
-  return some && more && new Set([...some, ...more])
+/** Undefined means all files. */
+function join(first: ReadonlySet<string> | undefined, second: ReadonlySet<string> | undefined) {
+  return first && second && new Set([...first, ...second])
 }
 
 function isCode(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-function refuse(diagnostics: readonly Diagnostic[], assets: ReadonlySet<string>): Refused {
+function fail(diagnostics: readonly Diagnostic[], assets: ReadonlySet<string>): ReloadFailure {
   return { assets, diagnostics, refused: true, state: JSON.stringify(diagnostics) }
 }

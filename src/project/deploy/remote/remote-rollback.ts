@@ -9,14 +9,18 @@ import type { DeployTarget } from '../target.ts'
 import { assertAnswer, isId, isRollbackSurvey, printable } from './check-answer.ts'
 import { activateTimeoutMs, type ReleaseClient } from './client.ts'
 
-interface Line {
+interface RemoteServer {
   readonly client: ReleaseClient
   readonly own: { readonly server: string; readonly protocol: number }
   readonly paths: typeof releasePaths
 }
 
-/** Going back to a release that a running server has: it looks itself whether that can be done, each time. */
-export function rollbackOver({ client, own, paths }: Line): Pick<DeployTarget, 'surveyRollback' | 'rollBack'> {
+/** Rollback on a running server. The server checks each time whether the rollback is possible. */
+export function remoteRollback({
+  client,
+  own,
+  paths,
+}: RemoteServer): Pick<DeployTarget, 'surveyRollback' | 'rollBack'> {
   const { protocol } = own
   return {
     async surveyRollback(beginning) {

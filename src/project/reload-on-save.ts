@@ -1,66 +1,66 @@
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
-import type { Look, TakenOver } from './take-over.ts'
+import type { ReloadRequest, ReloadResult } from './reloader.ts'
 import { watchProject, type Change } from './watch-project.ts'
 
-export interface Following {
-  /** What came of the look at the files before the first save. */
-  readonly first: TakenOver
-  takeOver(look: Look): Promise<TakenOver>
+export interface ReloadOnSaveOptions {
+  /** The result of the load before the first save. */
+  readonly first: ReloadResult
+  reloadFiles(reload: ReloadRequest): Promise<ReloadResult>
 }
 
-/** Saves that are followed. */
-export interface FollowedSaves {
-  /** Looks at every file, as if something had been saved. */
+/** Reloads on each save. */
+export interface SaveWatcher {
+  /** Reloads all files. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-/** Takes over each save; says nothing of files that change nothing. */
-export async function followSaves(
+/** Reloads the project on each save. Reports nothing for files that change nothing. */
+export async function reloadOnSave(
   { options: { folder, variables, console }, server }: DevSession,
-  { first, takeOver }: Following,
-): Promise<FollowedSaves> {
+  { first, reloadFiles }: ReloadOnSaveOptions,
+): Promise<SaveWatcher> {
   let last = first
   let isServing = !('refused' in first)
   let scopes = scopesOf(first)
 
-  /** @param isQuiet say nothing if nothing is new */
-  async function look({ files, isMove }: Change, { isQuiet, letGo }: LookingHow): Promise<void> {
+  /** @param isQuiet do not report if nothing changed */
+  async function reload({ files, isMove }: Change, { isSilent, release }: ReloadReporting): Promise<void> {
     const began = performance.now()
     const before = last
     let ms: number | undefined
-    last = await takeOver({
+    last = await reloadFiles({
       changed: isMove ? undefined : new Set(files),
-      isAllNew: files.includes('.env'),
+      isFullReload: files.includes('.env'),
       onServed: () => {
         ms = performance.now() - began
-        letGo()
+        release()
       },
     })
-    if (isQuiet && last.state === before.state) return
+    if (isSilent && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files
     if ('refused' in last) return console.refused({ ...last, files: named, isServing })
     isServing = true
     if (scopesOf(last) !== scopes) await ensureDevelopmentUser(folder, server.host.system, last.scopes)
     scopes = scopesOf(last)
     const { diagnostics, migration } = last
-    console.reloaded({ files: named, diagnostics, migration, isMended: 'refused' in before, ms: ms! })
+    console.reloaded({ files: named, diagnostics, migration, isFixed: 'refused' in before, ms: ms! })
   }
-  const tryLook = (change: Change, how: LookingHow) =>
-    look(change, how).catch((error: unknown) =>
+  const tryReload = (change: Change, reporting: ReloadReporting) =>
+    reload(change, reporting).catch((error: unknown) =>
       console.refused({ files: change.files, diagnostics: [], error, isServing }),
     )
 
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     isUsed: (file) => last.assets.has(file),
-    onChange: (change, letGo) => {
+    onChange: (change, release) => {
       if (change.files.includes('.env')) tryReadVariables()
-      return tryLook(change, { isQuiet: !change.files.some(isSource), letGo })
+      return tryReload(change, { isSilent: !change.files.some(isSource), release })
     },
-    // From a save on requests wait until it was taken over: none sees code that is already gone.
+    // Requests wait from the save until it is loaded, so that none uses outdated code.
     onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
   })
@@ -78,28 +78,28 @@ export async function followSaves(
     if (late.length > 0) console.warned(`${late.join(', ')} is only read at start: restart dev to apply the change.`)
   }
 
-  // What was saved since the first look, when nobody watched.
-  void watching.run(() => tryLook(everything, { isQuiet: true, letGo: () => undefined }))
+  // Saves between the first load and the start of the watcher.
+  void watching.run(() => tryReload(everything, { isSilent: true, release: () => undefined }))
   return {
-    flush: () => watching.run(() => tryLook(everything, { isQuiet: false, letGo: () => undefined })),
+    flush: () => watching.run(() => tryReload(everything, { isSilent: false, release: () => undefined })),
     close: () => watching.close(),
   }
 }
 
-interface LookingHow {
-  /** Say nothing if nothing is new. */
-  readonly isQuiet: boolean
-  /** Called as soon as requests get what the files say. */
-  letGo(): void
+interface ReloadReporting {
+  /** Do not report if nothing changed. */
+  readonly isSilent: boolean
+  /** Called as soon as requests get the new version. */
+  release(): void
 }
 
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
 
-function scopesOf(taken: TakenOver): string {
-  return 'refused' in taken ? '' : taken.scopes.join(' ')
+function scopesOf(result: ReloadResult): string {
+  return 'refused' in result ? '' : result.scopes.join(' ')
 }
 
-/** Who saves one of these wants to see that it was noticed. */
+/** Whether a save of this file is reported even if nothing changed. */
 function isSource(file: string): boolean {
   return file === '.env' || (/\.([cm]?[jt]s|ya?ml|json)$/.test(file) && !file.startsWith('test/'))
 }
