@@ -1,3 +1,3 @@
-// The published face of Waypost: what a project's actions, migrations and plugins import as `waypost`.
+// The public API of Waypost: what actions, migrations and plugins import from `waypost`.
 export * from './contract/index.ts'
 export type { Generated, Kysely } from 'kysely'

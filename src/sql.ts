@@ -1,4 +1,4 @@
-// `waypost/sql`: what connection plugins need to offer SQLite and PostgreSQL with the same values that System has.
+// `waypost/sql`: for connection plugins that offer SQLite and PostgreSQL with the same JavaScript values as System.
 export {
   columnTypes,
   openPostgres,

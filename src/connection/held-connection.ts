@@ -1,7 +1,7 @@
 import type { Log, OpenConnection } from '../contract/index.ts'
 import { messageOf, withDeadline } from '../kit/index.ts'
 
-/** A connection that one or more generations hold: opened once, tried again while it fails, closed by the last. */
+/** A connection shared by generations: opened once, reopened after failures, closed by the last user. */
 export class HeldConnection {
   readonly #open: () => Promise<OpenConnection>
   readonly #log: Log
@@ -15,12 +15,12 @@ export class HeldConnection {
     this.#log = log
   }
 
-  /** The open connection, if there is one. */
+  /** The open connection; undefined if it is not open. */
   get connection(): OpenConnection | undefined {
     return this.#connection
   }
 
-  /** Why there is none. */
+  /** Why it is not open. */
   get failure(): string {
     return this.#failure ?? 'it is being opened'
   }
@@ -29,28 +29,34 @@ export class HeldConnection {
     this.#users += 1
   }
 
-  /** Opens it, or waits for who does already. Never throws: what went wrong is `failure`. */
+  /** Opens it, or waits for a running attempt. Never throws; errors are in `failure`. */
   open(): Promise<void> {
     this.#opening ??= this.#tryOpen()
     return this.#opening
   }
 
-  /** Opens it in the background where it could not be opened. @returns why it could not */
-  openAgain(): string | undefined {
+  /**
+   * Reopens it in the background if it is not open.
+   * @returns why it was not open
+   */
+  reopen(): string | undefined {
     if (this.#connection !== undefined) return undefined
     const reason = this.failure
     void this.open()
     return reason
   }
 
-  /** What is wrong with the other side, if it is known within the time. */
+  /**
+   * Checks the other side.
+   * @returns the problem, if it is known within the time limit
+   */
   async findProblem(limitMs: number): Promise<string | undefined> {
     return withDeadline(this.#check(), limitMs, () =>
       this.#connection === undefined ? this.failure : 'it does not respond',
     )
   }
 
-  /** @returns whether that was the last who used it, who has to close it */
+  /** @returns whether this was the last user, which must close it */
   release(): boolean {
     this.#users -= 1
     return this.#users === 0
@@ -68,7 +74,7 @@ export class HeldConnection {
   }
 
   async #tryOpen(): Promise<void> {
-    if (this.#users === 0) return // nobody would close it
+    if (this.#users === 0) return // no user is left to close it
     try {
       this.#connection = await this.#open()
       this.#failure = undefined

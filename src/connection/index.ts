@@ -1,4 +1,4 @@
-// connection: opens the connections that a release names, keeps them over generations, closes what nobody uses.
+// connection: opens the connections of a release, keeps them across generations and closes unused ones.
 // May import kit, contract and plugin.
 export { errors as connectionErrors } from './errors.ts'
 export {

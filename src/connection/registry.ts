@@ -4,23 +4,23 @@ import { makeConfigPreparer, type PreparedConfig } from '../plugin/index.ts'
 import { errors } from './errors.ts'
 import { HeldConnection } from './held-connection.ts'
 
-/** A connection as a release names it; config may hold `${env.NAME}`. */
+/** A connection of a release. Its config may contain `${env.NAME}`. */
 export interface ConnectionUse {
   readonly class: string
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** The connections of one generation. */
+/** The connections of a generation. */
 export interface ConnectionSet {
   /** @throws WP_CONNECTION_UNKNOWN, WP_CONNECTION_DOWN */
   get(name: string): OpenConnection
-  /** What could not be opened or did not answer, with the reason. What was opened may answer later. */
+  /** Connections that could not be opened or did not respond, with the reason. Opened ones may respond later. */
   readonly down: ReadonlyMap<string, string>
-  /** Gives the connections back; the last generation that used one closes it. */
+  /** Releases the connections. The last generation that uses one closes it. */
   release(): Promise<void>
 }
 
-/** Opens connections and keeps them over generations as long as their config stays the same. */
+/** Opens connections and keeps them across generations while their config stays the same. */
 export interface ConnectionRegistry {
   /** @throws WP_CONNECTION_CLASS, WP_CONNECTION_VARIABLE, WP_CONNECTION_CONFIG */
   acquire(uses: Readonly<Record<string, ConnectionUse>>): Promise<ConnectionSet>
@@ -32,12 +32,12 @@ export interface RegistryOptions {
   readonly variables: Variables
   readonly folder: string
   readonly log: Log
-  /** Connections that stand without being named, `System` above all; they are never closed here. */
+  /** Connections that always exist, such as `System`. The registry never closes them. */
   readonly builtIn: Readonly<Record<string, OpenConnection>>
 }
 
-/** How long the next generation waits for connections that neither open nor fail. */
-const longestWaitMs = 2000
+/** How long a new generation waits for connections that neither open nor fail. */
+const maxWaitMs = 2000
 
 export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegistry {
   const held = new Map<string, HeldConnection>()
@@ -59,8 +59,8 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
         held.set(key, one)
         one.use()
       }
-      // One that the generation before has too is not waited for: what was wrong with it was said then.
-      const findProblem = (one: HeldConnection) => (fresh.has(one) ? one.findProblem(longestWaitMs) : one.openAgain())
+      // Connections of the previous generation are not awaited, because their problems were already reported.
+      const findProblem = (one: HeldConnection) => (fresh.has(one) ? one.findProblem(maxWaitMs) : one.reopen())
       const problems = await Promise.all(
         [...own].map(async ([name, [, one]]) => [name, await findProblem(one)] as const),
       )
@@ -75,7 +75,7 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
           if (released) return
           released = true
           const last = [...own.values()].filter(([, one]) => one.release())
-          for (const [key] of last) held.delete(key) // before it closes, or the next generation would take it
+          for (const [key] of last) held.delete(key) // before it closes, so that the next generation does not use it
           await Promise.all(last.map(([, one]) => one.close()))
         },
       }
@@ -109,6 +109,6 @@ function pick(name: string, own: Own, builtIn: readonly string[]): OpenConnectio
     throw errors.WP_CONNECTION_UNKNOWN({ name, hint })
   }
   if (one.connection !== undefined) return one.connection
-  const reason = one.openAgain() ?? one.failure
+  const reason = one.reopen() ?? one.failure
   throw errors.WP_CONNECTION_DOWN({ name, reason }, { retryAfterSeconds: 1 })
 }

@@ -14,16 +14,17 @@ import type {
 } from './registry.ts'
 
 /**
- * The code behind one method of one route, or behind a cronjob: `Action<'cronjob'>`. One instance serves all requests of
- * a generation.
+ * The code of a route's method, or of a cronjob (`Action<'cronjob'>`). One instance handles all requests of a
+ * generation.
  */
 export interface Action<Key extends ActionKey = RouteKey> {
+  /** Handles a request. To report an error, throw `context.problem`; other errors become a 500 response. */
   handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
 }
 
 /**
- * What came in, validated. `params` and `query` are coerced to the types of their schemas, `body` is not; `query` and `body`
- * have their defaults.
+ * A validated request. `params` and `query` are coerced to the types of their schemas, `body` is not. Defaults are
+ * applied to `query` and `body`.
  */
 export interface Request<Key extends ActionKey = RouteKey> {
   /** `CRON` for a cronjob. */
@@ -36,7 +37,7 @@ export interface Request<Key extends ActionKey = RouteKey> {
   readonly headers: IncomingHttpHeaders
 }
 
-/** A body with a status and headers of its own, made by `context.respond`. */
+/** A response with its own status and headers, created by `context.respond`. */
 export interface Response<Status extends number = number, Body = unknown> {
   readonly status: Status
   readonly body: Body
@@ -45,63 +46,72 @@ export interface Response<Status extends number = number, Body = unknown> {
 
 type Responses<Map> = { [Status in keyof Map & number]: Response<Status, Map[Status]> }[keyof Map & number]
 
-/** A body that goes out as it is: a stream of Node or of the web, an async generator that runs, bytes, or a file. */
+/** A body that is sent unchanged: a Node or web stream, an async generator object, bytes, or a file. */
 export type Raw = Readable | ReadableStream | AsyncIterable<string | Uint8Array> | Uint8Array | ArrayBuffer | Blob
 
-/** What `handle` may return: the body of the lowest declared 2xx, a declared response, or a stream or bytes as they are. */
+/**
+ * What `handle` may return: the body of the lowest declared 2xx status, a response of `context.respond`, or a stream or
+ * bytes.
+ */
 export type Result<Key extends ActionKey> =
   | RouteOf<Key>['result']
   | Responses<RouteOf<Key>['responses']>
   | Response<number, Raw>
   | Raw
 
-/** Who calls: a user through a client, with the scopes that the token carries. */
+/** The caller: a user, the client that acts for them, and the scopes of the token. */
 export interface Principal {
   readonly user: { readonly id: string; readonly name: string }
   readonly client: { readonly id: string }
   readonly scopes: readonly string[]
 }
 
+/** Options of `context.dispatch`. */
 export interface DispatchOptions {
-  /** Ids of the only users whose subscriptions receive it. Without, every subscription of the event does. */
+  /**
+   * The ids of the users whose subscriptions receive the event; by default all subscriptions of the event receive it.
+   */
   readonly users?: readonly string[]
 }
 
-/** What Waypost lends to an action for one request, or one run of a cronjob. */
+/** What an action can use while it handles a request or a run of a cronjob. */
 export interface Context {
-  /** The client of a connection; inside `transaction` of the same connection, the transaction. */
+  /** Returns the client of a connection. Inside `transaction` of the same connection, returns the transaction. */
   connection<Name extends ConnectionName>(name: Name): ClientOf<Name>
   /**
-   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. Inside it `dispatch` belongs
-   * to the transaction if the connection is System. One inside another of the same connection is a part of it: when its
-   * work throws, the outer one cannot commit either.
+   * Runs `work` in a transaction, which is committed when `work` returns and rolled back when it throws. If the
+   * connection is System, `dispatch` inside `work` is part of the transaction. A nested transaction of the same
+   * connection joins the outer one: if its work throws, the outer one cannot commit.
    */
   transaction<Name extends ConnectionName, Value>(
     name: Name,
     work: (client: ClientOf<Name>) => Promise<Value>,
   ): Promise<Value>
-  /** Sends an event to its subscribers, in the background. Stored with the transaction, or when the action succeeded. */
+  /**
+   * Sends an event to its subscribers in the background. It is stored with the transaction, or outside of one when the
+   * action succeeds.
+   */
   dispatch<Name extends EventName>(name: Name, data: EventData<Name>, options?: DispatchOptions): Promise<void>
-  /** Makes the error that answers with the status and, as problem+json, the detail. `throw` it. */
+  /** Returns an error for a problem+json response with the status and detail. Throw it. */
   problem(status: number, detail: string): Error
-  /** Answers with another declared status, or with headers; 204, 205 and 304 take no body. */
+  /** Returns a response with a declared status, and optionally headers. Statuses 204, 205 and 304 have no body. */
   respond<const Status extends number, Body = undefined>(
     status: Status,
     body?: Body,
     headers?: OutgoingHttpHeaders,
   ): Response<Status, Body>
-  /** The variables that `env:` in waypost.yml declares, read by this server when it brought up the release. */
+  /** The variables declared below `env:` in waypost.yml. Each server reads them when it starts the release. */
   readonly env: EnvValues
-  /** Who calls; undefined on a public route that was called without a token, and for a cronjob. */
+  /** The caller; undefined on a public route without a token, and in a cronjob. */
   readonly principal: Principal | undefined
   readonly log: Log
-  /** Aborts when the caller goes away or the timeout has passed; for a cronjob also when the server has to stop. */
+  /** Aborts when the caller disconnects or the timeout expires; in a cronjob also when the server shuts down. */
   readonly signal: AbortSignal
-  /** The clock; tests turn it. */
+  /** Returns the current time. Tests can move it. */
   now(): Date
 }
 
-/** The log of one request; `fields` are written beside its id. */
+/** The log of a request. `fields` are logged together with the request id. */
 export interface Log {
   debug(fields: object, message?: string): void
   debug(message: string): void

@@ -1,5 +1,6 @@
-// contract: the public types of Waypost: what actions, migrations and plugins are written against.
-// May import kit, and types of kysely and fastify. What stands here is published: it changes with a major version.
+// contract: the public types of Waypost, for actions, migrations and plugins.
+// May import kit, and types of kysely and fastify. Everything here is public API: breaking changes need a major
+// version.
 export type { Action, Context, DispatchOptions, Log, Principal, Request, Response, Result } from './action.ts'
 export { isConflict } from '../kit/index.ts'
 export type { ColumnTypes, Migration } from './migration.ts'

@@ -3,92 +3,106 @@ import type { Action, Log, Principal } from './action.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Everybody may call the route; a valid token only tells who it is. */
+    /** Whether the route accepts requests without a token. A valid token still identifies the caller. */
     readonly public?: boolean
-    /** Scopes of which a token has to carry one to call the route; with none named, any valid token does. */
+    /** The token needs one of these scopes; an empty list accepts any valid token. */
     readonly scopes?: readonly string[]
   }
   interface FastifyRequest {
-    /** Who calls: on a private route, and on a public one that was called with a valid token. */
+    /** The caller; undefined on a public route without a valid token. */
     principal: Principal | undefined
   }
 }
 
-/** A JSON Schema (2020-12) as data, for example made with TypeBox. `writeOnly: true` marks a secret. */
+/** A JSON Schema (2020-12) as data, for example created with TypeBox. `writeOnly: true` marks a secret. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
-/** A connection that was opened: what a generation holds and the next one may keep. */
+/** An open connection. A generation holds it, and the next one may reuse it. */
 export interface OpenConnection<Client = unknown> {
-  /** What actions get from `context.connection(name)`. */
+  /** The result of `context.connection(name)`. */
   readonly client: Client
-  /** Proves that the other side answers; throws what is wrong. */
+  /** Checks that the other side responds. Throws if it does not. */
   check(): Promise<void>
-  /** Runs work in one transaction; absent where the other side has none. */
+  /** Runs work in a transaction; undefined if transactions are not supported. */
   transaction?<Value>(work: (client: Client) => Promise<Value>): Promise<Value>
+  /** Closes the connection. Called after the last generation that uses it has closed. */
   close(): Promise<void>
 }
 
+/** What `open` of a connection class can use besides the config. */
 export interface OpenOptions {
-  /** The connection's name in `waypost.yml`. */
+  /** The name of the connection in `waypost.yml`. */
   readonly name: string
-  /** The folder of the project or server, from which a relative path in the config is meant. */
+  /** The folder of the project or server. Relative paths in the config are relative to it. */
   readonly folder: string
+  /** The log for problems of the connection. */
   readonly log: Log
 }
 
-/** A kind of outside system that a connection can name as its `class`. */
+/** A type of external system, for use as the `class` of connections. */
 export interface ConnectionClass<Config = unknown, Client = unknown> {
   readonly description: string
-  /** A JSON Schema as data; checked by `validate`, and the backend draws its form from it. */
+  /** The JSON Schema of the config. `validate` checks configs against it, and the backend generates a form from it. */
   readonly config: object
-  /** How `.waypost/types.d.ts` writes the client's type. `{Tables}` stands for the connection's `tables.ts`. */
+  /**
+   * The type of the client in `.waypost/types.d.ts`. `{Tables}` is replaced by the type of the connection's
+   * `tables.ts`.
+   */
   readonly clientType: string
-  /** The client is a Kysely instance for this kind of database, so that `migrations/<Connection>/` may stand for it. */
+  /**
+   * The database kind if the client is a Kysely instance. Connections of the class can then have migrations in
+   * `migrations/<Connection>/`.
+   */
   readonly migrations?: 'sqlite' | 'postgresql'
   /**
-   * Opens the connection; called when a release is brought up, with the config resolved and checked. Reach out at the
-   * first use, not here: a connection that is down must not keep a release waiting.
+   * Opens the connection. Called with the resolved and validated config when a release starts. Connect on first
+   * use instead of here, because an unavailable system must not delay a release.
    */
   open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
   /**
-   * Whether that is there which `open` makes where there is none. Asked before `open` by what promises to change
-   * nothing; without it everything is there.
+   * Returns whether the resource that `open` would create already exists. Called before `open` by commands that must
+   * not change anything. If undefined, the resource is assumed to exist.
    */
   isThere?(config: Config, options: Pick<OpenOptions, 'folder'>): boolean
 }
 
-/** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
+/** A configurable action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
 export interface ActionClass<Config = unknown> {
   readonly description: string
-  /** A JSON Schema as data. */
+  /** The JSON Schema of the config. */
   readonly config: object
+  /** Returns the action for a config, which is resolved and validated. */
   make(config: Config): Action
 }
 
-/** What the default export of a plugin's package says. */
+/** The default export of a plugin package. */
 export interface Plugin {
   readonly name: string
-  /** The range of Waypost versions it works with, for example `^1.0.0`. */
+  /** The supported range of Waypost versions, for example `^1.0.0`. */
   readonly requires: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
+  /** Connection classes by name. Names must be unique across all plugins. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has its own config type
   readonly connections?: Readonly<Record<string, ConnectionClass<any, any>>>
-  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
+  /** Action classes by name. Names must be unique across all plugins. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has its own config type
   readonly actions?: Readonly<Record<string, ActionClass<any>>>
   /**
-   * Routes of the plugin's own, mounted into each generation. Each says in its `config` who may call it: `{ scopes }` or
-   * `{ public: true }`. The guard has answered whoever may not before a hook or handler of the plugin runs.
+   * The plugin's routes, mounted into each generation. Each declares in its `config` who may call it: `{ scopes }` or
+   * `{ public: true }`. Unauthorized requests are rejected before any hook or handler of the plugin runs.
    */
   readonly routes?: FastifyPluginAsync
   readonly hooks?: PluginHooks
 }
 
-/** Called by a server around what it does; a hook that throws is logged and stops nothing. */
+/** Functions that a server calls on events. Errors are logged and do not stop the server. */
 export interface PluginHooks {
+  /** Called when the server serves a release. */
   onActivated?(release: { readonly id: string }): void | Promise<void>
+  /** Called when the server closes. */
   onClosed?(): void | Promise<void>
 }
 
-/** Declares a plugin; the identity, with types. */
+/** Returns the plugin, with type checking. */
 export function definePlugin(plugin: Plugin): Plugin {
   return plugin
 }

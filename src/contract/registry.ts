@@ -1,47 +1,47 @@
 import type { Kysely } from 'kysely'
 
 /**
- * The routes of a project, keyed `METHOD /path`. A project's `.waypost/types.d.ts` fills it in; without that file any
- * key is accepted and everything is `any`.
+ * The routes of a project, keyed by `METHOD /path`. The project's `.waypost/types.d.ts` augments it. Without that file
+ * any key is accepted and all types are `any`.
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Routes {}
 
-/** The events of a project, name → data. Filled in by `.waypost/types.d.ts`. */
+/** The events of a project: name → data. Augmented by `.waypost/types.d.ts`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Events {}
 
-/** The connections of a project, name → client. Filled in by `.waypost/types.d.ts`. */
+/** The connections of a project: name → client. Augmented by `.waypost/types.d.ts`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Connections {}
 
-/** The variables that a project declares under `env:`, name → value. Filled in by `.waypost/types.d.ts`. */
+/** The variables that a project declares below `env:`: name → value. Augmented by `.waypost/types.d.ts`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Env {}
 
-/** What `.waypost/types.d.ts` says of one method of one route. */
+/** The types of a route's method in `.waypost/types.d.ts`. */
 export interface RouteTypes {
   readonly params: unknown
   readonly query: unknown
-  /** With defaults filled in. */
+  /** With defaults applied. */
   readonly body: unknown
-  /** The body as callers send it, where that has another type. */
+  /** The body as callers send it, if its type differs. */
   readonly sent?: unknown
-  /** What `handle` may return as it is: the body of the lowest declared 2xx. */
+  /** The type that `handle` may return directly: the body of the lowest declared 2xx status. */
   readonly result: unknown
-  /** Body by status, for `context.respond`. */
+  /** The body for each status, for `context.respond`. */
   readonly responses: unknown
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- stands for a project without generated types
+// oxlint-disable-next-line typescript/no-explicit-any -- for projects without generated types
 type Any = any
 
-/** What an action of a cronjob is called with. What it returns is dropped. */
+/** The types of a cronjob's action. Its result is ignored. */
 export interface CronjobTypes {
   readonly params: {
     /** The name of the cronjob. */
     readonly cronjob: string
-    /** The moment for which it runs, as ISO text. */
+    /** The scheduled time of the run, as ISO text. */
     readonly slot: string
   }
   readonly query: Readonly<Record<string, never>>
@@ -50,10 +50,11 @@ export interface CronjobTypes {
   readonly responses: Readonly<Record<number, unknown>>
 }
 
-/** `METHOD /path` of every route. */
+/** `METHOD /path` of each route. */
 export type RouteKey = [keyof Routes] extends [never] ? string : keyof Routes & string
-/** What an action can be for: a route by its key, or `cronjob`. */
+/** The key of an action: that of a route, or `cronjob`. */
 export type ActionKey = RouteKey | 'cronjob'
+/** The types of a route or cronjob. */
 export type RouteOf<Key extends ActionKey> = Key extends 'cronjob'
   ? CronjobTypes
   : Key extends keyof Routes
@@ -62,11 +63,15 @@ export type RouteOf<Key extends ActionKey> = Key extends 'cronjob'
       : never
     : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
 
+/** The name of an event. */
 export type EventName = [keyof Events] extends [never] ? string : keyof Events & string
+/** The data of an event. */
 export type EventData<Name extends EventName> = Name extends keyof Events ? Events[Name] : Any
 
+/** The name of a connection. */
 export type ConnectionName = [keyof Connections] extends [never] ? string : keyof Connections & string
+/** The client of a connection. */
 export type ClientOf<Name extends ConnectionName> = Name extends keyof Connections ? Connections[Name] : Kysely<Any>
 
-/** With generated types, which always name System, a variable that is not declared is a mistake. */
+/** Generated types always contain System, so with them undeclared variables are type errors. */
 export type EnvValues = Readonly<[keyof Connections] extends [never] ? Record<string, Any> : Env>

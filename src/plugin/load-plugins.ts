@@ -8,19 +8,19 @@ import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
 import { messageOf, version } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
-/** What the plugins together offer. Names of classes are unique over all of them. */
+/** The combined classes of all plugins. Class names are unique. */
 export interface PluginSet {
   readonly plugins: readonly Plugin[]
   readonly connections: ReadonlyMap<string, ConnectionClass>
   readonly actions: ReadonlyMap<string, ActionClass>
 }
 
-/** Plugins that ship with Waypost: their classes need no `plugins:` entry. */
+/** Plugins that ship with Waypost. Their classes need no `plugins:` entry. */
 const firstParty = ['@waypost/plugin-sql'] as const
 
 /**
  * Loads the first-party plugins and those that a project lists.
- * @param folder where third-party packages are looked for
+ * @param folder the folder from which third-party packages are resolved
  * @throws WP_PLUGIN_MISSING, WP_PLUGIN_INVALID, WP_PLUGIN_VERSION, WP_PLUGIN_CLASS_TWICE
  */
 export async function loadPlugins(folder: string, names: readonly string[] = []): Promise<PluginSet> {
@@ -32,7 +32,10 @@ export async function loadPlugins(folder: string, names: readonly string[] = [])
 
 const scheme = 'waypost-plugin:'
 
-/** Imports a package as a module in the folder would: `require.resolve` does not see what is for `import` only. */
+/**
+ * Imports a package like a module in the folder would. `require.resolve` does not support packages that only export
+ * `import`.
+ */
 async function importFrom(folder: string, name: string): Promise<{ default?: unknown }> {
   const parentURL = pathToFileURL(path.join(folder, 'package.json')).href
   const hooks = registerHooks({
@@ -46,7 +49,10 @@ async function importFrom(folder: string, name: string): Promise<{ default?: unk
   }
 }
 
-/** Puts the classes of plugins together. @throws WP_PLUGIN_CLASS_TWICE */
+/**
+ * Combines the classes of plugins.
+ * @throws WP_PLUGIN_CLASS_TWICE
+ */
 export function joinPlugins(plugins: readonly Plugin[]): PluginSet {
   const owners = new Map<string, string>()
   const claim = (name: string, plugin: Plugin) => {
@@ -79,7 +85,7 @@ async function importPlugin(name: string, load: () => Promise<{ default?: unknow
   const problem = checkPlugin(plugin)
   if (problem !== undefined) throw errors.WP_PLUGIN_INVALID({ name, reason: problem })
   const { requires } = plugin as Plugin
-  const released = coerce(version) ?? version // a prerelease counts as the release that it precedes
+  const released = coerce(version) ?? version // a prerelease is treated as the following release
   if (!satisfies(released, requires)) throw errors.WP_PLUGIN_VERSION({ name, requires, own: version })
   return plugin as Plugin
 }

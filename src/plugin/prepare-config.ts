@@ -3,19 +3,19 @@ import type * as Formats from 'ajv-formats'
 import { createRequire } from 'node:module'
 import { resolveReferences, useExactKeywords, type Variables } from '../kit/index.ts'
 
-/** The config of a class as it is given to it, or what is wrong with it. */
+/** The config to pass to a class, or the reason why it is invalid. */
 export type PreparedConfig =
   | { readonly config: Readonly<Record<string, unknown>> }
-  /** Variables that are not set. */
+  /** The names of unset variables. */
   | { readonly missing: readonly string[] }
-  /** Why it does not fit the schema of the class; without any value, which may be secret. */
+  /** Why it does not match the schema of the class, without values, which may be secret. */
   | { readonly problem: string }
 
 export type PrepareConfig = (schema: object, config: Readonly<Record<string, unknown>>) => PreparedConfig
 
 /**
- * Makes what resolves the variables of a config, checks it against the schema of its class and fills in the defaults.
- * What a variable holds is always text, so `"10"` is 10 where a number is asked for.
+ * Returns a function that resolves the variables of a config, validates it against the schema of its class and applies
+ * defaults. Values of variables are text, so `"10"` is accepted as the number 10.
  */
 export function makeConfigPreparer(variables: Variables): PrepareConfig {
   const { Ajv2020, addFormats } = loadCompiler()
@@ -33,7 +33,7 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
   }
 }
 
-/** Here and not at the beginning: who only looks at the plugins, as validate does, does not wait for it. */
+/** Loaded on first use, because commands such as validate only list the plugins. */
 function loadCompiler() {
   const require = createRequire(import.meta.url)
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv

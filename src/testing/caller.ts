@@ -5,7 +5,7 @@ import type { Host } from '../host/index.ts'
 import { testErrors } from './errors.ts'
 import type { EventTrap } from './event-trap.ts'
 
-/** What goes into a request; typed by the route that it is for. */
+/** The contents of a request, typed by its route. */
 export interface Injection<Key extends RouteKey> {
   readonly params?: RouteOf<Key>['params']
   readonly query?: Partial<RouteOf<Key>['query']>
@@ -13,23 +13,26 @@ export interface Injection<Key extends RouteKey> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What came back. */
+/** The response. */
 export interface Injected<Key extends RouteKey> {
   readonly status: number
   readonly headers: Headers
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed if it is JSON, otherwise the text. */
   readonly body: RouteOf<Key>['result']
-  /** The body as it came, for what is no text. */
+  /** The raw body, for binary content. */
   readonly bytes: Uint8Array
 }
 
-/** Somebody who calls the API under test. */
+/** A caller of the API under test. */
 export interface Caller {
-  /** Sends a request to a route, named as in `Action<'POST /todo'>`, and delivers the events that it dispatched. */
+  /** Sends a request to a route, named as in `Action<'POST /todo'>`, then delivers the events that it dispatched. */
   inject<Key extends RouteKey>(route: Key, injection?: Injection<Key>): Promise<Injected<Key>>
 }
 
-/** A caller whose token carries these scopes; it gets a new one when the clock has been moved past the end of the last. */
+/**
+ * Creates a caller whose token has these scopes. It gets a new token if the clock has moved past the expiry of the
+ * last.
+ */
 export function makeCaller(options: {
   url: string
   trap: EventTrap
@@ -54,10 +57,10 @@ export function makeCaller(options: {
   }
 }
 
-/** A token counts until the request has arrived. */
+/** The token must remain valid until the request arrives. */
 const marginMs = 1000
 
-/** Sends requests to the app, and delivers what they dispatched. */
+/** Sends requests to the app and delivers the events that they dispatched. */
 export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
   return async (route, injection = {}) => {
     const [method = '', template = ''] = route.split(' ')

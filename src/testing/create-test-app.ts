@@ -12,25 +12,28 @@ import { openEventTrap } from './event-trap.ts'
 import { testErrors } from './errors.ts'
 import { makeTestLog } from './test-log.ts'
 
-/** The project under test, served from a System of its own that is gone afterwards. */
+/** The project under test, served from its own temporary System. */
 export interface TestApp extends Caller, AsyncDisposable {
-  /** `http://127.0.0.1:PORT`, for what `inject` cannot say. */
+  /** `http://127.0.0.1:PORT`, for requests that `inject` does not support. */
   readonly url: string
   /**
-   * Calls as a user, who is created if necessary, with a token that carries these scopes. When the clock has been moved
-   * past the end of the token, the next request gets a new one.
+   * Returns a caller for a user with a token for these scopes. Creates the user if needed. If the clock has moved past
+   * the expiry of the token, the next request gets a new one.
    */
   as(user: string, scopes: readonly string[]): Caller
   readonly events: {
-    /** The data of every delivery of an event so far, oldest first; what was dispatched to certain `users` included. */
+    /** Returns the data of all deliveries of an event so far, oldest first, including events for certain `users`. */
     delivered<Name extends EventName>(name: Name): EventData<Name>[]
   }
   readonly cronjobs: {
-    /** Runs one now, whatever its schedule, and delivers the events that it dispatched. @throws what its action throws */
+    /**
+     * Runs a cronjob now, regardless of its schedule, and delivers the events that it dispatched.
+     * @throws the error of its action
+     */
     run(name: string): Promise<void>
   }
   readonly clock: {
-    /** Turns the clock forward, for example by `1h`. */
+    /** Moves the clock forward, for example by `1h`. */
     forward(duration: string): void
   }
   close(): Promise<void>
@@ -39,26 +42,28 @@ export interface TestApp extends Caller, AsyncDisposable {
 export interface TestAppOptions {
   /** The project's folder; the working directory by default. */
   readonly folder?: string
-  /** Values of the variables that the project names, over those of the environment. */
+  /** Values for the project's variables. They override the environment. */
   readonly env?: Readonly<Record<string, string | number | boolean>>
-  /** A file of variables to read, relative to the folder, such as `.env.test`. By default tests read none, not even `.env`. */
+  /**
+   * A file of variables to read, relative to the folder, such as `.env.test`. By default none is read, not even `.env`.
+   */
   readonly envFile?: string
-  /** The kind of database that System is on; `sqlite` by default. */
+  /** The database of System; `sqlite` by default. */
   readonly system?: 'sqlite' | 'postgresql'
   /**
-   * The address of a PostgreSQL server, with a user that may create databases. Each app creates the databases that it
-   * needs there and drops them when it closes. `WAYPOST_TEST_DATABASES` by default.
+   * The URL of a PostgreSQL server, with a user that may create databases. Each app creates its databases there and
+   * drops them when it closes. `WAYPOST_TEST_DATABASES` by default.
    */
   readonly databases?: string
   /**
-   * What replaces connections of the project. Without it each SQLite and PostgreSQL connection gets a new database; a
-   * connection of any other class must be replaced.
+   * Replacements of the project's connections. By default each SQLite and PostgreSQL connection gets a new database;
+   * connections of other classes must be replaced.
    */
   readonly connections?: Readonly<Partial<Record<ConnectionName, TestConnection>>>
 }
 
 /**
- * Builds the project of a folder, migrates databases that nothing else uses, and serves it on a free port.
+ * Builds the project of a folder, migrates new databases and serves the project on a free port.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_VARIABLE, WP_SERVER_TEST_SERVER
  */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -70,7 +75,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const environment = readTestEnvironment(folder, options)
   const databases = opened.use(openTestDatabases(environment.databases))
   const surroundings = { ...environment, home, databases, clock, system: options.system }
-  // Side by side: the project is built by a process of its own.
+  // In parallel: a child process builds the project.
   const [built, host] = await allSettled(openTestProject(folder), openTestHost(surroundings, opened))
   const { variables } = environment
   const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
@@ -110,13 +115,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   }
 }
 
-/** Waits for both also when one fails, so that all that was opened can be closed. */
+/** Waits for both even if one fails, so that everything opened can be closed. */
 async function allSettled<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
   await Promise.allSettled([one, other])
   return [await one, await other]
 }
 
-/** Without Waypost's own variables, which name the System, the secret and the address of something real. */
+/** Without Waypost's own variables, which name a real System, secret and address. */
 function readTestEnvironment(folder: string, { env = {}, envFile, databases }: TestAppOptions) {
   const file = envFile === undefined ? {} : readEnvFile(path.resolve(folder, envFile))
   const outside = { ...file, ...readEnvironment() }
@@ -134,7 +139,7 @@ interface Surroundings {
   readonly system: TestAppOptions['system']
 }
 
-/** A System of its own, in a folder of its own or in a database of its own, whatever the variables name. */
+/** Opens a System in a new folder or database, regardless of the variables. */
 async function openTestHost(surroundings: Surroundings, opened: AsyncDisposableStack): Promise<Host> {
   const { home, variables, databases, clock, system } = surroundings
   const url = system === 'postgresql' ? await databases.create('System') : undefined

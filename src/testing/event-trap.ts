@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { deliverTestEvents, ensureTestUser, subscribeTestUser, type WaypostServer } from '../server/index.ts'
 
-/** A subscriber of every event, at a real address: what it received is what was delivered. */
+/** A subscriber of all events at a real URL. What it received is what was delivered. */
 export interface EventTrap {
   delivered(event: string): unknown[]
-  /** Delivers what is due now. */
+  /** Delivers all due events. */
   deliver(): Promise<void>
   ensureUser(name: string, scopes: readonly string[]): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,6 @@
-// testing: what a project's own tests import as `waypost/testing`. May import kit, contract, project and server.
-// A test app is the real thing: built, migrated, served on a socket, its events delivered to a receiver.
+// testing: what a project's own tests import from `waypost/testing`.
+// May import kit, contract, project and server. A test app is real: built, migrated and served on a socket; its events
+// are delivered to a receiver.
 import { enableCompileCache } from 'node:module'
 import type { TestApp, TestAppOptions } from './create-test-app.ts'
 
@@ -7,8 +8,8 @@ export type { Caller, Injected, Injection } from './caller.ts'
 export type { TestApp, TestAppOptions } from './create-test-app.ts'
 export type { TestConnection } from '../project/index.ts'
 
-/** Builds the project of a folder, migrates databases that nothing else uses, and serves it on a free port. */
+/** Builds the project of a folder, migrates new databases and serves the project on a free port. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  enableCompileCache() // each test file is a process of its own
+  enableCompileCache() // each test file runs in its own process
   return (await import('./create-test-app.ts')).createTestApp(options)
 }

@@ -10,7 +10,7 @@ interface Line {
 
 const plain = new Set(['time', 'pid', 'hostname'])
 
-/** The log of an app under test: warnings and errors, as a person reads them, with the project's files in stacks. */
+/** Creates the log of an app under test: readable warnings and errors, with project files in stacks. */
 export function makeTestLog({ logSecrets }: Pick<Host, 'logSecrets'>, write: (text: string) => void): pino.Logger {
   const redact = makeValueRedactor(logSecrets)
   return pino({ level: 'warn' }, { write: (line) => write(formatLine(JSON.parse(redact(line)) as Line)) })
@@ -23,11 +23,11 @@ function formatLine({ level, msg, err, ...rest }: Line): string {
   const head = [`${level >= 50 ? 'error' : 'warning'}: ${msg}`, ...fields].join(' ')
   if (err === undefined) return `${head}\n`
   const statement = err.statement === undefined ? '' : `  statement: ${err.statement}\n`
-  return `${head}\n${ownPart(err.stack).replaceAll(/^/gm, '  ')}\n${statement}`
+  return `${head}\n${projectPart(err.stack).replaceAll(/^/gm, '  ')}\n${statement}`
 }
 
-/** A stack as far as it is the project's: what called it is of no use to who wrote the action. */
-function ownPart(stack: string): string {
+/** Returns the project's part of a stack. The callers of an action are not useful to its author. */
+function projectPart(stack: string): string {
   const lines = stack.split('\n')
   const last = lines.findLastIndex((line) => line.includes('waypost:///'))
   return lines
