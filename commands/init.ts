@@ -54,7 +54,7 @@ export default class Init extends WaypostCommand {
     if (unknown === undefined) return
     const guess = nearest(unknown, known)
     const meant = guess === undefined ? '' : ` Did you mean "${guess}"?`
-    throw this.wrongUsage(`Unknown part "${unknown}".${meant} Parts: ${known.join(', ')}`)
+    throw this.usageError(`Unknown part "${unknown}".${meant} Parts: ${known.join(', ')}`)
   }
 
   #printList(title: string, files: readonly string[], note = ''): void {
@@ -80,7 +80,7 @@ async function describeCheck(folder: string): Promise<string> {
   return `${checked.join(', ')}: ${ok ? 'no problems' : 'problems found; see waypost validate'}`
 }
 
-/** Where to go on with a part: its file begins with what has to be done. */
+/** The first file to read for each part: it begins with the next steps. */
 const firstFiles: Readonly<Record<string, string>> = {
   docker: 'compose.yml',
   github: '.github/workflows/waypost.yml',
@@ -102,7 +102,7 @@ function nextSteps(
   return [...change, ...(report.installedMs === undefined ? ['npm install'] : []), ...start, ...read]
 }
 
-/** A path that a shell takes as one word. */
+/** Quotes a path for a shell if needed. */
 function quote(name: string): string {
   return /^[\w./@+-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 }

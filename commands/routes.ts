@@ -33,12 +33,12 @@ function format(routes: readonly ListedRoute[]): string[] {
   return formatTable(
     [
       { title: 'METHOD', cells: cells(({ method }) => method) },
-      { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, least: 12 },
-      { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, least: 10 },
-      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 0, least: 18 },
-      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 1, least: 18 },
+      { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, minWidth: 12 },
+      { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, minWidth: 10 },
+      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 0, minWidth: 18 },
+      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 1, minWidth: 18 },
     ],
-    // Who reads it by a program, or saves it, gets all of it.
+    // Not shortened if the output is piped or saved.
     process.stdout.columns ?? Number.POSITIVE_INFINITY,
   )
 }

@@ -1,7 +1,7 @@
 import { Flags, WaypostCommand } from '../bin/cli/index.ts'
 import { readEnvironment, refreshEnvironment } from '../src/kit/index.ts'
 
-/** What is left open by then, a dead line to the database for example, does not keep the process. */
+/** Anything left open by then, for example a dead database connection, does not keep the process alive. */
 const lingerMs = 1000
 
 export default class Serve extends WaypostCommand {
@@ -53,7 +53,7 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
     this.note(`  System     ${server.host.system.target}`)
     if (server.ops !== undefined) this.note(`  Ops        http://${server.ops.host}:${server.ops.port}/metrics`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
-    await server.close(/SIGINT/.test(String(stop.reason))) // somebody waits at the terminal
+    await server.close(/SIGINT/.test(String(stop.reason))) // a user is waiting at the terminal
     setTimeout(() => process.exit(), lingerMs).unref()
   }
 }

@@ -24,7 +24,7 @@ export default class Validate extends WaypostCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Validate)
     if (flags.format !== undefined && this.jsonEnabled()) {
-      throw this.wrongUsage('--json and --format cannot be combined')
+      throw this.usageError('--json and --format cannot be combined')
     }
     const began = performance.now()
     const folder = process.cwd()

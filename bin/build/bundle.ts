@@ -1,10 +1,10 @@
-// Bundles what tsc compiled into few files: a command loads dozens of modules instead of more than a thousand. Entries keep their place
-// in dist/, everything that they share goes to dist/chunks/. Source maps lead to the sources.
+// Bundles the compiled modules into few files, so that a command loads dozens of modules instead of over a thousand.
+// Entries keep their path in dist/; shared code goes to dist/chunks/. Source maps point to the sources.
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
 
-/** Modules that are started by themselves or imported by others than Waypost, beside the commands. */
+/** Modules that are started directly or imported from outside Waypost, besides the commands. */
 const entries = [
   'bin/cli/launch.js',
   'src/index.js',
@@ -15,7 +15,7 @@ const entries = [
   'src/build/check-modules-child.js',
 ]
 
-/** Packages that stay packages: native code, code found by its path, or an identity that others share. */
+/** Packages that are not bundled: native code, code found by its path, or objects whose identity is shared. */
 const external = [
   '@opentelemetry/*',
   '@oclif/core',
@@ -27,14 +27,14 @@ const external = [
   '*vendor/client-generator.js',
 ]
 
-// What packages in CommonJS expect around them.
+// Globals that CommonJS packages expect.
 export const commonJs =
   "import{createRequire as __createRequire}from'node:module';" +
   'const require=__createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;'
 
 /**
- * Bundles the compiled modules of a folder in place and removes those that went into a bundle.
- * @returns the folders of the packages that went into it
+ * Bundles the compiled modules of a folder in place and removes the bundled ones.
+ * @returns the folders of the bundled packages
  */
 export async function bundle(fresh: string): Promise<string[]> {
   const outdir = `${fresh}.bundle`
@@ -66,13 +66,16 @@ export async function bundle(fresh: string): Promise<string[]> {
   return packagesOf(Object.keys(metafile.inputs))
 }
 
-/** The folders of the packages that files are in. */
+/** Returns the folders of the packages that contain the files. */
 export function packagesOf(files: readonly string[]): string[] {
   const homes = files.flatMap((file) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
   return [...new Set(homes)].toSorted()
 }
 
-/** Takes the text of packages out of the maps, which would be most of the published package, and maps of packages alone. */
+/**
+ * Removes the sources of packages from source maps, where they would be most of the published package, and maps that
+ * only contain packages.
+ */
 function dropPackageSources(folder: string): void {
   for (const name of globSync('**/*.js.map', { cwd: folder })) {
     const file = path.join(folder, name)

@@ -1,5 +1,5 @@
-// Writes dist/vendor/: the viewer of /docs and the client generator, each as one file, so that installing Waypost does not install the
-// 300 packages they are made of; and the licences of all packages that the build bundles.
+// Writes dist/vendor/: the viewer of /docs and the client generator, each as one file, so that installing Waypost does
+// not install their 300 packages; and the licences of all bundled packages.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -17,7 +17,7 @@ export async function writeVendor(root: string, folder: string, bundled: readonl
   writeLicences(root, folder, [...all].toSorted())
 }
 
-/** The page of /docs is drawn by one script, which the package hands out by a route and in no other way. */
+/** The page of /docs is rendered by one script, which the package only provides through a route. */
 async function writeViewer(folder: string): Promise<void> {
   const app = Fastify()
   await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })
@@ -27,14 +27,14 @@ async function writeViewer(folder: string): Promise<void> {
   writeFileSync(path.join(folder, 'viewer.js.gz'), gzipSync(withoutNoise(rawPayload.toString('utf8')), { level: 9 }))
 }
 
-/** It would explain each integer without a description by "Integer numbers.". */
+/** It would describe each integer without a description as "Integer numbers.". */
 function withoutNoise(script: string): string {
   const noise = '_default:`Integer numbers.`,'
   if (script.split(noise).length !== 2) throw new Error('The viewer explains integers in another way now')
   return script.replace(noise, '')
 }
 
-/** @returns the folders of the packages that went into it */
+/** @returns the folders of the bundled packages */
 async function bundleClientGenerator(root: string, folder: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,

@@ -1,7 +1,7 @@
 import { Command } from '@oclif/core/command'
 import type * as Interfaces from '@oclif/core/interfaces'
 import { boolean } from '@oclif/core/flags'
-import { describeError, exitCodeOf, noticeLostReader, errorJson } from './report-error.ts'
+import { describeError, exitCodeOf, handleClosedOutput, errorJson } from './report-error.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
 import { Signals } from './signals.ts'
@@ -9,11 +9,11 @@ import { Signals } from './signals.ts'
 const group = 'GLOBAL'
 
 /**
- * What every command is made of. A command parses its flags, calls one function of a composition root and prints:
- * results by `print`, everything else by `note`. With `static enableJsonFlag = true` it takes `--json` and returns from
- * `run` what is printed then.
+ * The base of all commands. A command parses its flags, calls one function of a composition root and prints: results by
+ * `print`, everything else by `note`. With `static enableJsonFlag = true` it accepts `--json`, which prints the value
+ * that `run` returns.
  *
- * Whatever it throws is reported by the launcher: exit code 1, or 2 for wrong usage.
+ * The launcher reports errors: exit code 1, or 2 for wrong usage.
  */
 export abstract class WaypostCommand extends Command {
   static override baseFlags = {
@@ -28,26 +28,26 @@ export abstract class WaypostCommand extends Command {
     if (!this.jsonEnabled()) process.stdout.write(`${text}\n`)
   }
 
-  /** Prints what is no result, for example progress, to stderr. */
+  /** Prints other output, for example progress, to stderr. */
   protected note(text = ''): void {
     process.stderr.write(`${text}\n`)
   }
 
-  /** Whether somebody is there to answer a question. */
+  /** Whether a user can answer questions. */
   protected isInteractive(): boolean {
     return [process.stdin, process.stderr].every((stream) => stream.isTTY) && !this.jsonEnabled()
   }
 
   /**
-   * Aborts at the first SIGINT, SIGTERM or SIGHUP, so that the work can end in order; a second SIGINT ends the process
-   * at once. Who never asks is ended by the first. After a SIGINT the exit code is 130.
+   * Returns a signal that aborts on the first SIGINT, SIGTERM or SIGHUP, so that the command can stop cleanly. A second
+   * SIGINT ends the process immediately. Without a call the first signal ends it. After SIGINT the exit code is 130.
    */
   protected stopSignal(): AbortSignal {
     return this.#signals.stop()
   }
 
-  /** What to throw when flags or arguments do not go together: exit code 2. */
-  protected wrongUsage(problem: string): Error {
+  /** Returns the error for flags or arguments that cannot be combined: exit code 2. */
+  protected usageError(problem: string): Error {
     return errors.WP_CLI_USAGE({ problem, command: this.id ?? '' })
   }
 
@@ -69,7 +69,7 @@ export abstract class WaypostCommand extends Command {
   protected override async init(): Promise<void> {
     await super.init()
     this.#signals.listen()
-    noticeLostReader()
+    handleClosedOutput()
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
@@ -89,7 +89,7 @@ export abstract class WaypostCommand extends Command {
   }
 }
 
-/** Whether a command ended itself by `this.exit(code)`, which oclif does by throwing. */
+/** Whether a command ended through `this.exit(code)`, for which oclif throws an error. */
 function isExit(thrown: Error): boolean {
   return 'code' in thrown && thrown.code === 'EEXIT'
 }

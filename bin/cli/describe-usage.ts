@@ -1,16 +1,16 @@
 import { messageOf, nearest, type WaypostError } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 
-/** What oclif throws when the words behind a command do not fit it; which of these are there depends on the case. */
+/** oclif's errors for wrong arguments. Which properties are set depends on the error. */
 interface UsageError extends Error {
-  /** Flags that do not exist. */
+  /** Unknown flags. */
   readonly flags?: readonly string[]
-  /** Arguments: the missing ones, or those that there is no place for. */
+  /** Missing or unexpected arguments. */
   readonly args?: readonly (string | { readonly name: string })[]
   readonly parse?: { readonly input?: { readonly flags?: Readonly<Record<string, unknown>> } }
 }
 
-/** Says in one sentence why the words behind a command do not fit it. */
+/** Returns a one-sentence error for wrong arguments. */
 export function describeUsage(thrown: UsageError, command: string): WaypostError {
   const [flag] = thrown.flags ?? []
   if (flag !== undefined) return unknownFlag(flag, thrown, command)
@@ -30,7 +30,7 @@ function describeArguments({ args }: UsageError): string | undefined {
   return `Missing argument ${first.name.toUpperCase()}`
 }
 
-/** oclif's messages spread over lines and end with an advice that the hint gives. */
+/** oclif's messages have several lines and end with advice that our hint already gives. */
 function inOneSentence(message: string): string {
   return message
     .replace(/\n?See more help with --help$/, '')

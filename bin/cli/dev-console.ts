@@ -11,9 +11,9 @@ import { widthOf } from './print-diagnostics.ts'
 type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
 
 export interface DevConsoleOptions {
-  /** Keys are listened to. */
+  /** Whether keys are read. */
   readonly hasKeys?: boolean
-  /** Where a debugger attaches. */
+  /** The URL for debuggers. */
   readonly inspector?: string | undefined
 }
 
@@ -22,10 +22,10 @@ interface IssuedToken {
   readonly expiresInS: number
 }
 
-/** How long a failure waits for the answer of its request, to be shown below it. */
-const longestWaitMs = 1000
+/** How long a failure waits for the response of its request, to be shown below it, in milliseconds. */
+const maxWaitMs = 1000
 
-/** What `dev` prints while it runs: one line a request, a delivery or a reload. */
+/** Prints what happens while `dev` runs: one line per request, delivery or reload. */
 export class DevConsole implements Console {
   readonly #options: DevConsoleOptions
   readonly #live = new LiveLine(process.stdout, process.stderr)
@@ -42,49 +42,49 @@ export class DevConsole implements Console {
       ...(migration.applied.length > 0 ? [`${plural(migration.applied.length, 'migration')} applied`] : []),
       ...migration.written.map(() => 'tables.ts written'),
     ]
-    say()
-    say(`  waypost ${version}   ${news.project}\n`)
-    say(`  API       ${paint('cyan', url)}`)
-    for (const address of news.network) say(`  Network   ${paint('cyan', address)}`)
-    if (news.docs !== undefined) say(`  Docs      ${paint('cyan', news.docs)}`)
+    writeLine()
+    writeLine(`  waypost ${version}   ${news.project}\n`)
+    writeLine(`  API       ${paint('cyan', url)}`)
+    for (const address of news.network) writeLine(`  Network   ${paint('cyan', address)}`)
+    if (news.docs !== undefined) writeLine(`  Docs      ${paint('cyan', news.docs)}`)
     row('Sign in', `${user.name} / ${user.password}`, '(stored in .waypost/dev.json; has all scopes)')
     row('System', news.target, done.join(', '))
     if (news.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
-    else say(`  Events    not delivered here; run ${paint('cyan', 'npx waypost event:execute')}`)
-    if (this.#options.inspector !== undefined) say(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
+    else writeLine(`  Events    not delivered here; run ${paint('cyan', 'npx waypost event:execute')}`)
+    if (this.#options.inspector !== undefined) writeLine(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
     const requests = news.suggestions.map((one) => commandOf(one, { url, user: user.name }))
-    if (requests.length > 0) say(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
+    if (requests.length > 0) writeLine(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
     const keys = ['r reload', 't token', ...(news.docs === undefined ? [] : ['d docs']), 'q quit'].join('   ')
-    say(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
+    writeLine(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 
   answered(answered: News<'answered'>): void {
-    const failure = this.#takeFailure(answered.id)
+    const failure = this.#removeFailure(answered.id)
     const width = process.stdout.isTTY ? widthOf(process.stdout) : undefined
     const { method, path, status, user, reason, dropped, aborted } = answered
     const isPoll = ['GET', 'HEAD', 'OPTIONS'].includes(method) && failure === undefined && dropped === undefined
     const key = isPoll ? JSON.stringify([method, path, status, user, reason, aborted]) : undefined
     this.#live.write(key, (times) => withTime(formatAnswered(answered, { width, times })))
-    if (failure !== undefined) say(indent(describeFailure(failure.error)))
+    if (failure !== undefined) writeLine(indent(describeFailure(failure.error)))
     if (dropped === undefined) return
     const fields = dropped.fields.map((field) => `"${field}"`).join(', ')
     const verb = dropped.fields.length === 1 ? 'is' : 'are'
     const was = verb === 'is' ? 'was' : 'were'
-    say(`${margin}result: ${fields} ${verb} not in the schema and ${was} dropped (${dropped.action})`)
+    writeLine(`${margin}result: ${fields} ${verb} not in the schema and ${was} dropped (${dropped.action})`)
   }
 
   failed(error: unknown, { id, method, path }: { id: string; method: string; path: string }): void {
     const alone = () => {
-      this.#takeFailure(id)
+      this.#removeFailure(id)
       line(`${paint('red', 'error')}  ${method} ${hideSecrets(path)}   request ${id}`)
-      say(indent(describeFailure(error)))
+      writeLine(indent(describeFailure(error)))
     }
-    this.#failures.set(id, { error, timer: setTimeout(alone, longestWaitMs).unref() })
+    this.#failures.set(id, { error, timer: setTimeout(alone, maxWaitMs).unref() })
   }
 
   strayed(error: unknown): void {
     line(`${paint('red', 'error')}  outside of any request; is an await missing?`)
-    say(indent(describeFailure(error)))
+    writeLine(indent(describeFailure(error)))
   }
 
   delivered(attempt: News<'delivered'>): void {
@@ -93,7 +93,7 @@ export class DevConsole implements Console {
 
   ranCronjob({ name, outcome, ms, error }: News<'ranCronjob'>): void {
     line(`cron   ${name}   ${outcome === 'done' ? '' : `${paint('red', 'failed')}   `}${formatMs(ms)}`)
-    if (outcome === 'failed') say(indent(describeFailure(error)))
+    if (outcome === 'failed') writeLine(indent(describeFailure(error)))
   }
 
   reloaded({ files, ms, diagnostics, migration, isFixed }: News<'reloaded'>): void {
@@ -102,22 +102,29 @@ export class DevConsole implements Console {
       ...migration.written.map((file) => `${file} written`),
       ...(isFixed ? ['fixed'] : []),
     ]
-    const { fresh, left } = this.#problems.take({ diagnostics }, files.length === 0)
-    line(`reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(left === undefined ? [] : [left])].join(', ')}`)
+    const { fresh, unchangedWarnings } = this.#problems.update({ diagnostics }, files.length === 0)
+    line(
+      `reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(unchangedWarnings === undefined ? [] : [unchangedWarnings])].join(', ')}`,
+    )
     this.#list(fresh)
   }
 
   refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
-    const { fresh, still, left } = this.#problems.take({ diagnostics, error }, files.length === 0)
-    if (still !== undefined) {
-      line(`reload ${listFiles(files)}: ${toPrintable(still)}`)
+    const { fresh, unchangedErrors, unchangedWarnings } = this.#problems.update(
+      { diagnostics, error },
+      files.length === 0,
+    )
+    if (unchangedErrors !== undefined) {
+      line(`reload ${listFiles(files)}: ${toPrintable(unchangedErrors)}`)
       return this.#list(fresh)
     }
     const errors = diagnostics.filter((one) => one.severity === 'error').length
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last valid version' : 'no routes are served until it is fixed'
-    line(`reload ${listFiles(files)}: ${what}, ${then}${left === undefined ? '' : `, ${left}`}`)
-    if (error !== undefined) say(indent(describeFailure(error)))
+    line(
+      `reload ${listFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}`,
+    )
+    if (error !== undefined) writeLine(indent(describeFailure(error)))
     this.#list(fresh)
   }
 
@@ -127,39 +134,39 @@ export class DevConsole implements Console {
 
   logged(logged: News<'logged'>): void {
     line(formatLogged(logged))
-    if (logged.error !== undefined) say(indent(describeFailure(logged.error)))
+    if (logged.error !== undefined) writeLine(indent(describeFailure(logged.error)))
   }
 
-  /** A command with a token in it, to be pasted into another terminal. */
+  /** Prints a command with a token, to be pasted into another terminal. */
   showToken({ token, expiresInS }: IssuedToken, about: Pick<DevStarted, 'url' | 'user' | 'suggestions'>): void {
     const { url, user, suggestions } = about
     const request = suggestions.findLast((one) => one.needsToken) ?? suggestions[0] ?? whoAmI
     line(`token  of ${user.name}, for ${formatLifetime(expiresInS)}`)
-    say(`${margin}${commandOf({ ...request, needsToken: true }, { url, user: user.name, token }, margin.length)}`)
+    writeLine(`${margin}${commandOf({ ...request, needsToken: true }, { url, user: user.name, token }, margin.length)}`)
   }
 
-  /** An empty line, as somebody makes one by the enter key to see what is new. */
+  /** Prints an empty line when the user presses enter. */
   space(): void {
-    say()
+    writeLine()
   }
 
-  #takeFailure(id: string): { readonly error: unknown } | undefined {
+  #removeFailure(id: string): { readonly error: unknown } | undefined {
     const found = this.#failures.get(id)
     clearTimeout(found?.timer)
     this.#failures.delete(id)
     return found
   }
 
-  /** Problems below the line that they belong to, as far in as its text. */
+  /** Prints problems below their line, with the indentation of its text. */
   #list(diagnostics: readonly Diagnostic[]): void {
     if (diagnostics.length === 0) return
     const width = widthOf(process.stdout) - margin.length
     const text = formatDiagnostics(diagnostics, { colour: hasColour(process.stdout), width }).trimEnd()
-    say(`${indent(text)}\n`)
+    writeLine(`${indent(text)}\n`)
   }
 }
 
-/** What every project answers. */
+/** A route of every project. */
 const whoAmI: SuggestedRequest = { method: 'GET', path: '/authorization/whoami', needsToken: true, body: undefined }
 
 function commandOf(request: SuggestedRequest, to: Parameters<typeof formatCurl>[1], column = 12): string {
@@ -173,17 +180,20 @@ function formatLifetime(seconds: number): string {
   return seconds % 3600 === 0 ? plural(seconds / 3600, 'hour') : plural(Math.round(seconds / 60), 'minute')
 }
 
-function say(text = ''): void {
+function writeLine(text = ''): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** A word, what it is, and a remark: in a column of its own, behind two blanks, or below, as wide as the terminal is. */
+/**
+ * Prints a label, a value and a remark: in a separate column, after two spaces, or below, depending on the width of the
+ * terminal.
+ */
 function row(word: string, what: string, remark: string): void {
   const start = `  ${word.padEnd(10)}${what}`
   const gaps = [start.padEnd(44), `${start}  `].filter((text) => text.endsWith('  '))
   const gap = gaps.find((text) => text.length + remark.length <= widthOf(process.stdout))
-  if (remark === '') say(start)
-  else say(`${gap ?? `${start}\n${' '.repeat(12)}`}${remark}`)
+  if (remark === '') writeLine(start)
+  else writeLine(`${gap ?? `${start}\n${' '.repeat(12)}`}${remark}`)
 }
 
 function indent(text: string): string {
@@ -191,7 +201,7 @@ function indent(text: string): string {
 }
 
 function line(text: string): void {
-  say(withTime([text]))
+  writeLine(withTime([text]))
 }
 
 function withTime(lines: readonly string[]): string {

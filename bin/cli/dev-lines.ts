@@ -6,16 +6,16 @@ type Answered = Parameters<DevConsole['answered']>[0]
 type Logged = Parameters<DevConsole['logged']>[0]
 
 export interface LineOptions {
-  /** Columns of the terminal; undefined cuts nothing. */
+  /** Columns of the terminal; undefined for no limit. */
   readonly width: number | undefined
-  /** How often the same request was answered the same way, one after the other. */
+  /** How many times in a row the same request got the same response. */
   readonly times?: number
 }
 
-/** As wide as the time in front of a line. */
+/** The width of the time at the start of a line. */
 export const margin: string = ' '.repeat(10)
 
-/** One request: in one line, or in two where its reason has no place on a narrow terminal. */
+/** Formats a request as one line, or two if its reason does not fit on a narrow terminal. */
 export function formatAnswered(answered: Answered, { width, times = 1 }: LineOptions): readonly string[] {
   const room = width === undefined ? Infinity : Math.max(40, width) - margin.length
   const tail = tailOf(answered, times)
@@ -27,7 +27,7 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   if (tail === '') return [start]
   const line = `${start}   ${tail}`
   if (line.length <= room) return [line]
-  // Out of its column rather than in a line of its own.
+  // Rather misaligned than on a separate line.
   const narrow = `${answered.method.padEnd(6)} ${path}${end}   ${tail}`
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }
@@ -45,7 +45,7 @@ function tailOf({ user, status, id, reason, aborted }: Answered, times: number):
   return parts.filter((part) => part !== undefined).join('   ')
 }
 
-/** One line that an action wrote to its log. */
+/** Formats a log entry of an action. */
 export function formatLogged({ level, message, cronjob, fields }: Logged): string {
   const word = (level === 'info' ? 'log' : level).padEnd(6)
   const colour = level === 'warn' ? 'yellow' : 'red'
@@ -67,13 +67,13 @@ export function listFiles(files: readonly string[]): string {
   return files.length <= 2 ? files.join(', ') : `${files[0]} and ${files.length - 1} more`
 }
 
-/** What went wrong, in the words for who develops: of a stack only what is the project's. */
+/** Describes an error for developers, with only the project's part of the stack. */
 export function describeFailure(error: unknown): string {
   if (!isWaypostError(error)) return stackOf(error)
   return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
 }
 
-/** The stack as far as it is the project's: what runs below it is of no use to who wrote the action. */
+/** Returns the project's part of the stack. The callers of an action are not useful to its author. */
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return messageOf(error)
   const [first = '', ...frames] = splitStack(error)
@@ -87,17 +87,17 @@ function stackOf(error: unknown): string {
   return [first, ...told, ...shown.map((frame) => `  ${frame}`), ...cause].join('\n')
 }
 
-/** A message may have several lines; all of them stand before the first frame. */
+/** The message may have several lines, all before the first frame. */
 function splitStack({ stack, message }: Error): string[] {
   const lines = (stack ?? message).split('\n')
   const start = lines.findIndex((line) => /^\s+at /.test(line))
   return start === -1 ? [lines.join('\n')] : [lines.slice(0, start).join('\n'), ...lines.slice(start)]
 }
 
-/** A path and query that a caller sent, without values that may be secret and without what would move a cursor. */
+/** Returns the path and query of a request without control characters and values that may be secret. */
 export function hideSecrets(url: string): string {
   const [path = '', ...queries] = url
-    .slice(0, longestUrl)
+    .slice(0, maxUrlLength)
     .replaceAll(/[^\x20-\x7E]/g, '?')
     .split('?')
   if (queries.length === 0) return hideTokens(path)
@@ -105,7 +105,7 @@ export function hideSecrets(url: string): string {
   return `${hideTokens(path)}?${pairs.map((pair) => (isSecret(pair) ? pair.replace(/=.*/, '=…') : hideTokens(pair))).join('&')}`
 }
 
-const longestUrl = 2000
+const maxUrlLength = 2000
 const secretName = /^(?:code|state)$/
 const secretWord =
   /(?:token|secret|password|passwd|passphrase)$|^(?:pass|pw|pwd|auth|authorization|jwt|otp|sig|signature|assertion|verifier|credentials?|sess(?:ion)?(?:id)?|(?:api|access|auth|private|secret)?key)$/
@@ -115,7 +115,7 @@ function isSecret(pair: string): boolean {
   return isSecretName(name.includes('%') ? decodeName(name) : name)
 }
 
-/** Whole words of a name count, however they are joined: `apiKey` and `api_key`, but neither `monkey` nor `author`. */
+/** Compares whole words in any notation: `apiKey` and `api_key`, but not `monkey` or `author`. */
 function isSecretName(name: string): boolean {
   const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
   return secretName.test(name.toLowerCase()) || words.some((word) => secretWord.test(word.toLowerCase()))
@@ -129,12 +129,12 @@ function decodeName(name: string): string {
   }
 }
 
-/** What is a token by its looks, wherever it stands. */
+/** Replaces everything that looks like a token. */
 function hideTokens(text: string): string {
   return text.replaceAll(/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)*|\bwhsec_[\w+/=]+/g, '…')
 }
 
-/** The beginning and the end: of a path both tell something. */
+/** Keeps the beginning and the end, which are both useful in a path. */
 function shorten(text: string, room: number): string {
   if (text.length <= room) return text
   const end = Math.floor(room / 4)

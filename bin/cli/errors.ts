@@ -1,6 +1,6 @@
 import { defineErrors } from '../../src/kit/index.ts'
 
-/** What goes wrong around a command. What a user typed wrongly is wrong usage: exit code 2. */
+/** Errors of the command line. Wrong input has exit code 2. */
 export const errors = defineErrors({
   WP_CLI_COMMAND_UNKNOWN: {
     kind: 'user',

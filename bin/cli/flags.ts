@@ -5,7 +5,7 @@ import { parseSince, type Since, parseDuration } from '../../src/kit/index.ts'
 import type { SubscriptionChoice } from '../../src/operate/index.ts'
 import { userInfo } from 'node:os'
 
-/** A flag that names the release that has to be the active one. A variable of a pipeline that is empty names none. */
+/** A flag for the release that must be active. An empty value, as from an unset pipeline variable, is ignored. */
 export const againstFlag = custom({
   description: 'Fail unless this release is active: first characters of its id, or none',
   helpValue: '<id>',
@@ -18,10 +18,10 @@ export const againstFlag = custom({
   },
 })()
 
-/** How many entries a list shows at most. */
+/** The maximum number of listed entries. */
 export const limitFlag = integer({ description: 'Maximum number of entries', default: 500, min: 1, max: 10_000 })
 
-/** A flag that takes names separated by commas. */
+/** A flag for comma-separated names. */
 export const listFlag = custom<string[]>({
   parse: async (text) =>
     text
@@ -30,18 +30,18 @@ export const listFlag = custom<string[]>({
       .filter((item) => item !== ''),
 })
 
-/** Flags that the commands of the topic `migrate` share. */
+/** Flags of all commands of the topic `migrate`. */
 export const migrationFlags = {
   connection: string({
     description: 'The connection, if several have migrations',
     env: 'WAYPOST_CONNECTION',
   }),
   yes: boolean({ char: 'y', description: 'Do not ask for confirmation' }),
-  /** A migration by its name, as which the name of its file is taken too. */
+  /** The name of a migration, or its file name. */
   to: custom({ parse: async (text) => text.replace(/^.*\//, '').replace(/\.ts$/, '') }),
 }
 
-/** A flag that takes a moment of the past. */
+/** A flag for a time in the past. */
 export const sinceFlag = custom<Since>({
   parse: async (text) => {
     const since = parseSince(text)
@@ -50,9 +50,9 @@ export const sinceFlag = custom<Since>({
   },
 })
 
-const longestMs = 3_600_000
+const maxWaitMs = 3_600_000
 
-/** A flag that says how long to wait for servers, in milliseconds. */
+/** A flag for how long to wait for servers, in milliseconds. */
 export const waitFlag = custom<number>({
   description: 'Time to wait until all servers serve it; 0 to not wait',
   default: 30_000,
@@ -61,18 +61,21 @@ export const waitFlag = custom<number>({
   env: 'WAYPOST_WAIT',
   parse: async (text) => {
     const ms = text === '0' ? 0 : parseDuration(text)
-    if (ms !== undefined && ms <= longestMs) return ms
+    if (ms !== undefined && ms <= maxWaitMs) return ms
     throw new Error(`"${text}" is not a valid time. Write 30s or 2m, at most 1h, or 0 to not wait.`)
   },
 })()
 
-/** Words in which a flag may stand without its value, which oclif does not know: `--inspect` or `--inspect=9230`. */
+/**
+ * Adds the default value of a flag whose value is optional, which oclif does not support: `--inspect` or
+ * `--inspect=9230`.
+ */
 export function withDefault(words: readonly string[], flag: string, value: number): string[] {
   const end = words.indexOf('--')
   return words.map((word, index) => (word === flag && (end === -1 || index < end) ? `${flag}=${value}` : word))
 }
 
-/** What says which subscriptions a command changes. */
+/** The arguments and flags that select subscriptions. */
 export const subscriptionChoice = {
   args: { id: Args.string({ description: 'Id of one subscription' }) },
   flags: {
@@ -81,12 +84,12 @@ export const subscriptionChoice = {
   },
 }
 
-/** Whether it says which: an id alone, or a user, a client or both. */
+/** Whether the selection is valid: only an id, or a user, a client or both. */
 export function isChoice({ id, user, client }: SubscriptionChoice): boolean {
   return (id !== undefined) !== (user !== undefined || client !== undefined)
 }
 
-/** Who runs this command. In a container the user of a pipeline may have no name. */
+/** Returns the name of the current user. In a container the user may have no name. */
 export function nameOfUser(): string {
   try {
     return userInfo().username

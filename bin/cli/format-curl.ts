@@ -3,13 +3,13 @@ import type { SuggestedRequest } from '../../src/project/index.ts'
 export interface CurlOptions {
   readonly url: string
   readonly user: string
-  /** A token as it is; by default the command that issues one. */
+  /** The token; by default the command that issues one. */
   readonly token?: string
-  /** Columns that a line should keep to. */
+  /** The preferred maximum width of a line. */
   readonly width?: number
 }
 
-/** The lines of a command that sends a request; pasted together they are one. */
+/** Returns the lines of a command that sends a request. Pasted together they are one command. */
 export function formatCurl(request: SuggestedRequest, options: CurlOptions): readonly string[] {
   const { url, user, token, width = Infinity } = options
   const { body } = request
@@ -24,7 +24,7 @@ export function formatCurl(request: SuggestedRequest, options: CurlOptions): rea
   return pack(parts, width)
 }
 
-/** As many parts in a line as have place; every line but the last goes on behind a backslash. */
+/** Puts as many parts on each line as fit. All lines but the last end with a backslash. */
 function pack(parts: readonly string[], width: number): readonly string[] {
   const lines: string[] = []
   for (const part of parts) {
@@ -35,7 +35,7 @@ function pack(parts: readonly string[], width: number): readonly string[] {
   return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`))
 }
 
-/** A shell takes what stands in a query for its own. */
+/** A shell would interpret characters of a query. */
 function quote(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : quoteText(text)
 }

@@ -1,15 +1,18 @@
 import { styleText } from 'node:util'
 import { readEnvironment, variable, type Variables } from '../../src/kit/index.ts'
 
-/** The only colours that Waypost prints: `red` on "error", `yellow` on "warning", `cyan` on what can be copied. */
+/** The only colours in Waypost's output: `red` for "error", `yellow` for "warning", `cyan` for commands to copy. */
 export type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim' | 'bold'
 
-/** Text in a colour, or as it is where the stream takes none: no terminal, `NO_COLOR`, `TERM=dumb`, `--no-color`. */
+/**
+ * Returns text in a colour, or unchanged if the stream does not support colours: no terminal, `NO_COLOR`, `TERM=dumb`,
+ * `--no-color`.
+ */
 export function paint(colour: Colour, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return hasColour(stream) ? styleText(colour, text, { validateStream: false }) : text
 }
 
-/** Pipelines show colours, and have no terminal. */
+/** Pipelines display colours but have no terminal. */
 function isForced(variables: Variables): boolean {
   const forced = variable(variables, 'FORCE_COLOR')
   return forced !== undefined && !['0', 'false'].includes(forced) && variable(variables, 'NO_COLOR') === undefined
@@ -20,7 +23,7 @@ export function hasColour(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY ? stream.hasColors() : isForced(readEnvironment())
 }
 
-/** A count with its noun: `1 route`, `2 routes`, `3 deliveries`. */
+/** Returns a count with its noun: `1 route`, `2 routes`, `3 deliveries`. */
 export function plural(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`
   return `${count} ${/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
@@ -33,14 +36,14 @@ const units = [
   ['s', 1000],
 ] as const
 
-/** A length of time in its largest unit that leaves at least two: `45 s`, `59 min`, `23 h`, `12 days`. */
+/** Formats a duration in the largest unit that gives at least two: `45 s`, `59 min`, `23 h`, `12 days`. */
 export function formatSpan(ms: number): string {
   const [unit, size] = units.find(([, length]) => ms >= 2 * length) ?? (['s', 1000] as const)
   const count = Math.max(0, Math.floor(ms / size))
   return `${count} ${unit}${unit === 'day' && count !== 1 ? 's' : ''}`
 }
 
-/** A day, by UTC: `2026-11-21`. */
+/** Formats a UTC date: `2026-11-21`. */
 export function formatDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
@@ -52,7 +55,7 @@ export interface Ended {
   readonly clients?: number
 }
 
-/** How much access ended: `2 valid tokens, 1 session`. */
+/** Describes how much access was revoked: `2 valid tokens, 1 session`. */
 export function describeEnded({ tokens, sessions, subscriptions = 0, clients = 0 }: Ended): string {
   const others = [
     [sessions, 'session'],

@@ -8,7 +8,7 @@ const start = [
   ['waypost deploy', 'deploy it to the servers'],
 ] as const
 
-/** Help that leads with examples. */
+/** Help that begins with examples. */
 export class WaypostHelp extends Help {
   protected override CommandHelpClass = ExamplesFirst
 
@@ -34,7 +34,7 @@ export class WaypostHelp extends Help {
 }
 
 class ExamplesFirst extends CommandHelp {
-  /** Without the line that stands above everything already. */
+  /** Omits the summary, which is already above. */
   protected override description(): string | undefined {
     const { summary, description = '' } = this.command
     const [, ...rest] = description.split('\n')

@@ -5,9 +5,12 @@ import { confirm } from './prompt.ts'
 import { formatTable, type Column } from './table.ts'
 import type { RevertPlan, RevertReport } from '../../src/project/index.ts'
 
-/** A command that works on the System that the environment of its folder names. */
+/** A command that uses the System of its folder's environment. */
 export abstract class HostCommand extends WaypostCommand {
-  /** Opens System for some work, and closes it whatever happens. @param open `openHost`, which the command has loaded */
+  /**
+   * Opens System, runs `work` and closes System.
+   * @param open `openHost`, which the command has loaded
+   */
   protected async withHost<Value>(
     open: (options: OpenHostOptions) => Promise<Host>,
     work: (host: Host) => Promise<Value>,
@@ -21,49 +24,52 @@ export abstract class HostCommand extends WaypostCommand {
     }
   }
 
-  /** Says what is about to be changed. */
+  /** Prints what will be changed. */
   protected noteTarget({ system }: Host): void {
     this.note(`  Target     ${system.target}`)
   }
 
-  /** Names scopes that were given although nothing needs them, which are often misspelt. */
-  protected noteIdleScopes(scopes: readonly string[]): void {
+  /** Warns about granted scopes that nothing needs, which are often typos. */
+  protected noteUnusedScopes(scopes: readonly string[]): void {
     if (scopes.length === 0) return
     this.note(`  Unused     the active release does not use ${scopes.join(', ')}: waypost scope:list`)
   }
 
-  /** Asks unless somebody is sure; without a terminal it has to be said by --yes. */
+  /** Asks for confirmation unless already confirmed. Without a terminal `--yes` is required. */
   protected async confirmChange(question: string, { isConfirmed }: { isConfirmed: boolean }): Promise<boolean> {
     if (isConfirmed) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
+    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
     if (await confirm(`  ${question}`)) return true
     this.note('  Nothing was changed.')
     process.exitCode = 1
     return false
   }
 
-  /** Prints a table, as wide as the terminal; who reads it by a program gets all of it. */
+  /** Prints a table in the width of the terminal, or in full if stdout is not a terminal. */
   protected printTable(columns: readonly Column[]): void {
     if (this.jsonEnabled()) return
     for (const line of formatTable(columns, process.stdout.columns ?? Number.POSITIVE_INFINITY)) this.print(line)
   }
 }
 
-/** A command that takes migrations back. */
+/** A command that reverts migrations. */
 export abstract class RevertCommand extends WaypostCommand {
-  /** Asks whether a plan that loses data shall be carried out; without a terminal it has to be said by --yes. */
+  /** Asks for confirmation of a plan that loses data. Without a terminal `--yes` is required. */
   protected async confirmRevert(
     plan: RevertPlan,
     { isConfirmed, question }: { isConfirmed: boolean; question: string },
   ) {
     if (plan.revert.length === 0 || isConfirmed) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
+    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
     for (const name of plan.revert) this.note(`  Reverts     ${name}`)
     for (const name of plan.apply) this.note(`  Applies     ${name}`)
     return confirm(`  The data in their tables will be lost. ${question}`)
   }
 
-  /** Prints what was done, and what else to say where there was nothing. @returns it, for --json */
+  /**
+   * Prints what was done, or `nothing`.
+   * @returns the report, for `--json`
+   */
   protected printRevert(report: RevertReport | undefined, nothing: string): RevertReport {
     if (report === undefined) {
       this.note('  Nothing was changed.')

@@ -1,5 +1,5 @@
-// The furniture of the command line: what every command is made of, and the launcher that finds and runs one.
-// May import kit and @oclif/core, by its subpaths: the whole of it takes twice as long to load.
+// The base of the command line: the base class of commands, and the launcher that finds and runs one.
+// May import kit and @oclif/core, by its subpaths, because importing all of it takes twice as long.
 export * as Args from '@oclif/core/args'
 export * as Flags from '@oclif/core/flags'
 export { againstFlag } from './flags.ts'
@@ -35,7 +35,7 @@ export { printDiagnostics, wrap } from './print-diagnostics.ts'
 export { ProgressLine } from './progress-line.ts'
 export { readSecret } from './prompt.ts'
 export { RevertCommand } from './host-command.ts'
-export { formatServing, type Served } from './serving-lines.ts'
+export { formatServing, type ServingReport } from './serving-lines.ts'
 export { sinceFlag } from './flags.ts'
 export { isChoice, subscriptionChoice } from './flags.ts'
 export { formatTable, shortenEnd, shortenPath, type Column } from './table.ts'

@@ -2,37 +2,37 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Config } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
-import { noticeLostReader, describeError, exitCodeOf, formatError } from './report-error.ts'
+import { handleClosedOutput, describeError, exitCodeOf, formatError } from './report-error.ts'
 import { interrupted } from './signals.ts'
 import { runCommand } from './run-command.ts'
 
 export interface LaunchOptions {
   /** Folder of the package. */
   readonly root: string
-  /** Run `commands/*.ts` instead of what was built from them. */
+  /** Run `commands/*.ts` instead of the build. */
   readonly sources?: boolean
 }
 
-/** How long a process whose command has ended waits for what is still open. */
-const longestLingerMs = 1000
+/** How long a process waits for open handles after its command ended, in milliseconds. */
+const maxLingerMs = 1000
 
-/** Runs what the words say and sets the exit code; reports whatever goes wrong. */
+/** Runs the command in the arguments and sets the exit code. Reports all errors. */
 export async function launch(words: readonly string[], options: LaunchOptions): Promise<void> {
-  hushSqlite()
-  noticeLostReader()
-  // oclif would look for a TypeScript loader, find none that it knows, and run what an earlier build left.
+  silenceSqliteWarning()
+  handleClosedOutput()
+  // oclif would look for a known TypeScript loader, find none, and run an outdated build.
   settings.enableAutoTranspile = false
   try {
     await runCommand(await loadConfig(options), words)
     await flush()
-    // Code of a project may have left something open, a timer for example: nobody waits for it.
-    setTimeout(() => process.exit(), longestLingerMs).unref()
+    // Project code may have left something open, for example a timer.
+    setTimeout(() => process.exit(), maxLingerMs).unref()
   } catch (thrown) {
     const ended = exitOf(thrown)
     if (ended === undefined) reportError(thrown, words)
     else process.exitCode = ended
     await flush()
-    // A command that failed half-way may have left something open.
+    // A failed command may have left something open.
     process.exit()
   }
 }
@@ -46,27 +46,27 @@ async function loadConfig({ root, sources = false }: LaunchOptions): Promise<Con
 }
 
 function reportError(thrown: unknown, words: readonly string[]): void {
-  // Work that was interrupted fails; that is no news to who interrupted it.
+  // The failure of interrupted work is not reported to the user who interrupted it.
   if (process.exitCode === interrupted && !words.includes('--verbose')) return
   const error = describeError(thrown, words[0] ?? '')
   process.stderr.write(`${formatError(error, words.includes('--verbose'))}\n`)
   process.exitCode ??= exitCodeOf(error)
 }
 
-/** The code that a command chose by `this.exit(code)`. */
+/** Returns the code of `this.exit(code)`. */
 function exitOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== 'EEXIT') return undefined
   return (thrown as Error & { oclif?: { exit?: number } }).oclif?.exit ?? 0
 }
 
-/** Waits until what was printed is out. oclif's waits for ever when the terminal was closed. */
+/** Waits until the output is written. oclif's version waits forever if the terminal was closed. */
 async function flush(): Promise<void> {
   if (process.stdout.writableLength === 0) return
   await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
 }
 
-/** Node 24 calls node:sqlite experimental at each start; Waypost is tested on it. */
-function hushSqlite(): void {
+/** Node 24 warns at each start that node:sqlite is experimental. Waypost is tested with it. */
+function silenceSqliteWarning(): void {
   const { emitWarning } = process
   process.emitWarning = function hushed(warning: string | Error, ...rest: never[]): void {
     if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest)

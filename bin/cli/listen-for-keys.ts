@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** A terminal as far as keys come from it. */
+/** The part of a terminal that provides keys. */
 export interface KeyStream {
   readonly isTTY: boolean
   setRawMode(isRaw: boolean): unknown
@@ -13,26 +13,26 @@ export interface KeyStream {
 }
 
 export interface Keys {
-  /** What each key does, by the character that it types; `\r` is the enter key. */
+  /** The action of each key, by its character; `\r` is the enter key. */
   readonly actions: Readonly<Record<string, () => void>>
-  /** Sends a signal as the terminal does when nobody listens to its keys: to everything that runs in front. */
+  /** Sends a signal to the foreground processes, as the terminal does if it is not in raw mode. */
   send?(signal: NodeJS.Signals): void
 }
 
-/** What a terminal makes of these itself while it is not in raw mode. */
+/** Characters that the terminal converts to signals if it is not in raw mode. */
 const signals: Readonly<Record<string, NodeJS.Signals>> = {
   '\u0003': 'SIGINT',
   '\u001C': 'SIGQUIT',
   '\u001A': 'SIGTSTP',
 }
 
-/** Calls an action at each key, until it is stopped; the terminal is given back as it was, however the process ends. */
+/** Calls an action for each key until stopped. Restores the terminal however the process ends. */
 export function listenForKeys(input: KeyStream, { actions, send = sendToAll }: Keys): () => void {
   const onData = (text: string) => {
     const signal = signals[text.at(-1) ?? '']
     if (signal === 'SIGTSTP') return suspend()
     if (signal !== undefined) return send(signal)
-    actions[text.toLowerCase()]?.() // a text that was pasted is no key
+    actions[text.toLowerCase()]?.() // pasted text is not a key
   }
   let isListening = false
   const begin = () => {
@@ -53,7 +53,7 @@ export function listenForKeys(input: KeyStream, { actions, send = sendToAll }: K
       // The terminal was closed.
     }
   }
-  /** Who was sent to the background must not touch the terminal: that would stop it again. */
+  /** A background process must not touch the terminal, because that would stop it again. */
   const continued = () => {
     if (isInFront()) begin()
   }
@@ -76,7 +76,7 @@ function sendToAll(signal: NodeJS.Signals): void {
   process.kill(process.platform === 'win32' ? process.pid : 0, signal)
 }
 
-/** Whether the shell runs this process in front, so that what is typed is meant for it. */
+/** Whether the shell runs this process in the foreground, so that keys are meant for it. */
 export function isInFront(): boolean {
   if (process.platform === 'win32') return true
   try {
@@ -87,7 +87,9 @@ export function isInFront(): boolean {
   }
 }
 
-/** @param stat as in proc(5): behind the name in brackets stand state, parent, group, session, terminal and its group */
+/**
+ * @param stat as in proc(5): after the name in parentheses come state, parent, group, session, terminal and its group
+ */
 export function readsTerminal(stat: string): boolean {
   const [, , group, , , inFront] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return group === inFront

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { messageOf } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 
-/** Opens an address in the browser of whoever sits here. @param onFailed called when nothing could be started */
+/**
+ * Opens a URL in the user's browser.
+ * @param onFailed called if nothing could be started
+ */
 export function openBrowser(url: string, onFailed: (reason: string) => void): void {
   const [command, ...words] = browserCommand(url, process.platform)
   const child = spawn(command, words, { stdio: 'ignore', detached: true })
@@ -13,7 +16,7 @@ export function openBrowser(url: string, onFailed: (reason: string) => void): vo
   child.unref()
 }
 
-/** No shell takes part, so that nothing in the address is ever a command. */
+/** No shell is used, so no part of the URL is interpreted as a command. */
 export function browserCommand(url: string, platform: NodeJS.Platform): readonly [string, ...string[]] {
   if (platform === 'darwin') return ['open', url]
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
@@ -21,15 +24,18 @@ export function browserCommand(url: string, platform: NodeJS.Platform): readonly
 }
 
 export interface OpenInspector {
-  /** Where a debugger attaches. */
+  /** The URL for debuggers. */
   readonly url: string
   close(): void
 }
 
-/** Lets a debugger of this machine attach to this process. @throws WP_CLI_INSPECT */
+/**
+ * Lets a local debugger attach to this process.
+ * @throws WP_CLI_INSPECT
+ */
 export async function openInspector(port: number): Promise<OpenInspector> {
   const inspector = await import('node:inspector')
-  const before = inspector.url() // by NODE_OPTIONS
+  const before = inspector.url() // through NODE_OPTIONS
   if (before !== undefined) return { url: before, close: () => undefined }
   try {
     inspector.open(port, '127.0.0.1')

@@ -2,29 +2,29 @@ import { messageOf, type Diagnostic } from '../../src/kit/index.ts'
 import { describeFailure } from './dev-lines.ts'
 import { plural } from './format.ts'
 
-/** Problems of one look at the files. */
+/** The problems of a load. */
 export interface Problems {
   readonly diagnostics: readonly Diagnostic[]
   readonly error?: unknown
 }
 
-/** What of the problems of a look was not printed for the look before. */
-export interface Unprinted {
-  /** To be printed whole. */
+/** The changes since the problems of the previous load. */
+export interface ProblemChanges {
+  /** To be printed in full. */
   readonly fresh: readonly Diagnostic[]
-  /** Errors are the same as before: in a few words. */
-  readonly still: string | undefined
-  /** Warnings that stand unchanged, and are not printed again: in a few words. */
-  readonly left: string | undefined
+  /** A summary if the errors are unchanged. */
+  readonly unchangedErrors: string | undefined
+  /** A summary of unchanged warnings, which are not printed again. */
+  readonly unchangedWarnings: string | undefined
 }
 
-/** Remembers which problems were printed, so that one that stays is shown once and not at every save. */
+/** Remembers printed problems, so that they are not repeated on each save. */
 export class PrintedProblems {
   #errors = ''
   #warnings: ReadonlySet<string> = new Set()
 
-  /** @param isAllWanted somebody asked to see everything */
-  take({ diagnostics, error }: Problems, isAllWanted: boolean): Unprinted {
+  /** @param isAllWanted whether the user asked for all problems */
+  update({ diagnostics, error }: Problems, isAllWanted: boolean): ProblemChanges {
     const errors = diagnostics.filter((one) => one.severity === 'error')
     const warnings = diagnostics.filter((one) => one.severity === 'warning')
     const text = JSON.stringify([errors, error === undefined ? undefined : describeFailure(error)])
@@ -34,11 +34,11 @@ export class PrintedProblems {
     this.#errors = text
     this.#warnings = new Set(warnings.map((one) => JSON.stringify(one)))
     const fresh = warnings.filter((one) => !known.has(JSON.stringify(one)))
-    const left = warnings.length - fresh.length
+    const unchangedWarnings = warnings.length - fresh.length
     return {
       fresh: isSame ? fresh : diagnostics.filter((one) => one.severity === 'error' || fresh.includes(one)),
-      still: isSame ? describeStill(errors, error) : undefined,
-      left: left === 0 ? undefined : `${plural(left, 'warning')} as before`,
+      unchangedErrors: isSame ? describeStill(errors, error) : undefined,
+      unchangedWarnings: unchangedWarnings === 0 ? undefined : `${plural(unchangedWarnings, 'warning')} as before`,
     }
   }
 }

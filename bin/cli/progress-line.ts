@@ -1,33 +1,33 @@
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 
-/** To the start of the row, and nothing left in it. */
+/** Moves to the start of the row and clears it. */
 const clear = '\r\u001B[2K'
-/** Nothing left behind the text: what is overwritten in place does not flicker. */
+/** Clears the rest of the row. Overwriting in place does not flicker. */
 const clearRest = '\u001B[K'
-const everyMs = 100
-/** Work that is over sooner shows none. */
-const firstMs = 300
+const intervalMs = 100
+/** Faster work shows no progress. */
+const delayMs = 300
 
-/** The last row of a terminal, which says how far the work is, and is gone at its end. Elsewhere it does nothing. */
+/** A progress message in the last row of a terminal, removed at the end. Prints nothing elsewhere. */
 export class ProgressLine {
   readonly #stream: NodeJS.WriteStream
   readonly #format: () => string
   readonly #timers: NodeJS.Timeout[] = []
   #shown = ''
 
-  /** @param format called ten times a second at most */
+  /** @param format called at most ten times per second */
   constructor(stream: NodeJS.WriteStream, format: () => string) {
     this.#stream = stream
     this.#format = format
     if (!stream.isTTY || variable(readEnvironment(), 'TERM') === 'dumb') return
     const start = setTimeout(() => {
       this.#paint()
-      this.#timers.push(setInterval(() => this.#paint(), everyMs).unref())
-    }, firstMs).unref()
+      this.#timers.push(setInterval(() => this.#paint(), intervalMs).unref())
+    }, delayMs).unref()
     this.#timers.push(start)
   }
 
-  /** Prints something that stays, above the line. */
+  /** Prints permanent output above the line. */
   above(print: () => void): void {
     this.#clear()
     print()
@@ -39,7 +39,7 @@ export class ProgressLine {
   }
 
   #paint(): void {
-    // A row that wraps could not be overwritten.
+    // A wrapped row could not be overwritten.
     const text = this.#format().slice(0, Math.max(0, (this.#stream.columns || 80) - 1))
     if (text === this.#shown) return
     this.#stream.write(`\r${text}${clearRest}`)

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import { interrupted } from './signals.ts'
 
-/** Asks a question that only `y` or `yes` answers with yes. Call it only where somebody is there to answer. */
+/** Asks a question; `y` or `yes` confirms. Requires a terminal. */
 export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} (y/N) `)).trim())
   } catch (error) {
-    // Ctrl-C at the question is the interrupt that the terminal would have sent otherwise.
+    // Ctrl-C at the question is handled like SIGINT.
     process.stderr.write('\n')
     process.exitCode = interrupted
     throw error
@@ -16,7 +16,7 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-/** What standard input holds, without the line end: secrets are never arguments. */
+/** Reads a secret from standard input, without the line end. Secrets are never arguments. */
 export async function readSecret(): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of process.stdin) parts.push(part as Buffer)

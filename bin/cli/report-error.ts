@@ -4,7 +4,7 @@ import { paint } from './format.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
 
-/** An error as text for people: what happened, what was behind it, what to do next; the stack only when asked for. */
+/** Formats an error for people: what happened, its causes, what to do next; the stack only if verbose. */
 export function formatError(error: WaypostError, verbose: boolean): string {
   const lines = [`${paint('red', 'Error', process.stderr)}: ${error.message}`]
   for (const cause of causesOf(error)) lines.push(`  ${cause}`)
@@ -13,13 +13,15 @@ export function formatError(error: WaypostError, verbose: boolean): string {
   return lines.join('\n')
 }
 
-/** An error as data, for `--json`. */
+/** Returns an error as JSON for `--json`. */
 export function errorJson(error: WaypostError): { error: { code: string; message: string; hint?: string } } {
   const { code, message, hint } = error
   return { error: { code, message, ...(hint === undefined ? {} : { hint }) } }
 }
 
-/** Messages of the causes that the message itself does not hold already. Those of a usage error only repeat it. */
+/**
+ * Returns the messages of causes, unless the message already contains them. Those of usage errors repeat the message.
+ */
 function causesOf(error: WaypostError): string[] {
   if (error.kind === 'user') return []
   const causes: string[] = []
@@ -32,15 +34,15 @@ function causesOf(error: WaypostError): string[] {
 
 const usage = new Set(['WP_CLI_COMMAND_UNKNOWN', 'WP_CLI_FLAG_UNKNOWN', 'WP_CLI_USAGE'])
 
-/** The error that people see for whatever a command threw. */
+/** Returns the error to show for any thrown value. */
 export function describeError(thrown: unknown, command: string): WaypostError {
   if (isWaypostError(thrown)) return thrown
-  // Commands of plugins that are not made of Waypost's base command throw what oclif's parser threw.
+  // Plugin commands that do not extend Waypost's base class throw errors of oclif's parser.
   if (isParseError(thrown)) return describeUsage(thrown, command)
   return errors.WP_CLI_UNEXPECTED({ problem: messageOf(thrown) }, { cause: thrown })
 }
 
-/** 2 for wrong usage, 1 for work that failed. */
+/** Returns 2 for wrong usage, 1 for failed work. */
 export function exitCodeOf(error: WaypostError): 1 | 2 {
   return usage.has(error.code) ? 2 : 1
 }
@@ -50,13 +52,12 @@ function isParseError(thrown: unknown): thrown is Error {
 }
 
 /**
- * Lets a command end as by a hangup when nobody reads what it prints any more: a terminal that was closed, `| head`.
- * What is still printed then is no failure. Where it cannot be written for another reason, for example because a disk is
- * full, the command goes on, so that its work is done, and fails at its end.
+ * Ends the command like SIGHUP if its output is no longer read: a closed terminal, `| head`. That is not a failure. If
+ * output fails for another reason, for example because a disk is full, the command completes its work and then fails.
  */
-export function noticeLostReader(): void {
+export function handleClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.removeAllListeners('error') // oclif's throws at a terminal that was closed
+    stream.removeAllListeners('error') // oclif's handler throws if the terminal was closed
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE' || error.code === 'EIO') process.emit('SIGHUP')
       else fail(stream, error)

@@ -2,12 +2,12 @@ import type { Config } from '@oclif/core/config'
 import { nearest } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 import type { WaypostHelp } from './help.ts'
-import { noticeLostReader } from './report-error.ts'
+import { handleClosedOutput } from './report-error.ts'
 
 const globalFlags = new Set(['--no-color', '--verbose'])
 const helpFlags = new Set(['--help', '-h'])
 
-/** Finds the command that the words name and runs it, or shows help. */
+/** Finds the command in the arguments and runs it, or shows help. */
 export async function runCommand(config: Config, words: readonly string[]): Promise<void> {
   const leading = words.findIndex((word) => !globalFlags.has(word))
   const [id, ...rest] = leading === -1 ? [] : words.slice(leading)
@@ -34,7 +34,7 @@ function asksForHelp(words: readonly string[]): boolean {
   return words.slice(0, end === -1 ? undefined : end).some((word) => helpFlags.has(word))
 }
 
-/** Whether commands stand below the name. A described topic alone is nothing that anybody could run. */
+/** Whether there are commands below the name. A topic with only a description cannot be run. */
 function isTopic(config: Config, name: string): boolean {
   return config.commandIDs.some((id) => id.startsWith(`${name}:`))
 }
@@ -47,7 +47,7 @@ async function showHelp(config: Config, subject: string | undefined): Promise<vo
 
 async function loadHelp(config: Config, stream: NodeJS.WriteStream): Promise<WaypostHelp> {
   const { WaypostHelp } = await import('./help.ts')
-  noticeLostReader() // oclif, which is loaded now, throws at what cannot be written
+  handleClosedOutput() // oclif is now loaded, and its handler throws on write errors
   return new WaypostHelp(config, stream)
 }
 

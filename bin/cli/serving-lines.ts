@@ -3,16 +3,16 @@ import type { ServerOutcome } from '../../src/operate/index.ts'
 import { paint, plural } from './format.ts'
 import { wrap } from './print-diagnostics.ts'
 
-export interface Served {
-  /** The release that servers were waited for. */
+export interface ServingReport {
+  /** The expected release. */
   readonly release: string
-  /** What was active before, which is what a rollback goes to. */
+  /** The previously active release, the target of a rollback. */
   readonly before?: string | undefined
   readonly servers: readonly ServerOutcome[]
   readonly waitMs: number
-  /** Which servers lack which variable of the release. */
+  /** Variables of the release with the servers that lack them. */
   readonly lacking?: readonly { readonly name: string; readonly servers: readonly string[] }[]
-  /** Flags that name the target again. */
+  /** The flags that select the target. */
   readonly targetFlags?: readonly string[]
 }
 
@@ -20,8 +20,8 @@ const head = '  Serving    '
 const between = '   '
 const hardBlank = '\u00A0'
 
-/** What came of a release on the servers, and what to do where one does not serve it. */
-export function formatServing(served: Served, stream: NodeJS.WriteStream = process.stdout): string[] {
+/** Formats the state of a release on the servers, with the next steps if one does not serve it. */
+export function formatServing(served: ServingReport, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
   if (servers.length === 0) return [`${head}no server is running; start one with waypost serve`]
   const told = Map.groupBy(servers, (server) => (server.state === 'serving' ? server : describe(server, served)))
@@ -39,7 +39,7 @@ export function formatServing(served: Served, stream: NodeJS.WriteStream = proce
   return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2, stream)}`, ...nextSteps(served, { behind, stream })]
 }
 
-/** As many on a line as there is place for. */
+/** Puts as many words on each line as fit. */
 function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
   const lines: string[] = []
   for (const word of words) {
@@ -50,7 +50,7 @@ function fill(words: readonly string[], stream: NodeJS.WriteStream): string[] {
   return lines.map((line, index) => `${index === 0 ? head : ' '.repeat(head.length)}${wrap(line, head.length, stream)}`)
 }
 
-function describe({ state, ms, error }: ServerOutcome, { waitMs }: Served): string {
+function describe({ state, ms, error }: ServerOutcome, { waitMs }: ServingReport): string {
   if (state === 'serving') return `${(ms / 1000).toFixed(1)} s`
   if (state === 'late') return `not ready ${waitMs === 0 ? 'yet' : `within ${waitMs / 1000} s`}`
   return `failed: ${toPrintable(error ?? 'unknown cause')}`
@@ -61,7 +61,7 @@ function namesOf(servers: readonly ServerOutcome[]): string {
 }
 
 function nextSteps(
-  { before, lacking = [], targetFlags = [], waitMs }: Served,
+  { before, lacking = [], targetFlags = [], waitMs }: ServingReport,
   { behind, stream }: { readonly behind: readonly ServerOutcome[]; readonly stream: NodeJS.WriteStream },
 ): string[] {
   if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
@@ -73,7 +73,7 @@ function nextSteps(
     missing.length === 0 ? 'Servers retry automatically' : `${missing.join(', ')}; servers retry automatically`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
   const command = ['waypost release:rollback', shortId(before), ...targetFlags].join(' ')
-  // A command that is copied stays on one line.
+  // A command to copy stays on one line.
   const kept = command.replaceAll(' ', hardBlank)
   const text = wrap(`${first}. To roll back: ${kept}`, 2, stream).replaceAll(hardBlank, ' ')
   return [`  ${text.replace(command, paint('cyan', command, stream))}`]

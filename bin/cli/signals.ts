@@ -1,20 +1,20 @@
-/** Exit codes after a signal: 128 and its number, as a shell says it. */
+/** Exit codes after a signal: 128 plus its number, as in shells. */
 const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const names = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
-/** Exit code of a command that was interrupted. */
+/** Exit code of an interrupted command. */
 export const interrupted = codes.SIGINT
 
-const sameAgainMs = 1000
+const duplicateMs = 1000
 
-/** The signals that ask a command to stop. They end it at once, unless it asked to be told. */
+/** Handles the signals that stop a command. By default they end it at once. */
 export class Signals {
   #controller: AbortController | undefined
   #stoppedAt = 0
 
   /**
-   * Aborts at the first signal. A second one ends the process at once; but who starts commands often hands on what they
-   * get themselves, so that of SIGTERM and SIGHUP one within a second is the same again.
+   * Returns a signal that aborts on the first process signal. A second one ends the process immediately. Parent
+   * processes often forward their signals, so a SIGTERM or SIGHUP within a second counts as the same.
    */
   stop(): AbortSignal {
     this.#controller ??= new AbortController()
@@ -35,6 +35,6 @@ export class Signals {
     if (!this.#controller.signal.aborted) {
       this.#stoppedAt = performance.now()
       this.#controller.abort(new Error(`stopped by ${name}`))
-    } else if (name === 'SIGINT' || performance.now() - this.#stoppedAt > sameAgainMs) process.exit(codes[name])
+    } else if (name === 'SIGINT' || performance.now() - this.#stoppedAt > duplicateMs) process.exit(codes[name])
   }
 }

@@ -1,17 +1,17 @@
-/** A column of a table. Where the table is too wide, those with a `shorten` give way, the first of them first. */
+/** A column of a table. If the table is too wide, columns with `shorten` are shortened in order. */
 export interface Column {
   readonly title: string
   readonly cells: readonly string[]
-  /** Makes a text fit. */
+  /** Shortens a text to a width. */
   readonly shorten?: (text: string, width: number) => string
-  /** Columns before it give way first; 0 is first. */
+  /** Columns with a lower order are shortened first; 0 is first. */
   readonly order?: number
-  readonly least?: number
+  readonly minWidth?: number
 }
 
 const gap = 2
 
-/** Sets texts in columns, each line at most as wide as there is place. */
+/** Formats columns as lines of limited width. */
 export function formatTable(columns: readonly Column[], width: number): string[] {
   const widths = fitWidths(columns, width)
   const rows = [columns.map(({ title }) => title), ...transpose(columns)]
@@ -35,12 +35,17 @@ function transpose(columns: readonly Column[]): string[][] {
 function fitWidths(columns: readonly Column[], width: number): number[] {
   const widths = columns.map(({ title, cells }) => Math.max(title.length, ...cells.map(({ length }) => length)))
   let surplus = widths.reduce((sum, one) => sum + one + gap, -gap) - width
-  const yielding = columns
-    .map(({ shorten, order = 0, least = 8 }, index) => ({ index, order, least, canYield: shorten !== undefined }))
-    .filter(({ canYield }) => canYield)
+  const shrinking = columns
+    .map(({ shorten, order = 0, minWidth = 8 }, index) => ({
+      index,
+      order,
+      minWidth,
+      canShrink: shorten !== undefined,
+    }))
+    .filter(({ canShrink }) => canShrink)
     .toSorted((a, b) => a.order - b.order)
-  for (const { index, least } of yielding) {
-    const cut = Math.max(0, Math.min(surplus, widths[index]! - least))
+  for (const { index, minWidth } of shrinking) {
+    const cut = Math.max(0, Math.min(surplus, widths[index]! - minWidth))
     widths[index]! -= cut
     surplus -= cut
   }
@@ -52,7 +57,7 @@ export function shortenEnd(text: string, width: number): string {
   return `${text.slice(0, width - 1)}…`
 }
 
-/** Keeps the end, and of a path whole folders where there is place for one. */
+/** Keeps the end, with whole folders of a path if one fits. */
 export function shortenPath(text: string, width: number): string {
   const tail = text.slice(text.length - width + 1)
   const slash = tail.indexOf('/')

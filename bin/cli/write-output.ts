@@ -3,7 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { messageOf } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
 
-/** Writes a result to a file, or to stdout where none is named. @returns whether there is a file @throws WP_CLI_OUTPUT */
+/**
+ * Writes a result to a file, or to stdout by default.
+ * @returns whether a file was written
+ * @throws WP_CLI_OUTPUT
+ */
 export async function writeOutput(text: string, file: string | undefined): Promise<boolean> {
   if (file === undefined || file === '-') {
     process.stdout.write(text)
@@ -18,7 +22,7 @@ export async function writeOutput(text: string, file: string | undefined): Promi
   return true
 }
 
-/** Waits until a signal is aborted, if it is not yet. */
+/** Waits until a signal is aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

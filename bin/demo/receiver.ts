@@ -6,7 +6,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A subscriber of the demo: prints what it gets and answers 204. */
+/** A subscriber of the demo: prints received events and responds with 204. */
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Receiver } from './receiver.ts'
 import { runWaypost } from './waypost.ts'
 
-/** What the steps of the story need. */
+/** The data for the steps. */
 export interface Story {
   readonly folder: string
   readonly url: string
@@ -19,7 +19,7 @@ interface Tokens {
 
 const milk = { title: 'Buy milk', content: 'Two bottles' }
 
-/** Prints every step as a line to paste, with real tokens in it. */
+/** Prints each step as a command with real tokens. */
 export async function printStory(story: Story, receiver: Receiver): Promise<void> {
   const { url, username, password, clientId, clientSecret, folder } = story
   const login = await logIn(story)
@@ -52,7 +52,10 @@ export async function printStory(story: Story, receiver: Receiver): Promise<void
   steps.forEach(([title, line], index) => process.stdout.write(`\n  ${index + 1}  ${title}\n     ${line}\n`))
 }
 
-/** Runs every step and checks what comes back. @throws at the first that is not as it should be */
+/**
+ * Runs each step and checks the result.
+ * @throws on the first unexpected result
+ */
 export async function checkStory(story: Story, receiver: Receiver): Promise<void> {
   await step('list to-dos without a token', async () => {
     const list = await call(story, 'GET /todo')
@@ -124,24 +127,24 @@ async function grant(story: Story): Promise<Tokens> {
   return body as unknown as Tokens
 }
 
-interface Sending {
+interface SendOptions {
   readonly token?: string
   readonly authorization?: string
   readonly json?: object
   readonly form?: Record<string, string>
 }
 
-async function call({ url }: Story, route: string, sending: Sending = {}) {
+async function call({ url }: Story, route: string, options: SendOptions = {}) {
   const [method = '', path = ''] = route.split(' ')
-  const authorization = sending.token === undefined ? sending.authorization : `Bearer ${sending.token}`
+  const authorization = options.token === undefined ? options.authorization : `Bearer ${options.token}`
   const response = await fetch(url + path, {
     method,
     headers: {
       ...(authorization === undefined ? {} : { authorization }),
-      ...(sending.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(sending.json === undefined ? {} : { body: JSON.stringify(sending.json) }),
-    ...(sending.form === undefined ? {} : { body: new URLSearchParams(sending.form) }),
+    ...(options.json === undefined ? {} : { body: JSON.stringify(options.json) }),
+    ...(options.form === undefined ? {} : { body: new URLSearchParams(options.form) }),
   })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }

@@ -4,7 +4,11 @@ import path from 'node:path'
 
 const launcher = path.join(import.meta.dirname, '..', 'run.js')
 
-/** Runs a command to its end. @returns what it printed; @throws what it said when it failed */
+/**
+ * Runs a command.
+ * @returns its output
+ * @throws an error with its error output if it fails
+ */
 export async function runWaypost(folder: string, words: readonly string[], input = ''): Promise<string> {
   const child = spawn(process.execPath, [launcher, ...words], { cwd: folder, stdio: 'pipe' })
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]

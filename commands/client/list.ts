@@ -31,8 +31,8 @@ export default class ClientList extends HostCommand {
     const cells = (of: (client: ListedClient) => string) => clients.map(of)
     this.printTable([
       { title: 'CLIENT', cells: cells(({ id }) => id) },
-      { title: 'NAME', cells: cells(nameWithState), shorten: shortenEnd, order: 3, least: 8 },
-      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 2, least: 6 },
+      { title: 'NAME', cells: cells(nameWithState), shorten: shortenEnd, order: 3, minWidth: 8 },
+      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 2, minWidth: 6 },
       { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, order: 1 },
       { title: 'GRANTS', cells: cells(({ grants }) => grants.join(', ') || '-'), shorten: shortenEnd, order: 0 },
     ])

@@ -52,7 +52,7 @@ function describe({ name, slot, outcome, ms, error }: CronjobReport): string {
   return `${outcome.padEnd(6)}  ${name}   for ${describeTime(slot)}   ${(ms / 1000).toFixed(1)} s${reason}`
 }
 
-/** The message, and where in the project it comes from. */
+/** Returns the message with its location in the project. */
 function reasonOf(error: unknown): string {
   const place = /waypost:\/\/\/([^\s()]+)/.exec(error instanceof Error ? (error.stack ?? '') : '')?.[1]
   const isPlain = !(error instanceof Error) || isWaypostError(error) || /^(Error|ActionProblem)$/.test(error.name)
@@ -65,7 +65,7 @@ function toJson({ name, slot, outcome, ms, error }: CronjobReport) {
   return { name, slot: new Date(slot).toISOString(), outcome, ms: Math.round(ms), ...end }
 }
 
-/** As the clocks here show it; the day only where it is another one. */
+/** Formats a local time, with the date if it is not today. */
 function describeTime(ms: number): string {
   const date = new Date(ms)
   const time = date.toTimeString().slice(0, 8)

@@ -65,10 +65,15 @@ export default class EventDeliveries extends HostCommand {
           cells: cells(({ outcome }) => toPrintable(outcome)),
           shorten: shortenEnd,
           order: 1,
-          least: 12,
+          minWidth: 12,
         },
         { title: 'TIME', cells: cells(({ latencyMs }) => `${latencyMs} ms`) },
-        { title: 'ANSWER', cells: cells(({ answer }) => toPrintable(answer || '-')), shorten: shortenEnd, least: 16 },
+        {
+          title: 'ANSWER',
+          cells: cells(({ answer }) => toPrintable(answer || '-')),
+          shorten: shortenEnd,
+          minWidth: 16,
+        },
       ])
       const log = attempts.map((attempt) => ({ ...attemptToJson(attempt), answer: attempt.answer ?? null }))
       return { ...toJson(delivery), attempts: log }
@@ -86,7 +91,7 @@ export default class EventDeliveries extends HostCommand {
       { title: 'STATE', cells: cells(({ state }) => state) },
       { title: 'EVENT', cells: cells(({ event }) => event ?? '-'), shorten: shortenEnd, order: 1 },
       { title: 'ENDPOINT', cells: cells(describeEndpoint), shorten: shortenEnd, order: 0 },
-      { title: 'LAST', cells: cells(describeLast), shorten: shortenEnd, order: 2, least: 7 },
+      { title: 'LAST', cells: cells(describeLast), shorten: shortenEnd, order: 2, minWidth: 7 },
       { title: 'WHEN', cells: cells((delivery) => describeTime(delivery, now)) },
     ])
   }
@@ -96,7 +101,7 @@ function describeEndpoint({ endpoint }: ListedDelivery): string {
   return endpoint === undefined ? '(deleted)' : formatEndpoint(endpoint).replace(/^https?:\/\//, '')
 }
 
-/** What the last attempt came to, and which it was: `503 ×2`. */
+/** Describes the result and number of the last attempt: `503 ×2`. */
 function describeLast({ last, attempts }: ListedDelivery): string {
   if (last === undefined) return '-'
   const result = last.outcome === 'delivered' || /^status \d+$/.test(last.outcome) ? String(last.status) : last.outcome

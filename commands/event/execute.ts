@@ -5,7 +5,7 @@ import type { Host } from '../../src/host/index.ts'
 import type { Execution } from '../../src/jobs/index.ts'
 
 const shownFailures = 20
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 export default class EventExecute extends WaypostCommand {
   static override description =
@@ -35,7 +35,7 @@ export default class EventExecute extends WaypostCommand {
     const limitMs = parseDuration(flags['time-limit'] ?? '')
     const stop = this.stopSignal()
     const signal =
-      limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(Math.min(limitMs, longestTimerMs))])
+      limitMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(Math.min(limitMs, maxTimerMs))])
     const { executeHostEvents } = await import('../../src/jobs/index.ts')
     const host = await this.#open({ isPatient: flags.watch, signal })
     const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
@@ -50,7 +50,7 @@ export default class EventExecute extends WaypostCommand {
           counts.attempted++
           counts[attempt.outcome]++
           if (attempt.outcome === 'delivered') return
-          if (process.stdout.isTTY && !flags.watch) keep(failures, attempt)
+          if (process.stdout.isTTY && !flags.watch) storeFailure(failures, attempt)
           else if (process.stdout.isTTY || attempt.outcome === 'dead') progress.above(() => this.#showFailure(attempt))
         },
         onError: (error) => progress.above(() => this.note(`${messageOf(error)}. Trying again.`)),
@@ -65,7 +65,7 @@ export default class EventExecute extends WaypostCommand {
     }
   }
 
-  /** A worker that is to run on waits for a database that starts at the same time. */
+  /** A permanent worker waits for a database that is still starting. */
   async #open({ isPatient, signal }: { isPatient: boolean; signal: AbortSignal }): Promise<Host> {
     const { awaitHost, openHost } = await import('../../src/host/index.ts')
     const folder = process.cwd()
@@ -78,7 +78,7 @@ export default class EventExecute extends WaypostCommand {
     })
   }
 
-  /** One line, as it comes: for cron dead deliveries only, so that it sends a mail for nothing else. */
+  /** Printed immediately. With cron only dead deliveries are printed, so that it sends mail for nothing else. */
   #showFailure(attempt: AttemptReport): void {
     this.print(`${process.stdout.isTTY ? '  ' : ''}${formatFailedAttempt(attempt)}`)
   }
@@ -105,12 +105,12 @@ interface Shown {
   readonly isWatch: boolean
 }
 
-/** Keeps what is printed at the end: the first of each kind. */
-function keep(failures: AttemptReport[], attempt: AttemptReport): void {
+/** Stores the failures to print at the end: the first few of each outcome. */
+function storeFailure(failures: AttemptReport[], attempt: AttemptReport): void {
   if (failures.filter(({ outcome }) => outcome === attempt.outcome).length < shownFailures) failures.push(attempt)
 }
 
-/** What is due and waits all the same is of subscriptions that are paused, or postponed for a while. */
+/** Due deliveries that are still waiting belong to paused or temporarily postponed subscriptions. */
 function describeWaiting(count: number, nextDueAt: number | null): string {
   if (count === 0) return ''
   const next = nextDueAt !== null && nextDueAt > Date.now() ? `, the next at ${formatClock(nextDueAt)}` : ''

@@ -1,7 +1,7 @@
 import { Args, Flags, HostCommand, formatClock, paint, toPrintable, untilAborted } from '../../bin/cli/index.ts'
 import type { HeardDelivery, Listening } from '../../src/operate/index.ts'
 
-/** As wide as the time in front of a delivery. */
+/** The width of the time before a delivery. */
 const margin = ' '.repeat(10)
 
 export default class EventListen extends HostCommand {
@@ -65,7 +65,7 @@ function toLine({ id, event, body, problem }: HeardDelivery): string {
   return JSON.stringify({ delivery: id, event, signature: problem ?? 'ok', data: parse(body) })
 }
 
-/** The data; the text itself where it is no JSON. */
+/** Returns the data; the text itself if it is not JSON. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body)

@@ -38,9 +38,9 @@ export default class EventReplay extends HostCommand {
     const { since } = flags
     if (delivery !== undefined && !flags.dead) return this.#withTarget((host) => this.#replayOne(host, delivery))
     if (delivery !== undefined || !flags.dead) {
-      throw this.wrongUsage('Specify either DELIVERY or --dead --since TIME')
+      throw this.usageError('Specify either DELIVERY or --dead --since TIME')
     }
-    if (since === undefined) throw this.wrongUsage('--dead requires --since, for example --since 24h')
+    if (since === undefined) throw this.usageError('--dead requires --since, for example --since 24h')
     return this.#withTarget((host) => this.#replayDead(host, { ...flags, since }))
   }
 

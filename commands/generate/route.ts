@@ -31,9 +31,9 @@ export default class GenerateRoute extends WaypostCommand {
     const { args, flags } = await this.parse(GenerateRoute)
     const method = methods.find((one) => one === args.method.toUpperCase())
     if (method === undefined)
-      throw this.wrongUsage(`"${args.method}" is not a valid method. Use one of ${methods.join(', ')}`)
+      throw this.usageError(`"${args.method}" is not a valid method. Use one of ${methods.join(', ')}`)
     if (flags.public && (flags.scopes ?? []).length > 0)
-      throw this.wrongUsage('--public and --scopes cannot be combined: a public method needs no token')
+      throw this.usageError('--public and --scopes cannot be combined: a public method needs no token')
     const { generateRoute } = await import('../../src/project/index.ts')
     const isDryRun = flags['dry-run']
     const generated = await generateRoute({

@@ -35,7 +35,7 @@ export default class ReleaseList extends HostCommand {
       { title: 'RELEASE', cells: cells(({ id }) => shortId(id)) },
       { title: 'STATE', cells: cells(({ isActive }) => (isActive ? 'active' : '-')) },
       { title: 'ACTIVATED', cells: cells(({ activatedAt }) => `${formatSpan(now - activatedAt)} ago`) },
-      { title: 'BY', cells: cells(describeBy), shorten: shortenEnd, order: 1, least: 12 },
+      { title: 'BY', cells: cells(describeBy), shorten: shortenEnd, order: 1, minWidth: 12 },
       { title: 'MESSAGE', cells: cells(({ message }) => toPrintable(message ?? '-')), shorten: shortenEnd, order: 0 },
     ])
   }
@@ -44,7 +44,7 @@ export default class ReleaseList extends HostCommand {
     const cells = (of: (server: ListedServer) => string) => servers.map(of)
     this.print()
     this.printTable([
-      { title: 'SERVER', cells: cells(({ name }) => toPrintable(name)), shorten: shortenEnd, order: 0, least: 12 },
+      { title: 'SERVER', cells: cells(({ name }) => toPrintable(name)), shorten: shortenEnd, order: 0, minWidth: 12 },
       { title: 'WAYPOST', cells: cells(({ version }) => version) },
       { title: 'SERVES', cells: cells(({ release }) => (release === null ? '-' : shortId(release))) },
       { title: 'STATE', cells: cells(({ state }) => state) },

@@ -1,6 +1,6 @@
 import { Flags, HostCommand, plural } from '../../bin/cli/index.ts'
 
-const most = 20
+const maxReleases = 20
 
 export default class ReleasePrune extends HostCommand {
   static override summary = 'Delete old releases'
@@ -28,12 +28,14 @@ export default class ReleasePrune extends HostCommand {
       const { keep, 'dry-run': isDry } = flags
       const planned = await pruneHostReleases(host, { keep, dryRun: true })
       const { releases } = planned
-      for (const id of releases.slice(0, most)) this.note(`  - release  ${id.slice(0, 8)}`)
-      if (releases.length > most) this.note(`  and ${releases.length - most} more`)
-      const goes = `${plural(releases.length, 'release')}, ${plural(planned.artifacts, 'artifact')}`
+      for (const id of releases.slice(0, maxReleases)) this.note(`  - release  ${id.slice(0, 8)}`)
+      if (releases.length > maxReleases) this.note(`  and ${releases.length - maxReleases} more`)
+      const deleted = `${plural(releases.length, 'release')}, ${plural(planned.artifacts, 'artifact')}`
       if (isDry || releases.length === 0) {
-        const left = plural(planned.kept, 'release')
-        this.print(releases.length === 0 ? `  Nothing to prune: ${left} kept.` : `  To prune   ${goes}; ${left} kept`)
+        const kept = plural(planned.kept, 'release')
+        this.print(
+          releases.length === 0 ? `  Nothing to prune: ${kept} kept.` : `  To prune   ${deleted}; ${kept} kept`,
+        )
         return { ...planned, pruned: false }
       }
       if (!(await this.confirmChange('Delete them?', { isConfirmed: flags.yes }))) return { ...planned, pruned: false }

@@ -72,7 +72,7 @@ export default class ReleaseRollback extends WaypostCommand {
   async #confirm(plan: RollbackPlan, isConfirmed: boolean): Promise<boolean> {
     this.#show(plan)
     if (isConfirmed) return true
-    if (!this.isInteractive()) throw this.wrongUsage('Without a terminal, --yes is required')
+    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
     return confirm('  Roll back?')
   }
 

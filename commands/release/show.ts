@@ -66,7 +66,7 @@ function describeAccess({
   return scopes.length === 0 ? 'any valid token' : `scope ${scopes.join(' or ')}`
 }
 
-/** What configures a connection may hold what is nobody's business: its class is named, and no more. */
+/** Only shows the class of a connection, because its config may contain secrets. */
 function listNames(manifest: Manifest): readonly (readonly [title: string, names: readonly string[]])[] {
   const uses = Object.entries(manifest.connections).map(([name, use]) => `${name} (${use.class})`)
   const variables = Object.entries(manifest.variables)

@@ -20,7 +20,7 @@ export default class ScopeList extends HostCommand {
   #show(scopes: readonly ListedScope[]): void {
     const cells = (of: (scope: ListedScope) => string | number) => scopes.map((scope) => String(of(scope)))
     this.printTable([
-      { title: 'SCOPE', cells: cells(({ name }) => name), shorten: shortenEnd, order: 1, least: 16 },
+      { title: 'SCOPE', cells: cells(({ name }) => name), shorten: shortenEnd, order: 1, minWidth: 16 },
       { title: 'ROUTES', cells: cells(({ routes }) => routes) },
       { title: 'EVENTS', cells: cells(({ events }) => events) },
       { title: 'USERS', cells: cells(({ users }) => users) },

@@ -16,7 +16,7 @@ export default class SubscriptionDelete extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(SubscriptionDelete)
     const choice = { ...args, user: flags.user, client: flags.client }
-    if (!isChoice(choice)) throw this.wrongUsage('Specify a subscription, --user or --client')
+    if (!isChoice(choice)) throw this.usageError('Specify a subscription, --user or --client')
     const { endHostSubscriptions } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {

@@ -17,7 +17,7 @@ export default class SubscriptionDisable extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(SubscriptionDisable)
     const choice = { ...args, user: flags.user, client: flags.client }
-    if (!isChoice(choice)) throw this.wrongUsage('Specify a subscription, --user or --client')
+    if (!isChoice(choice)) throw this.usageError('Specify a subscription, --user or --client')
     const { enableHostSubscriptions, endHostSubscriptions } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {

@@ -46,8 +46,8 @@ export default class SubscriptionList extends HostCommand {
         cells: cells(({ status, isBarred }) => (isBarred ? `${status} (by an administrator)` : status)),
       },
       { title: 'EVENT', cells: cells(({ event }) => event), shorten: shortenEnd, order: 1 },
-      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 3, least: 6 },
-      { title: 'CLIENT', cells: cells(describeClient), shorten: shortenEnd, order: 2, least: 6 },
+      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 3, minWidth: 6 },
+      { title: 'CLIENT', cells: cells(describeClient), shorten: shortenEnd, order: 2, minWidth: 6 },
       { title: 'ENDPOINT', cells: cells(({ endpoint }) => formatEndpoint(endpoint)), shorten: shortenEnd, order: 0 },
     ])
   }

@@ -35,9 +35,9 @@ export default class TokenList extends HostCommand {
     const cells = (of: (token: ListedToken) => string) => tokens.map(of)
     this.printTable([
       { title: 'JTI', cells: cells(({ jti }) => jti) },
-      { title: 'USER', cells: cells(({ user }) => user), shorten: shortenEnd, order: 2, least: 6 },
-      { title: 'CLIENT', cells: cells(({ client }) => client.name), shorten: shortenEnd, order: 1, least: 6 },
-      { title: 'SCOPE', cells: cells(({ scopes }) => scopes.join(' ') || '-'), shorten: shortenEnd, least: 6 },
+      { title: 'USER', cells: cells(({ user }) => user), shorten: shortenEnd, order: 2, minWidth: 6 },
+      { title: 'CLIENT', cells: cells(({ client }) => client.name), shorten: shortenEnd, order: 1, minWidth: 6 },
+      { title: 'SCOPE', cells: cells(({ scopes }) => scopes.join(' ') || '-'), shorten: shortenEnd, minWidth: 6 },
       { title: 'LEFT', cells: cells(({ expiresAt }) => formatSpan(expiresAt - now)) },
       { title: 'USED', cells: cells(({ usedAt }) => (usedAt === null ? '-' : `${formatSpan(now - usedAt)} ago`)) },
     ])

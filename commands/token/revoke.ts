@@ -18,7 +18,7 @@ export default class TokenRevoke extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TokenRevoke)
     const given = [args.jti, flags.user, flags.client].filter((one) => one !== undefined)
-    if (given.length !== 1) throw this.wrongUsage('Specify one of JTI, --user and --client')
+    if (given.length !== 1) throw this.usageError('Specify one of JTI, --user and --client')
     const { openHost } = await import('../../src/host/index.ts')
     const { revokeHostTokens } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {

@@ -30,7 +30,7 @@ export default class UserAdd extends HostCommand {
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown only once)`)
-      this.noteIdleScopes(await findIdleScopes(host, scopes ?? []))
+      this.noteUnusedScopes(await findIdleScopes(host, scopes ?? []))
       return { ...user, ...(given === undefined ? { password } : {}) }
     })
   }

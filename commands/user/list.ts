@@ -36,10 +36,10 @@ export default class UserList extends HostCommand {
     }
     const cells = (of: (user: ListedUser) => string) => users.map(of)
     this.printTable([
-      { title: 'NAME', cells: cells(({ name }) => name), shorten: shortenEnd, order: 2, least: 12 },
+      { title: 'NAME', cells: cells(({ name }) => name), shorten: shortenEnd, order: 2, minWidth: 12 },
       { title: 'STATUS', cells: cells(({ status }) => status) },
-      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, least: 20 },
-      { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, least: 12 },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, minWidth: 20 },
+      { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, minWidth: 12 },
       { title: 'CREATED', cells: cells(({ createdAt }) => formatDay(createdAt)) },
     ])
     if (users.length === limit) this.note(`\nShowing the first ${limit}; use --limit to show more.`)

@@ -53,7 +53,7 @@ export default class UserPassword extends HostCommand {
     })
   }
 
-  /** Asks about what a new password alone does not end. */
+  /** Offers to revoke access that remains valid after a password change. */
   async #offer(what: string): Promise<boolean> {
     return this.isInteractive() && (await confirm(`  Disable ${what} too?`))
   }

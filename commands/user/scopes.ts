@@ -25,7 +25,7 @@ export default class UserScopes extends HostCommand {
         remove: flags.remove ?? [],
       })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
-      this.noteIdleScopes(await findIdleScopes(host, flags.add ?? []))
+      this.noteUnusedScopes(await findIdleScopes(host, flags.add ?? []))
       return user
     })
   }

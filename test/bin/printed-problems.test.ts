@@ -16,50 +16,54 @@ const [warning, second] = [problem('warning', 4), problem('warning', 5)]
 test('errors that stay are printed once, then named in a line', () => {
   const printed = new PrintedProblems()
   const first = { diagnostics: [warning, error] }
-  assert.deepEqual(printed.take(first, false), { fresh: [warning, error], still: undefined, left: undefined })
-  assert.deepEqual(printed.take(first, false), {
-    fresh: [],
-    still: 'still 1 error: waypost.yml:3:5  There is no key "rotes"',
-    left: '1 warning as before',
+  assert.deepEqual(printed.update(first, false), {
+    fresh: [warning, error],
+    unchangedErrors: undefined,
+    unchangedWarnings: undefined,
   })
-  assert.deepEqual(printed.take({ diagnostics: [warning, error, other] }, false).fresh, [error, other])
+  assert.deepEqual(printed.update(first, false), {
+    fresh: [],
+    unchangedErrors: 'still 1 error: waypost.yml:3:5  There is no key "rotes"',
+    unchangedWarnings: '1 warning as before',
+  })
+  assert.deepEqual(printed.update({ diagnostics: [warning, error, other] }, false).fresh, [error, other])
   assert.match(
-    printed.take({ diagnostics: [error, other] }, false).still!,
+    printed.update({ diagnostics: [error, other] }, false).unchangedErrors!,
     /^still 2 errors: waypost\.yml:3:5 {2}There/,
   )
 })
 
 test('errors that come back are printed again', () => {
   const printed = new PrintedProblems()
-  printed.take({ diagnostics: [error] }, false)
-  assert.equal(printed.take({ diagnostics: [] }, false).still, undefined)
-  assert.deepEqual(printed.take({ diagnostics: [error] }, false).fresh, [error])
+  printed.update({ diagnostics: [error] }, false)
+  assert.equal(printed.update({ diagnostics: [] }, false).unchangedErrors, undefined)
+  assert.deepEqual(printed.update({ diagnostics: [error] }, false).fresh, [error])
 })
 
 test('what fails although no file has an error is named too', () => {
   const printed = new PrintedProblems()
   const failed = { diagnostics: [], error: new Error('too late\nmore') }
-  assert.equal(printed.take(failed, false).still, undefined)
-  assert.equal(printed.take(failed, false).still, 'still an error: too late')
-  assert.equal(printed.take({ diagnostics: [], error: new Error('elsewhere') }, false).still, undefined)
+  assert.equal(printed.update(failed, false).unchangedErrors, undefined)
+  assert.equal(printed.update(failed, false).unchangedErrors, 'still an error: too late')
+  assert.equal(printed.update({ diagnostics: [], error: new Error('elsewhere') }, false).unchangedErrors, undefined)
 })
 
 test('a warning is printed once as long as it stays', () => {
   const printed = new PrintedProblems()
-  assert.deepEqual(printed.take({ diagnostics: [warning] }, false).fresh, [warning])
-  assert.deepEqual(printed.take({ diagnostics: [warning, second] }, false), {
+  assert.deepEqual(printed.update({ diagnostics: [warning] }, false).fresh, [warning])
+  assert.deepEqual(printed.update({ diagnostics: [warning, second] }, false), {
     fresh: [second],
-    still: undefined,
-    left: '1 warning as before',
+    unchangedErrors: undefined,
+    unchangedWarnings: '1 warning as before',
   })
-  assert.equal(printed.take({ diagnostics: [warning, second] }, false).left, '2 warnings as before')
-  printed.take({ diagnostics: [] }, false)
-  assert.deepEqual(printed.take({ diagnostics: [warning] }, false).fresh, [warning])
+  assert.equal(printed.update({ diagnostics: [warning, second] }, false).unchangedWarnings, '2 warnings as before')
+  printed.update({ diagnostics: [] }, false)
+  assert.deepEqual(printed.update({ diagnostics: [warning] }, false).fresh, [warning])
 })
 
 test('who asks for everything gets everything', () => {
   const printed = new PrintedProblems()
-  printed.take({ diagnostics: [warning, error] }, false)
-  const all = printed.take({ diagnostics: [warning, error] }, true)
-  assert.deepEqual(all, { fresh: [warning, error], still: undefined, left: undefined })
+  printed.update({ diagnostics: [warning, error] }, false)
+  const all = printed.update({ diagnostics: [warning, error] }, true)
+  assert.deepEqual(all, { fresh: [warning, error], unchangedErrors: undefined, unchangedWarnings: undefined })
 })

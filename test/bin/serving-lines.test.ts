@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatServing, type Served } from '../../bin/cli/index.ts'
+import { formatServing, type ServingReport } from '../../bin/cli/index.ts'
 
 const terminal = { columns: 80, isTTY: false } as NodeJS.WriteStream
 const [next, old] = ['9b07d3c5'.padEnd(64, '0'), '4f1c9a2e'.padEnd(64, '0')]
-type Outcome = Served['servers'][number]
+type Outcome = ServingReport['servers'][number]
 const serving = (name: string, ms = 300): Outcome => ({ name, state: 'serving', release: next, error: null, ms })
 const failed: Outcome = {
   name: 'app-3',
@@ -13,7 +13,7 @@ const failed: Outcome = {
   error: 'The release 9b07d3c5 requires variables that are not set: ORDERS_URL',
   ms: 400,
 }
-const format = (servers: readonly Outcome[], more: Partial<Served> = {}) =>
+const format = (servers: readonly Outcome[], more: Partial<ServingReport> = {}) =>
   formatServing({ release: next, before: old, servers, waitMs: 30_000, ...more }, terminal)
 
 test('servers that serve a release stand beside one another, as many as there is place for', () => {

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { formatTable, shortenEnd, shortenPath } from '../../bin/cli/index.ts'
 
 const columns = [
-  { title: 'NAME', cells: ['a', 'a-longer-name'], shorten: shortenEnd, order: 1, least: 6 },
-  { title: 'FILE', cells: ['src/one.ts', 'src/folder/another/two.ts'], shorten: shortenPath, order: 0, least: 10 },
+  { title: 'NAME', cells: ['a', 'a-longer-name'], shorten: shortenEnd, order: 1, minWidth: 6 },
+  { title: 'FILE', cells: ['src/one.ts', 'src/folder/another/two.ts'], shorten: shortenPath, order: 0, minWidth: 10 },
   { title: 'SIZE', cells: ['1', '200'] },
 ]
 

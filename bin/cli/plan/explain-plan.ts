@@ -1,9 +1,9 @@
 import { toPrintable } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
 
-/** A line of a plan: one thing that changes, or that has to be looked after. */
+/** A line of a plan: a change, or something that needs attention. */
 export interface PlanLine {
-  /** Absent for what does not change and has to be looked after all the same. */
+  /** Undefined for something that does not change but needs attention. */
   readonly change?: 'added' | 'changed' | 'removed'
   readonly kind: string
   readonly name: string
@@ -14,23 +14,23 @@ export interface PlanLine {
 export interface Remark {
   readonly text: string
   readonly breaking: boolean
-  /** A command in the text that can be copied. */
+  /** A command to copy, contained in the text. */
   readonly command?: string
 }
 
 export type Change = DeployPlan['changes'][number]
 
-/** What is left of the lists when a plan has to be told in full. */
+/** The parts of a plan. */
 export interface PlanParts {
   readonly changes: DeployPlan['changes']
   readonly unheldScopes?: DeployPlan['unheldScopes']
   readonly lackingVariables?: DeployPlan['lackingVariables']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
-  /** Migrations that have not run will. */
+  /** Whether pending migrations will run. */
   readonly migrates?: boolean
 }
 
-/** The lines of a plan, in its order: what changes, each with what has to be known of it, and then what else there is. */
+/** Returns the lines of a plan in order: changes with their remarks, then everything else. */
 export function explainPlan(parts: PlanParts): readonly PlanLine[] {
   const { changes } = parts
   const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`))
@@ -44,7 +44,7 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
     text: affects === undefined || !isBreaking ? toPrintable(text) : `${toPrintable(text)}, for ${nameSome(affects)}`,
     breaking: isBreaking,
   }))
-  // Only a new route is looked for; a changed one is where it was.
+  // Only new routes show their location.
   const place = change.change === 'added' && source !== undefined ? [plain(toPrintable(source))] : []
   const more = change.change === 'removed' ? [] : remarksOf(kind, change.name, parts)
   return {
@@ -59,7 +59,7 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
   }
 }
 
-/** What is added is told on one line. */
+/** Added entries have one line. */
 function join(remarks: readonly Remark[], { change }: Change): readonly Remark[] {
   if (change !== 'added' || remarks.length < 2) return remarks
   const command = remarks.find((remark) => remark.command !== undefined)?.command
@@ -70,11 +70,11 @@ function join(remarks: readonly Remark[], { change }: Change): readonly Remark[]
 
 function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remark[] {
   const { unheldScopes = [], lackingVariables = [], pendingMigrations } = parts
-  if (kind === 'scope' && unheldScopes.includes(name)) return [tellUnheld(name)]
+  if (kind === 'scope' && unheldScopes.includes(name)) return [describeUnheldScopes(name)]
   if (kind === 'migration' && pendingMigrations !== undefined)
-    return [pendingMigrations.includes(name) ? tellPending(parts) : plain('already applied')]
+    return [pendingMigrations.includes(name) ? describePending(parts) : plain('already applied')]
   const lacking = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
-  return lacking === undefined ? [] : [tellLacking(lacking)]
+  return lacking === undefined ? [] : [describeMissingVariable(lacking)]
 }
 
 function listOthers(parts: PlanParts): readonly PlanLine[] {
@@ -86,30 +86,30 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     remarks: [remark],
   })
   return [
-    ...unheldScopes.map((name) => line('scope', name, tellUnheld(name))),
-    ...lackingVariables.map((one) => line('variable', one.name, tellLacking(one))),
-    ...pendingMigrations.map((name) => line('migration', name, tellPending(parts))),
+    ...unheldScopes.map((name) => line('scope', name, describeUnheldScopes(name))),
+    ...lackingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
+    ...pendingMigrations.map((name) => line('migration', name, describePending(parts))),
   ]
 }
 
-function tellUnheld(name: string): Remark {
+function describeUnheldScopes(name: string): Remark {
   const command = `waypost user:scopes NAME --add ${toPrintable(name)}`
   return { text: `no user has it yet: ${command}`, breaking: false, command }
 }
 
-function tellLacking({ servers }: DeployPlan['lackingVariables'][number]): Remark {
+function describeMissingVariable({ servers }: DeployPlan['lackingVariables'][number]): Remark {
   return plain(servers.length === 0 ? 'not set here' : `not set on ${servers.map(toPrintable).join(', ')}`)
 }
 
-function tellPending({ migrates = false }: PlanParts): Remark {
+function describePending({ migrates = false }: PlanParts): Remark {
   return plain(migrates ? 'will run first' : 'must run first: add --migrate')
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
 function nameSome(names: readonly string[]): string {
-  const shown = names.slice(0, mostNamed).map(toPrintable).join(', ')
-  return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown
+  const shown = names.slice(0, maxNamed).map(toPrintable).join(', ')
+  return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown
 }
 
 function plain(text: string): Remark {

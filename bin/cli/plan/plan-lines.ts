@@ -2,18 +2,18 @@ import { paint } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
 import { explainPlan, type PlanLine, type PlanParts, type Remark } from './explain-plan.ts'
 
-const signs = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
+const symbols = { added: ['+', 'green'], changed: ['~', 'yellow'], removed: ['-', 'red'] } as const
 const kindWidth = 11
 const nameAt = 4 + kindWidth
-/** So many columns of a terminal names may take; longer ones push their remark aside. */
+/** The maximum share of the width for names. Longer ones push their remark to the right. */
 const nameShare = 0.3
-/** Narrower remarks stand below their name. */
-const leastRemark = 32
-/** Of what breaks nobody so many of one sort are shown. */
-const mostOfSort = 15
-const mostRemarks = 8
+/** Narrower remarks go below their name. */
+const minRemarkWidth = 32
+/** How many harmless changes of a kind are shown. */
+const maxOfSort = 15
+const maxRemarks = 8
 
-/** What changes, for people: a line for each thing, as wide as the terminal is. */
+/** Formats the changes for people: a line for each, in the width of the terminal. */
 export function formatPlan(parts: PlanParts, stream: NodeJS.WriteStream = process.stdout): readonly string[] {
   const lines = shorten(explainPlan(parts)).map(alignRoute)
   const longest = Math.floor(widthOf(stream) * nameShare)
@@ -30,14 +30,14 @@ function formatLine(
   { change, kind, name, breaking, remarks }: PlanLine,
   { nameWidth, stream }: Layout,
 ): readonly string[] {
-  const sign = change === undefined ? ' ' : paint(signs[change][1], signs[change][0], stream)
-  const head = `  ${sign} ${kind.padEnd(kindWidth)}${name}`
+  const symbol = change === undefined ? ' ' : paint(symbols[change][1], symbols[change][0], stream)
+  const head = `  ${symbol} ${kind.padEnd(kindWidth)}${name}`
   if (remarks.length === 0) return [head]
   const column = nameAt + nameWidth + 3
   const isShort =
     remarks.length === 1 && nameAt + name.length + 3 + remarks[0]!.text.length + (breaking ? 11 : 0) <= widthOf(stream)
   if (name.length > nameWidth && isShort) return [`${head}   ${formatRemark(remarks[0]!, 0, stream)}`]
-  const isBeside = name.length <= nameWidth && column + leastRemark <= widthOf(stream)
+  const isBeside = name.length <= nameWidth && column + minRemarkWidth <= widthOf(stream)
   const indent = isBeside ? column : nameAt + 2
   const told = remarks.map((remark) => formatRemark(remark, indent, stream))
   if (!isBeside) return [head, ...told.map((text) => `${' '.repeat(indent)}${text}`)]
@@ -51,7 +51,7 @@ function formatLine(
 const hardBlank = '\u00A0'
 
 function formatRemark({ text, breaking, command }: Remark, indent: number, stream: NodeJS.WriteStream): string {
-  // A command that is copied stays on one line, and so does the name of a route.
+  // A command to copy stays on one line, and so does the name of a route.
   const routes = text.replaceAll(/\b([A-Z]{3,6}) (?=\/)/g, `$1${hardBlank}`)
   const kept = command === undefined ? routes : routes.replace(command, command.replaceAll(' ', hardBlank))
   const lines = wrap(breaking ? `${kept}${hardBlank.repeat(3)}BREAKING` : kept, indent, stream).split('\n')
@@ -60,13 +60,13 @@ function formatRemark({ text, breaking, command }: Remark, indent: number, strea
   return command === undefined ? wrapped : wrapped.replace(command, paint('cyan', command, stream))
 }
 
-/** Paths below one another. */
+/** Aligns paths. */
 function alignRoute(line: PlanLine): PlanLine {
   const [, method, rest] = /^([A-Z]+) (.*)$/.exec(line.name) ?? []
   return line.kind === 'route' && method !== undefined ? { ...line, name: `${method.padEnd(4)} ${rest}` } : line
 }
 
-/** What breaks callers is always shown; of the rest what there is place for. */
+/** Always shows breaking changes; others up to a limit. */
 function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
   const counts = new Map<string, number>()
   const shown: PlanLine[] = []
@@ -77,8 +77,8 @@ function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
     const before = counts.get(sort) ?? 0
     if (!line.breaking) counts.set(sort, before + 1)
     const total = totals.get(sort)?.length ?? 0
-    if (line.breaking || before < mostOfSort || total === mostOfSort + 1) shown.push(shortenRemarks(line))
-    else if (before === mostOfSort) shown.push({ ...line, name: `and ${total - mostOfSort} more`, remarks: [] })
+    if (line.breaking || before < maxOfSort || total === maxOfSort + 1) shown.push(shortenRemarks(line))
+    else if (before === maxOfSort) shown.push({ ...line, name: `and ${total - maxOfSort} more`, remarks: [] })
   }
   return shown
 }
@@ -86,7 +86,7 @@ function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
 function shortenRemarks(line: PlanLine): PlanLine {
   const { remarks } = line
   const breaking = remarks.filter((remark) => remark.breaking).length
-  const most = Math.max(breaking, mostRemarks)
+  const most = Math.max(breaking, maxRemarks)
   if (remarks.length <= most + 1) return line
   const rest = { text: `and ${remarks.length - most} more`, breaking: false }
   return { ...line, remarks: [...remarks.slice(0, most), rest] }

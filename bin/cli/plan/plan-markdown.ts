@@ -3,11 +3,11 @@ import type { DeployPlan } from '../../../src/project/index.ts'
 import { explainPlan, type PlanLine } from './explain-plan.ts'
 import { describeCounts, describeNothing, describeServers, isNothing } from './plan-summary.ts'
 
-const signs = { added: '+', changed: '~', removed: '−' } as const
-/** A comment holds 65,536 characters. */
-const mostCharacters = 50_000
+const symbols = { added: '+', changed: '~', removed: '−' } as const
+/** GitHub limits comments to 65,536 characters. */
+const maxCharacters = 50_000
 
-/** A plan for a comment on a pull request: what breaks callers first. Whatever names hold stays text. */
+/** Formats a plan as a pull request comment, breaking changes first. Names are escaped. */
 export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string {
   const { target, active, id } = plan
   const head = `### Plan for ${code(target.address)}\n`
@@ -27,17 +27,17 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
 
 function formatRow({ change, kind, name, remarks }: PlanLine): string {
   const told = remarks.map(({ text, breaking }) => `${breaking ? '**BREAKING** ' : ''}${escape(text)}`)
-  return `| ${change === undefined ? '' : signs[change]} | ${kind} | ${code(name)} | ${told.join('<br>')} |`
+  return `| ${change === undefined ? '' : symbols[change]} | ${kind} | ${code(name)} | ${told.join('<br>')} |`
 }
 
 function cut(rows: readonly string[]): readonly string[] {
   let length = 0
-  const shown = rows.filter((row) => (length += row.length + 1) <= mostCharacters)
+  const shown = rows.filter((row) => (length += row.length + 1) <= maxCharacters)
   const rest = rows.length - shown.length
   return rest === 0 ? rows : [...shown, `| | | and ${rest} more | |`]
 }
 
-/** Text that is nothing but text, wherever it stands: no markup, no link, no mention. */
+/** Escapes all markup, links and mentions. */
 function escape(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>()#|!~$&@:]/g, (character) => `&#${character.codePointAt(0)};`)
 }

@@ -4,14 +4,14 @@ import { formatSpan, paint, plural } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
 import type { Change } from './explain-plan.ts'
 
-/** What a target is, beside its address: `3 servers, waypost 1.0.0`. */
+/** Describes the servers of a target: `3 servers, waypost 1.0.0`. */
 export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): string {
   if (servers.length === 0) return 'no server running'
   const versions = [...new Set(servers.map(({ version }) => toPrintable(version)))].toSorted()
   return `${plural(servers.length, 'server')}, waypost ${versions.join(' and ')}`
 }
 
-/** What is active, for people: `4f1c9a2e   3 days ago, by ci, "Add content"`. */
+/** Describes the active release: `4f1c9a2e   3 days ago, by ci, "Add content"`. */
 export function describeActive({ active }: Pick<DeployPlan, 'active'>, now: number): string {
   if (active === undefined) return 'nothing yet'
   const { id, activatedAt, activatedBy, message } = active
@@ -42,7 +42,7 @@ export function describeCounts(changes: readonly Change[]): string {
   return `${all}; ${breaking} ${breaking === 1 ? 'breaks' : 'break'} callers`
 }
 
-/** Whether a deployment would do nothing. */
+/** Whether a deployment would change nothing. */
 export function isNothing({ id, active, pendingMigrations }: DeployPlan): boolean {
   return id === active?.id && pendingMigrations.length === 0
 }
@@ -55,7 +55,7 @@ export function describeNothing({ id, target: { servers } }: DeployPlan): string
   return `${shortId(id)} is already active; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
 }
 
-/** What a plan did not do, and the command that does exactly it. */
+/** Describes what a plan left to do, with the command for it. */
 export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migrates: boolean }): readonly string[] {
   const { changes, active, pendingMigrations, target, breakingChanges } = plan
   const { breaking } = countChanges(changes)
@@ -70,12 +70,12 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
   return [
     `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`,
     '',
-    // A command is copied whole: it is never broken.
+    // A command to copy is never wrapped.
     `${head}${head.length + 2 + command.length > widthOf(process.stdout) ? '\n    ' : '  '}${paint('cyan', command)}`,
   ]
 }
 
-/** A plan as data; a deployment says the same and more. */
+/** Returns a plan as JSON. A deployment adds more. */
 export function planJson(plan: DeployPlan) {
   const { id, target, active, changes } = plan
   return {
