@@ -2,7 +2,7 @@
 export interface Conflict {
   readonly kind: 'unique' | 'foreign key' | 'check' | 'not null'
   readonly table?: string | undefined
-  /** The columns that the database names. SQLite names none for foreign keys; check constraints have none. */
+  /** The columns that the database names. Check constraints have none, nor have foreign keys in raw SQL on SQLite. */
   readonly columns: readonly string[]
   /** Name or expression of the constraint, if the database reports that instead. */
   readonly constraint?: string | undefined
@@ -11,7 +11,7 @@ export interface Conflict {
 /**
  * Whether an error is a constraint violation of PostgreSQL or SQLite: unique, foreign key, check or not null.
  * @param column only violations of this column; databases name no column for check constraints, and SQLite none for
- * foreign keys
+ * foreign keys in raw SQL
  */
 export function isConflict(error: unknown, column?: string): boolean {
   const conflict = parseConflict(error)

@@ -1,5 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
 import { errors } from './errors.ts'
+import { addForeignKey } from './foreign-keys.ts'
 import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handles.ts'
@@ -55,6 +56,9 @@ class SqliteConnection implements DatabaseConnection {
       return (await this.#execute(query)) as QueryResult<R>
     } catch (error) {
       await waitForLinkedPromises()
+      await addForeignKey(error, query, async (text, parameters) => {
+        return (await this.#execute(CompiledQuery.raw(text, [...parameters]))).rows as never
+      })
       renewStack(error)
       throw this.#handles.explain(addStatement(error, query.sql))
     }
