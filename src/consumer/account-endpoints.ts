@@ -11,7 +11,7 @@ import {
   listOwnGrants,
   withdrawGrant,
 } from '../auth/index.ts'
-import { admitCallers, limitBodies, mostBytesOfStrangers, storeNothing, writeTime } from './callers.ts'
+import { authorizeCallers, limitBodies, maxAnonymousBodyBytes, preventCaching, formatTime } from './callers.ts'
 
 const email = Type.String({ maxLength: 254, format: 'email' })
 const word = Type.String({ minLength: 1, maxLength: 1024 })
@@ -31,16 +31,16 @@ const RegisterBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** `/consumer/account` and its password: the caller's own account. */
+/** Mounts `/consumer/account` and its password change: the caller's own account. */
 export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
   return async (app) => {
-    storeNothing(app)
+    preventCaching(app)
     await app.register(async (any) => {
-      const callerOf = admitCallers(any, guard, { login: false })
+      const callerOf = authorizeCallers(any, guard, { login: false })
       any.get('/consumer/account', async (request) => {
         const { id, client, scopes } = callerOf(request)
         const account = await loadAccount(issuer.system, id)
-        // What else its user may do is none of a client's business.
+        // Clients must not learn the user's other scopes.
         return view(client.isLogin ? account : { ...account, scopes: scopes.toSorted() })
       })
     })
@@ -49,7 +49,7 @@ export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIss
 }
 
 function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; issuer: TokenIssuer }): void {
-  const callerOf = admitCallers(app, guard, { login: true })
+  const callerOf = authorizeCallers(app, guard, { login: true })
   app.patch<{ Body: Static<typeof AccountBody> }>(
     '/consumer/account',
     { schema: { body: AccountBody } },
@@ -71,11 +71,11 @@ function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; i
   )
 }
 
-/** `POST /consumer/register`, which there is while the setting `registration` is on. */
+/** Mounts `POST /consumer/register`, which is available while the setting `registration` is on. */
 export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
   return async (app) => {
-    storeNothing(app)
-    limitBodies(app, mostBytesOfStrangers)
+    preventCaching(app)
+    limitBodies(app, maxAnonymousBodyBytes)
     app.addHook('onRequest', async (_request, reply) => {
       if (!issuer.settings().registration) return reply.callNotFound()
     })
@@ -92,22 +92,22 @@ export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
 }
 
 function view({ createdAt, ...account }: OwnAccount) {
-  return { ...account, created: writeTime(createdAt) }
+  return { ...account, created: formatTime(createdAt) }
 }
 
-/** `/consumer/grant`: what the caller let clients of others do on his behalf. */
+/** Mounts `/consumer/grant`: the access that the caller granted to clients of other owners. */
 export function mountGrants({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
   return async (app) => {
-    storeNothing(app)
-    const callerOf = admitCallers(app, guard, { login: true })
+    preventCaching(app)
+    const callerOf = authorizeCallers(app, guard, { login: true })
     app.get('/consumer/grant', async (request) => {
       const grants = await listOwnGrants(issuer.system, callerOf(request).id, issuer.clock.now())
       return {
         entry: grants.map(({ client, scopes, since, usedAt }) => ({
           client,
           scopes,
-          since: writeTime(since),
-          last_used: writeTime(usedAt),
+          since: formatTime(since),
+          last_used: formatTime(usedAt),
         })),
       }
     })

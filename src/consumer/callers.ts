@@ -5,23 +5,23 @@ import { errors } from './errors.ts'
 export interface Caller {
   readonly id: string
   readonly name: string
-  /** The scopes of the token, as far as its user and its client still have them. */
+  /** The scopes of the token that its user and its client still have. */
   readonly scopes: readonly string[]
   /** The client that the token was issued to. */
   readonly client: {
     readonly id: string
-    /** Whether it is the client of logins: the user, and no program of somebody else. */
+    /** Whether this is the login client, so that the caller is the user and not a third-party program. */
     readonly isLogin: boolean
   }
   /** The id of the token. */
   readonly jti: string
 }
 
-const mostBytes = 64 * 1024
-/** What anyone may send who has not logged in. */
-export const mostBytesOfStrangers = 16 * 1024
+const maxBodyBytes = 64 * 1024
+/** Maximum size of request bodies from callers who have not logged in. */
+export const maxAnonymousBodyBytes = 16 * 1024
 
-/** Limits the bodies of every route that is added to the app from now on. */
+/** Limits the bodies of all routes that are added to the app from now on. */
 export function limitBodies(app: FastifyInstance, bytes: number): void {
   app.addHook('onRoute', (route) => {
     route.bodyLimit = bytes
@@ -29,17 +29,17 @@ export function limitBodies(app: FastifyInstance, bytes: number): void {
 }
 
 /**
- * Lets users in whose token carries the scope `consumer`, into everything that is registered with the app.
- * @param options `login`: only with the token of a login. A client that somebody lent this scope to may read whose it
- * is and subscribe to events; it must not come to his account, to other clients or to tokens that outlive its own.
- * @returns who made a request
+ * Requires the scope `consumer` for all routes of an app.
+ * @param options `login`: accept login tokens only. Third-party clients with this scope may read the account and manage
+ * subscriptions, but must not change the account, other clients, or tokens that outlive their own.
+ * @returns a function that returns the caller of a request
  */
-export function admitCallers(
+export function authorizeCallers(
   app: FastifyInstance,
   guard: Guard,
   options: { login: boolean },
 ): (request: FastifyRequest) => Caller {
-  limitBodies(app, mostBytes)
+  limitBodies(app, maxBodyBytes)
   app.addHook('onRequest', async (request) => {
     const principal = await guard.authorize(request.headers.authorization, [consumerScope])
     request.principal = principal
@@ -57,14 +57,14 @@ export function admitCallers(
   }
 }
 
-/** Answers about somebody are nobody else's to keep. */
-export function storeNothing(app: FastifyInstance): void {
+/** Prevents caching, because the responses are personal. */
+export function preventCaching(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
   })
 }
 
-/** Milliseconds since 1970 as text; null stays null. */
-export function writeTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
+/** Formats milliseconds since 1970 as ISO text; null stays null. */
+export function formatTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
   return (ms === null ? null : new Date(ms).toISOString()) as never
 }

@@ -11,7 +11,7 @@ import {
   type OwnClient,
   type TokenIssuer,
 } from '../auth/index.ts'
-import { admitCallers, storeNothing, writeTime } from './callers.ts'
+import { authorizeCallers, preventCaching, formatTime } from './callers.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 64 })
 const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100 })
@@ -43,12 +43,12 @@ const SecretBody = Type.Union([Type.Object({ revoke_tokens: Type.Optional(Type.B
 
 type ById = FastifyRequest<{ Params: { id: string } }>
 
-/** `/consumer/client`: the OAuth2 clients that belong to the caller. */
+/** Mounts `/consumer/client`: the OAuth2 clients that belong to the caller. */
 export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
   const { system } = issuer
   return async (app) => {
-    storeNothing(app)
-    const callerOf = admitCallers(app, guard, { login: true })
+    preventCaching(app)
+    const callerOf = authorizeCallers(app, guard, { login: true })
     app.get('/consumer/client', async (request) => ({
       entry: (await listOwnClients(system.db, callerOf(request).id)).map(view),
     }))
@@ -59,7 +59,7 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
       '/consumer/client',
       { schema: { body: ClientBody } },
       async (request, reply) => {
-        const { client, secret } = await addOwnClient(system, callerOf(request), complete(request.body))
+        const { client, secret } = await addOwnClient(system, callerOf(request), addDefaultGrants(request.body))
         return reply.code(201).send({ ...view(client), ...(secret === undefined ? {} : { secret }) })
       },
     )
@@ -88,14 +88,14 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
   }
 }
 
-/** Who names redirect URIs wants codes; everybody else acts for himself. */
-function complete({ name, scopes, grants, ...rest }: Static<typeof ClientBody>) {
+/** Adds default grants: codes for clients with redirect URIs, `client_credentials` for all others. */
+function addDefaultGrants({ name, scopes, grants, ...rest }: Static<typeof ClientBody>) {
   const redirectUris = rest.redirect_uris ?? []
-  const usual = redirectUris.length > 0 ? ['authorization_code', 'refresh_token'] : ['client_credentials']
-  return { name, scopes, grants: grants ?? usual, redirectUris, public: rest.public ?? false }
+  const defaultGrants = redirectUris.length > 0 ? ['authorization_code', 'refresh_token'] : ['client_credentials']
+  return { name, scopes, grants: grants ?? defaultGrants, redirectUris, public: rest.public ?? false }
 }
 
 function view({ redirectUris, createdAt, isBarred, ...client }: OwnClient) {
   const disabledBy = client.status === 'active' ? {} : { disabled_by: isBarred ? 'administrator' : 'owner' }
-  return { ...client, ...disabledBy, redirect_uris: redirectUris, created: writeTime(createdAt) }
+  return { ...client, ...disabledBy, redirect_uris: redirectUris, created: formatTime(createdAt) }
 }

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { deliveryStates, type OwnSubscription, type Subscriptions } from '../events/index.ts'
 import { parseSince, type Since } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import { idCursor, pageFields, parsePage, writePage } from './pages.ts'
+import { idCursor, pageFields, parsePage, writePage } from './paging.ts'
 
 const strict = { additionalProperties: false }
 const DeliveryQuery = Type.Object(
@@ -16,7 +16,7 @@ const DeliveryQuery = Type.Object(
 const ReplayBody = Type.Object({ since: Type.String({ minLength: 1, maxLength: 64 }) }, strict)
 
 type ById = FastifyRequest<{ Params: { id: string } }>
-/** Below `/consumer/subscription/:id`: what was sent to it, and what is to be sent anew. */
+/** Mounts deliveries and replays below `/consumer/subscription/:id`. */
 export function mountDeliveries(
   subscriptions: Subscriptions,
   own: (request: ById) => OwnSubscription,
@@ -48,7 +48,10 @@ export function mountDeliveries(
   }
 }
 
-/** @throws WP_CONSUMER_SINCE also for a time without a zone: whose the server is in, callers do not know */
+/**
+ * Parses the start of a replay.
+ * @throws WP_CONSUMER_SINCE, also for a time without a time zone, because callers do not know the server's zone
+ */
 function readSince(text: string): Since {
   const since = /[T ]/.test(text) && !/(Z|[+-]\d\d:?\d\d)$/.test(text) ? undefined : parseSince(text)
   if (since === undefined) throw errors.WP_CONSUMER_SINCE({ since: text })

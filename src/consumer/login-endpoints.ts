@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { OAuthError, tokenAnswer, type Login } from '../auth/index.ts'
-import { limitBodies, mostBytesOfStrangers } from './callers.ts'
+import { limitBodies, maxAnonymousBodyBytes } from './callers.ts'
 import { errors } from './errors.ts'
 
 const LoginBody = Type.Object({
@@ -10,10 +10,13 @@ const LoginBody = Type.Object({
 })
 const RenewBody = Type.Object({ refresh_token: Type.String({ minLength: 1, maxLength: 512 }) })
 
-/** `POST /consumer/login` and `PUT /consumer/login`: tokens for a person, without an OAuth2 client of his own. */
+/**
+ * Mounts `POST /consumer/login` and `PUT /consumer/login`, which issue tokens for users without their own OAuth2
+ * client.
+ */
 export function mountLogin(login: Login): FastifyPluginAsync {
   return async (app) => {
-    limitBodies(app, mostBytesOfStrangers)
+    limitBodies(app, maxAnonymousBodyBytes)
     app.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
     })
@@ -22,12 +25,12 @@ export function mountLogin(login: Login): FastifyPluginAsync {
       { schema: { body: LoginBody } },
       async (request) => {
         const { username, password } = request.body
-        return loginAnswer(await login.logIn({ name: username, password, address: request.ip }))
+        return makeLoginResponse(await login.logIn({ name: username, password, address: request.ip }))
       },
     )
     app.put<{ Body: Static<typeof RenewBody> }>('/consumer/login', { schema: { body: RenewBody } }, async (request) => {
       try {
-        return loginAnswer(await login.renew(request.body.refresh_token, request))
+        return makeLoginResponse(await login.renew(request.body.refresh_token, request))
       } catch (error) {
         if (error instanceof OAuthError) throw errors.WP_CONSUMER_REFRESH({ reason: error.message }, { cause: error })
         throw error
@@ -36,7 +39,7 @@ export function mountLogin(login: Login): FastifyPluginAsync {
   }
 }
 
-function loginAnswer(issued: Parameters<typeof tokenAnswer>[0]) {
+function makeLoginResponse(issued: Parameters<typeof tokenAnswer>[0]) {
   const { access_token: token, ...rest } = tokenAnswer(issued, ' ')
   return { token, ...rest }
 }

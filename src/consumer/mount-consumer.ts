@@ -5,7 +5,7 @@ import { mountClients } from './client-endpoints.ts'
 import { mountLogin } from './login-endpoints.ts'
 import { mountTokens } from './token-endpoints.ts'
 
-/** Everything below `/consumer` that concerns an account: login, the account, its clients, grants and tokens. */
+/** Mounts the endpoints below `/consumer` that concern an account: login, account, clients, grants and tokens. */
 export function mountConsumer(options: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
   return async (app) => {
     await app.register(mountLogin(makeLogin(options.issuer)))

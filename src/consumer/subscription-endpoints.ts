@@ -2,9 +2,9 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Guard } from '../auth/index.ts'
 import type { Subscriber, Subscriptions } from '../events/index.ts'
-import { admitCallers, storeNothing } from './callers.ts'
+import { authorizeCallers, preventCaching } from './callers.ts'
 import { mountDeliveries } from './delivery-endpoints.ts'
-import { idCursor, pageFields, parsePage, writePage } from './pages.ts'
+import { idCursor, pageFields, parsePage, writePage } from './paging.ts'
 
 const endpoint = Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' })
 const strict = { additionalProperties: false }
@@ -30,11 +30,11 @@ export interface SubscriptionEndpoints {
   readonly subscriptions: Subscriptions
 }
 
-/** `/consumer/subscription`: the subscriptions that the token may see; others look as if they were not there. */
+/** Mounts `/consumer/subscription`: the subscriptions that the token may see. Others are reported as unknown. */
 export function mountSubscriptions({ guard, subscriptions }: SubscriptionEndpoints): FastifyPluginAsync {
   return async (app) => {
-    storeNothing(app)
-    const callerOf = admitCallers(app, guard, { login: false })
+    preventCaching(app)
+    const callerOf = authorizeCallers(app, guard, { login: false })
     const subscriberOf = (request: FastifyRequest): Subscriber => {
       const { id, scopes, client, jti } = callerOf(request)
       return { id, scopes, client, tokenId: jti }

@@ -8,17 +8,17 @@ import {
   type TokenCursor,
   type TokenIssuer,
 } from '../auth/index.ts'
-import { admitCallers, storeNothing, writeTime } from './callers.ts'
+import { authorizeCallers, preventCaching, formatTime } from './callers.ts'
 import { errors } from './errors.ts'
-import { pageFields, parsePage, writePage } from './pages.ts'
+import { pageFields, parsePage, writePage } from './paging.ts'
 
 const TokenQuery = Type.Object(pageFields('^[\\w-]{1,100}$'), { additionalProperties: false })
 
-/** `/consumer/token`: the tokens by which somebody acts as the caller, with those of his own clients. */
+/** Mounts `/consumer/token`: tokens that act as the caller, including those of the caller's own clients. */
 export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
   return async (app) => {
-    storeNothing(app)
-    const callerOf = admitCallers(app, guard, { login: true })
+    preventCaching(app)
+    const callerOf = authorizeCallers(app, guard, { login: true })
     app.get<{ Querystring: Static<typeof TokenQuery> }>(
       '/consumer/token',
       { schema: { querystring: TokenQuery } },
@@ -49,9 +49,9 @@ function view({ jti, familyId, client, scopes, ...times }: OwnToken) {
     family: familyId,
     client,
     scope: scopes.join(' '),
-    created: writeTime(times.createdAt),
-    expires: writeTime(times.expiresAt),
-    last_used: writeTime(times.usedAt),
+    created: formatTime(times.createdAt),
+    expires: formatTime(times.expiresAt),
+    last_used: formatTime(times.usedAt),
   }
 }
 
@@ -59,7 +59,7 @@ function writeCursor({ createdAt, id }: OwnToken): string {
   return Buffer.from(`${createdAt} ${id}`).toString('base64url')
 }
 
-/** @throws WP_CONSUMER_CURSOR */
+/** Parses a cursor. @throws WP_CONSUMER_CURSOR */
 function parseCursor(cursor: string): TokenCursor {
   const match = /^(\d{1,15}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
   if (match === null) throw errors.WP_CONSUMER_CURSOR({ cursor })

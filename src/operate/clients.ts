@@ -18,9 +18,9 @@ export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
 }
 
 /**
- * Adds a client. Without scopes it gets all that its owner has, but those of administration; without grants those that
- * go with what it is.
- * @throws WP_AUTH_CLIENT_PARTS for one that could never get a token
+ * Adds a client. Scopes default to all scopes of its owner except those of administration; grants default to those that
+ * match its redirect URIs.
+ * @throws WP_AUTH_CLIENT_PARTS for a client that could never get a token
  */
 export async function addHostClient(
   host: Host,
@@ -35,7 +35,7 @@ export async function addHostClient(
   const owner = await chooseUser(host.system, request.user)
   const owned = await loadUserScopes(host.system.db, owner.id)
   const scopes = request.scopes ?? owned.filter((scope) => !isBackendScope(scope))
-  // The operator may give every grant, that of passwords too.
+  // Operators can assign every grant, including `password`.
   const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseGrants(request) }, ['password'])
   const { id, secret } = await addClient(host.system, { ...client, user: owner.name })
   const { grants, redirectUris } = client
@@ -48,12 +48,12 @@ export async function addHostClient(
   }
 }
 
-/** Users come back to a redirect URI; whoever has none speaks for its owner, which takes a secret. */
+/** Clients with redirect URIs use codes; those without act for their owner, which requires a secret. */
 function chooseGrants({ redirectUris, public: isPublic }: Pick<NewClient, 'redirectUris' | 'public'>) {
   return [isPublic || redirectUris.length > 0 ? 'authorization_code' : 'client_credentials', 'refresh_token']
 }
 
-/** Gives a client, by its id or name, another secret. @returns it, this once */
+/** Replaces the secret of a client, given by id or name. @returns the secret, which cannot be shown again */
 export async function renewHostClientSecret(
   { system }: Host,
   idOrName: string,
@@ -62,7 +62,7 @@ export async function renewHostClientSecret(
   return { client_id: client.id, client_secret: await renewClientSecret(system, client), name: client.name }
 }
 
-/** Disables or enables a client, by its id or name. */
+/** Disables or enables a client, given by id or name. */
 export async function changeHostClientStatus(
   { system, clock }: Host,
   { client: idOrName, status }: { client: string; status: 'active' | 'disabled' },

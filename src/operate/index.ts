@@ -1,21 +1,22 @@
-// operate: what administration does, for the command line and the admin API: users, clients, tokens, releases, deliveries, doctor.
-// May import host and every room below it, but not jobs. What opens sockets or runs a release's code is loaded when it is called.
+// operate: administration for the command line and the admin API: users, clients, tokens, releases, deliveries, doctor.
+// May import host and every room below it, but not jobs. Functions that open sockets or run code of a release are
+// loaded when called.
 import type { Host } from '../host/index.ts'
 import type { Clock } from '../kit/index.ts'
 import type { RollbackSurvey } from '../release/index.ts'
 import type { Finding } from './doctor/finding.ts'
-import type { Listening, ListenRequest } from './events/listen.ts'
+import type { EventListener, ListenRequest } from './events/listen.ts'
 
 export { replayDelivery, type AttemptReport } from '../events/index.ts'
 export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } from '../release/index.ts'
 export { loadDatabaseTime } from '../store/index.ts'
 export { addHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
-export { type FoundDelivery, findHostDelivery } from './events/deliveries.ts'
+export { type DeliveryDetails as FoundDelivery, findHostDelivery } from './events/deliveries.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
-export type { HeardDelivery, Listening, ListenRequest } from './events/listen.ts'
-export { type ReplayRequest, replayHostDead } from './events/deliveries.ts'
+export type { ReceivedDelivery as HeardDelivery, EventListener as Listening, ListenRequest } from './events/listen.ts'
+export { type ReplayRequest, replayHostDeliveries as replayHostDead } from './events/deliveries.ts'
 export {
   type ListedSubscription,
   type SubscriptionChoice,
@@ -36,26 +37,26 @@ export { rotateHostKey } from './keys.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'
-export { type ShownRelease, showHostRelease } from './releases/host-releases.ts'
-export { type ListedScope, listHostScopes, findIdleScopes } from './scopes.ts'
+export { type ReleaseDetails as ShownRelease, showHostRelease } from './releases/host-releases.ts'
+export { type ListedScope, listHostScopes, findUnusedScopes as findIdleScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export { issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
-  countHostStanding,
+  countHostPasswordlessAccess as countHostStanding,
   changeHostUserStatus,
   changeHostUserPassword,
   changeHostUserScopes,
 } from './users.ts'
-export { look, type Finding, failure } from './doctor/finding.ts'
-export { openQuietly } from './doctor/open-quietly.ts'
-export { describeWaiting, lateMs } from './doctor/check-events.ts'
+export { runCheck as look, type Finding, failure } from './doctor/finding.ts'
+export { openReadOnly as openQuietly } from './doctor/open-read-only.ts'
+export { describeWaiting, maxSilenceMs as lateMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)
 }
 
-export async function listenToEvent(host: Host, request: ListenRequest): Promise<Listening> {
+export async function listenToEvent(host: Host, request: ListenRequest): Promise<EventListener> {
   return (await import('./events/listen.ts')).listenToEvent(host, request)
 }
 

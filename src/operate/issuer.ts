@@ -2,20 +2,20 @@ import { exchangeFact, loadFacts, type System } from '../store/index.ts'
 import { hostErrors, type Host, readBaseUrl, listServers } from '../host/index.ts'
 import { errors } from './errors.ts'
 
-/** What another issuer means. */
+/** The consequences of changing the issuer. */
 export interface IssuerChange {
-  /** Undefined where no command has signed or served yet. */
+  /** Undefined before the first command that signs or serves. */
   readonly from: string | undefined
   readonly to: string
-  /** Servers that go on as the one before until they are started again; each name once. */
+  /** Servers that keep using the old issuer until they are restarted; each name once. */
   readonly servers: readonly string[]
-  /** Access tokens that count now and are refused then. */
+  /** Currently valid access tokens that will be rejected. */
   readonly tokens: number
 }
 
 /**
- * Stores another issuer once somebody has seen what it means. Servers that run go on with the one before.
- * @returns what was done; undefined when nobody wanted it
+ * Changes the issuer after confirmation. Running servers keep using the old one.
+ * @returns the change; undefined if not confirmed
  * @throws WP_SERVER_BASE_URL, WP_SERVER_ISSUER_DEVELOPMENT, WP_SERVER_ISSUER_MOVED
  */
 export async function changeHostIssuer(

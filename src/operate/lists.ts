@@ -38,7 +38,7 @@ export interface ListedToken {
   readonly usedAt: number | null
 }
 
-/** Users by name: all of them, or those with a scope. */
+/** Lists users by name: all, or those with a scope. */
 export async function listHostUsers(
   { system }: Pick<Host, 'system'>,
   { scope, limit }: { scope?: string | undefined; limit: number },
@@ -58,7 +58,7 @@ export async function listHostUsers(
   })
 }
 
-/** Clients by name: all of them, or those of one owner. @throws WP_AUTH_USER_UNKNOWN */
+/** Lists clients by name: all, or those of one owner. @throws WP_AUTH_USER_UNKNOWN */
 export async function listHostClients(
   { system }: Pick<Host, 'system'>,
   { user, limit }: { user?: string | undefined; limit: number },
@@ -89,7 +89,7 @@ export async function listHostClients(
 }
 
 /**
- * Valid access tokens, newest first: neither expired nor revoked, of an active user and an active client.
+ * Lists valid access tokens, newest first: not expired, not revoked, and with an active user and client.
  * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_CLIENT_NO_MATCH
  */
 export async function listHostTokens(

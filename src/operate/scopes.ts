@@ -2,13 +2,13 @@ import { consumerScope, countScopes, type backendScopes } from '../auth/index.ts
 import { loadActiveRelease, type Manifest } from '../release/index.ts'
 import type { Host } from '../host/index.ts'
 
-/** A scope, and who needs and has it. */
+/** A scope, with counts of what requires it and what has it. */
 export interface ListedScope {
   readonly name: string
   readonly description: string | undefined
-  /** Methods of routes that it opens. */
+  /** Number of methods that require it. */
   readonly routes: number
-  /** Events that it lets somebody subscribe to. */
+  /** Number of events whose subscribers require it. */
   readonly events: number
   readonly users: number
   readonly clients: number
@@ -22,38 +22,43 @@ const builtIn: Readonly<Record<string, string>> = {
   'backend.admin': 'Administer users, clients and security settings',
 } satisfies Record<typeof consumerScope | (typeof backendScopes)[number], string>
 
-/** Every scope that the active release names, that is built in, or that somebody has; by name, those built in last. */
+/**
+ * Lists all scopes that the active release defines, that are built in, or that users or clients have; by name, built-in
+ * scopes last.
+ */
 export async function listHostScopes({ system }: Host): Promise<readonly ListedScope[]> {
   const release = await loadActiveRelease(system)
-  const needs = release === undefined ? new Map<string, Needs>() : collectNeeds(release.manifest)
+  const uses = release === undefined ? new Map<string, ScopeUses>() : collectUses(release.manifest)
   const counts = await countScopes(system)
-  const names = new Set([...needs.keys(), ...counts.keys()].toSorted().filter((name) => !Object.hasOwn(builtIn, name)))
+  const names = new Set([...uses.keys(), ...counts.keys()].toSorted().filter((name) => !Object.hasOwn(builtIn, name)))
   return [...names, ...Object.keys(builtIn)].map((name) => ({
     name,
     description: release?.manifest.scopes[name]?.description ?? builtIn[name],
-    ...(needs.get(name) ?? { routes: 0, events: 0 }),
+    ...(uses.get(name) ?? { routes: 0, events: 0 }),
     ...(counts.get(name) ?? { users: 0, clients: 0 }),
   }))
 }
 
-/** Those that nothing of the active release needs and that are not built in: slips of the pen, or of a release to come. */
-export async function findIdleScopes({ system }: Host, scopes: readonly string[]): Promise<readonly string[]> {
+/**
+ * Returns scopes that are not built in and that the active release does not use: typos, or scopes of a future release.
+ */
+export async function findUnusedScopes({ system }: Host, scopes: readonly string[]): Promise<readonly string[]> {
   const release = await loadActiveRelease(system)
   if (release === undefined) return []
-  const needs = collectNeeds(release.manifest)
-  return scopes.filter((name) => !needs.has(name) && !Object.hasOwn(builtIn, name))
+  const uses = collectUses(release.manifest)
+  return scopes.filter((name) => !uses.has(name) && !Object.hasOwn(builtIn, name))
 }
 
-type Needs = Pick<ListedScope, 'routes' | 'events'>
+type ScopeUses = Pick<ListedScope, 'routes' | 'events'>
 
-function collectNeeds({ scopes, routes, events }: Manifest): Map<string, Needs> {
-  const needs = new Map<string, Needs>(Object.keys(scopes).map((name) => [name, { routes: 0, events: 0 }]))
-  const count = (name: string, kind: keyof Needs) => {
-    const known = needs.get(name) ?? { routes: 0, events: 0 }
-    needs.set(name, { ...known, [kind]: known[kind] + 1 })
+function collectUses({ scopes, routes, events }: Manifest): Map<string, ScopeUses> {
+  const uses = new Map<string, ScopeUses>(Object.keys(scopes).map((name) => [name, { routes: 0, events: 0 }]))
+  const count = (name: string, kind: keyof ScopeUses) => {
+    const known = uses.get(name) ?? { routes: 0, events: 0 }
+    uses.set(name, { ...known, [kind]: known[kind] + 1 })
   }
   const methods = routes.flatMap((route) => route.methods).filter((method) => !method.public)
   for (const scope of methods.flatMap((method) => method.scopes)) count(scope, 'routes')
   for (const scope of Object.values(events).flatMap((event) => event.scopes ?? [])) count(scope, 'events')
-  return needs
+  return uses
 }

@@ -11,17 +11,18 @@ import {
 import { errors } from './errors.ts'
 
 export interface SecretRotation {
-  /** Where the secret stands. */
+  /** Where the secret is set. */
   readonly from: 'WAYPOST_SECRET' | '.waypost/secret'
-  /** Whether System was bound to another one before. */
+  /** Whether System was bound to another secret before. */
   readonly changed: boolean
-  /** How many values were sealed again, by table. */
+  /** Number of re-encrypted values, by table. */
   readonly resealed: ResealCounts
 }
 
 /**
- * Binds a System to the first secret of `new,old`: all that is sealed is sealed again, in one transaction, and the old
- * one alone is refused afterwards. The folder's own secret is made anew, and stands beside the old one until that is done.
+ * Binds a System to the first secret of `new,old`: re-encrypts all values in one transaction; afterwards the old secret
+ * alone is rejected. If the folder has its own secret file, generates a new secret and keeps the old one beside it
+ * until the end.
  * @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND, WP_STORE_SECRET_CHANGED, WP_STORE_SEALED
  */
 export async function rotateHostSecret(host: Host, { force }: { force: boolean }): Promise<SecretRotation> {
@@ -29,11 +30,11 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
   const isOwn = hasSecretFile(host, facts)
   let text = ''
   const rotated = await host.system.transaction(async (trx) => {
-    // The lock keeps two of these from reading and writing the folder's file at once.
+    // The lock serializes access to the folder's secret file.
     const stored = await lockFact(host.system, trx, 'secret_check')
     text = await loadSecretText(host, facts)
     if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
-    // Two of its own are what an interrupted change left: it is brought to its end.
+    // A file with two secrets is left from an interrupted rotation, which is completed now.
     if (isOwn && !text.includes(',')) text = await addSecret(host.folder, text)
     const secrets = makeSecrets(text)
     const [newest = '', ...others] = secrets.keyIds
@@ -44,12 +45,15 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
     await replaceFact({ db: trx }, 'secret_check', secrets.checkValue)
     return { resealed, changed: stored !== secrets.checkValue }
   })
-  if (isOwn) await endOwnChange(host, text)
+  if (isOwn) await finishFileRotation(host, text)
   return { ...rotated, from: isOwn ? '.waypost/secret' : 'WAYPOST_SECRET' }
 }
 
-/** Behind the commit, because until then the old one is needed; under the same lock, or it might undo a later change. */
-async function endOwnChange({ system, folder }: Host, text: string): Promise<void> {
+/**
+ * After the commit, because the old secret is needed until then. Under the same lock, so that it cannot undo a later
+ * rotation.
+ */
+async function finishFileRotation({ system, folder }: Host, text: string): Promise<void> {
   await system.transaction(async (trx) => {
     await lockFact(system, trx, 'secret_check')
     await removeOldSecrets(folder, text)

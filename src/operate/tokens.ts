@@ -20,7 +20,7 @@ import type { System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity } from '../host/index.ts'
 import { errors } from './errors.ts'
 
-const longestLifetimeMs = 365 * 86_400_000
+const maxLifetimeMs = 365 * 86_400_000
 
 /** Issues an access token for a user, without a refresh token. */
 export async function issueHostToken(
@@ -28,18 +28,15 @@ export async function issueHostToken(
   request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
 ): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
   const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
-  if (
-    request.expires !== undefined &&
-    (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > longestLifetimeMs)
-  ) {
+  if (request.expires !== undefined && (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > maxLifetimeMs)) {
     throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
   }
   const user = await chooseUser(host.system, request.user)
   if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
   const owned = await loadUserScopes(host.system.db, user.id)
   const scopes = checkScopes(request.scopes ?? owned)
-  const lacked = scopes.filter((scope) => !owned.includes(scope))
-  if (lacked.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: lacked.join(',') })
+  const missing = scopes.filter((scope) => !owned.includes(scope))
+  if (missing.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: missing.join(',') })
 
   const { secrets, issuer } = await openIdentity(host)
   const { settings } = await loadTerms(host.system, host.variables)
@@ -58,16 +55,19 @@ export async function issueHostToken(
   return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
 }
 
-/** Which tokens to revoke: exactly one of them is given. */
+/** The tokens to revoke. Exactly one property must be set. */
 export interface RevokeRequest {
-  /** Id of a token, or the token itself. */
+  /** The id of a token, or the token itself. */
   readonly jti?: string | undefined
   readonly user?: string | undefined
   /** Id or name. */
   readonly client?: string | undefined
 }
 
-/** Revokes one token, or all of a user, whose sessions end too, or of a client. @returns what still counted */
+/**
+ * Revokes one token, all access of a user including sessions, or all tokens of a client.
+ * @returns the numbers of items that were still valid
+ */
 export async function revokeHostTokens({ system, clock }: Host, request: RevokeRequest): Promise<EndedAccess> {
   const now = clock.now()
   if (request.jti !== undefined) return { ...nothingEnded, tokens: await revokeOne(system, request.jti, now) }

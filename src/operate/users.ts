@@ -19,13 +19,13 @@ export interface UserRequest {
   readonly name: string
   readonly email?: string | undefined
   readonly password?: string | undefined
-  /** Beside those that every new user gets. */
+  /** In addition to the default scopes of new users. */
   readonly scopes: readonly string[]
-  /** Gives every scope of administration. */
+  /** Grant all scopes of administration. */
   readonly admin: boolean
 }
 
-/** Adds a user with the default scopes and those given; one of administration is never a default. */
+/** Adds a user with the default scopes and those requested. Scopes of administration are never granted by default. */
 export async function addHostUser(
   host: Host,
   request: UserRequest,
@@ -42,7 +42,10 @@ export async function addHostUser(
   return { id: user.id, name: user.name, scopes }
 }
 
-/** Gives a user scopes and takes some away; its tokens lose those at once. @returns what it has afterwards */
+/**
+ * Adds and removes scopes of a user; tokens lose removed scopes immediately.
+ * @returns the user's scopes after the change
+ */
 export async function changeHostUserScopes(
   host: Host,
   request: { name: string; add: readonly string[]; remove: readonly string[] },
@@ -53,15 +56,15 @@ export async function changeHostUserScopes(
   return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
 }
 
-/** What `endClients` and `endSubscriptions` of a change of the password would end. */
-export async function countHostStanding(
+/** Counts what `endClients` and `endSubscriptions` of a password change would end. */
+export async function countHostPasswordlessAccess(
   { system }: Host,
   name: string,
 ): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
   return countStanding(system.db, (await chooseUser(system, name)).id)
 }
 
-/** Gives a user another password, and ends whatever was opened with the one before. */
+/** Changes the password of a user and ends all access that used the old one. */
 export async function changeHostUserPassword(
   { system, clock }: Host,
   { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordEnds,

@@ -1,33 +1,33 @@
 import { BlockList, isIP } from 'node:net'
 import { parseAddress } from '../kit/index.ts'
 
-// IANA's special-purpose registries, and the public address at which Azure serves its platform to each host. Of IPv6 only
-// 2000::/3 is handed out; within it, what embeds or tunnels IPv4 or is for documentation is refused as well.
-const refused4 = [
+// IANA's special-purpose registries, and the public address of Azure's platform services. In IPv6, only 2000::/3 is
+// allocated; within it, ranges that embed or tunnel IPv4 and documentation ranges are blocked too.
+const blockedRanges4 = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12',
   '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24',
   '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
 ] // prettier-ignore
-const refused6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
+const blockedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
 
-/** Which addresses may be connected to. */
+/** Decides which addresses may be connected to. */
 export interface AddressPolicy {
   isAllowed(address: string): boolean
-  /** Whether it is allowed only because its range was opened. */
+  /** Whether an address is allowed only because its range was opened. */
   isOpened(address: string): boolean
 }
 
 export interface AddressPolicyOptions {
-  /** Ranges that are opened beside the public ones, for example `10.1.0.0/16`; a single address too. */
+  /** Opened ranges besides public addresses, for example `10.1.0.0/16`, or single addresses. */
   readonly allow: readonly string[]
-  /** Opens loopback: on a development System. */
+  /** Allow loopback; for development Systems. */
   readonly loopback: boolean
 }
 
-/** Public addresses, and what was opened explicitly. */
+/** Makes a policy that allows public addresses and opened ranges. */
 export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
-  const refused = new BlockList()
-  for (const range of [...refused4, ...refused6]) addRange(refused, range)
+  const blocked = new BlockList()
+  for (const range of [...blockedRanges4, ...blockedRanges6]) addRange(blocked, range)
   const global6 = new BlockList()
   addRange(global6, '2000::/3')
   const opened = new BlockList()
@@ -35,18 +35,18 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
   const local = new BlockList()
   if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(local, range)
 
-  const classify = (text: string): 'usual' | 'opened' | 'refused' => {
+  const classify = (text: string): 'public' | 'opened' | 'blocked' => {
     const parsed = parseAddress(text)
-    if (parsed === undefined) return 'refused'
+    if (parsed === undefined) return 'blocked'
     const [address, family] = [parsed.toString(), parsed.kind()]
-    if (local.check(address, family)) return 'usual'
-    const isPublic = (family === 'ipv4' || global6.check(address, family)) && !refused.check(address, family)
+    if (local.check(address, family)) return 'public'
+    const isPublic = (family === 'ipv4' || global6.check(address, family)) && !blocked.check(address, family)
     const isPlain = (isIP(text) === 4) === (family === 'ipv4') && !text.includes('%')
-    if (isPublic && isPlain) return 'usual' // IPv4-mapped addresses reach IPv4 by a side door
-    return opened.check(address, family) ? 'opened' : 'refused'
+    if (isPublic && isPlain) return 'public' // IPv4-mapped addresses would bypass the IPv4 rules
+    return opened.check(address, family) ? 'opened' : 'blocked'
   }
   return {
-    isAllowed: (address) => classify(address) !== 'refused',
+    isAllowed: (address) => classify(address) !== 'blocked',
     isOpened: (address) => classify(address) === 'opened',
   }
 }

@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 import type { AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
 
-const longestUrl = 2048
-/** What a URL parser would strip or encode silently; NUL among it, which PostgreSQL has no text with. */
-const unwritten = /[\s\p{Cc}\p{Cs}]/u
+const maxUrlLength = 2048
+/** Characters that URL parsers strip or encode silently, including NUL, which PostgreSQL cannot store. */
+const strippedCharacters = /[\s\p{Cc}\p{Cs}]/u
 
 export interface CheckOptions {
   readonly policy: AddressPolicy
@@ -12,9 +12,12 @@ export interface CheckOptions {
   resolve(host: string): Promise<readonly string[]>
 }
 
-/** @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY */
+/**
+ * Checks that a URL may be posted to.
+ * @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY
+ */
 export async function checkUrl({ policy, resolve }: CheckOptions, text: string): Promise<void> {
-  const url = text.length > longestUrl || unwritten.test(text) ? null : URL.parse(text)
+  const url = text.length > maxUrlLength || strippedCharacters.test(text) ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash) {
     throw errors.WP_OUTBOUND_URL({ url: text.slice(0, 200) })
   }

@@ -5,48 +5,49 @@ import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 import { checkUrl } from './check-url.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
 import { postOnce, type Post, type PostResult } from './post-once.ts'
-import { makeResolver } from './resolve-names.ts'
-import { shareLookups } from './share-lookups.ts'
+import { makeResolver, shareLookups } from './resolve-names.ts'
 
-/** HTTP to the outside: only to allowed addresses, without redirects and without proxies. */
+/** Outgoing HTTP, to allowed addresses only, without redirects or proxies. */
 export interface Outbound {
-  /** Posts once; never throws: what failed is in the result. */
+  /** Posts once. Never throws; the result contains the failure. */
   post(post: Post): Promise<PostResult>
   /**
-   * Checks an address before it is stored.
+   * Checks a URL before it is stored.
    * @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY
    */
   checkUrl(url: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Posts within a span. What it calls posts, with more headers. */
+/** Records a span for a POST. `send` posts with additional headers. */
 export type TracePost = (
   post: { readonly host: string; readonly event: string | undefined },
   send: (headers: Readonly<Record<string, string>>) => Promise<PostResult>,
 ) => Promise<PostResult>
 
 export interface OutboundOptions {
-  /** Ranges that are opened beside the public ones; asked for with each connection, since a release may change them. */
+  /**
+   * Returns the opened ranges besides public addresses. Called for each connection, because a release can change them.
+   */
   allow(): readonly string[]
-  /** Opens loopback: on a development System. */
+  /** Allow loopback; for development Systems. */
   readonly loopback: boolean
   readonly clock?: Clock
-  /** How names become addresses: `dns.lookup` by default. */
+  /** The name resolver; `dns.lookup` by default. */
   readonly lookup?: Lookup
   readonly tracePost?: TracePost | undefined
 }
 
-/** Connections that are kept for a while: very many endpoints must not use up what a process may have open. */
-const mostKept = 512
-const keepMs = 10_000
+/** Maximum number of connections to keep alive, so that many endpoints do not use up the process's file descriptors. */
+const maxIdleConnections = 512
+const keepAliveMs = 10_000
 
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
   const names = shareLookups(options.lookup ?? lookup)
   const resolve = makeResolver(names)
   const clock = options.clock ?? systemClock
-  // For good: a connection that is kept may lead there still when its name leads elsewhere.
+  // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
   const opened = new Set<string>()
   let connections = 0
   const agent = new Agent({
@@ -54,18 +55,18 @@ export function openOutbound(options: OutboundOptions): Outbound {
       guardedConnector(policy, names, (host) => opened.add(host)),
       (change) => (connections += change),
     ),
-    allowH2: false, // one hung stream must not hold up the others
-    keepAliveTimeout: keepMs,
-    keepAliveMaxTimeout: keepMs, // whatever the other side says
+    allowH2: false, // a stalled stream must not block others
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
     maxHeaderSize: 16 * 1024,
-    headersTimeout: 0, // the time limit of the whole POST counts
+    headersTimeout: 0, // the time limit of the whole POST applies
     bodyTimeout: 0,
   })
   return {
     async post(post) {
       const send = (more?: Post['headers']) => {
         const headers = more === undefined ? post.headers : { ...post.headers, ...more }
-        return postOnce({ agent, clock, reset: connections > mostKept }, { ...post, headers })
+        return postOnce({ agent, clock, reset: connections > maxIdleConnections }, { ...post, headers })
       }
       const about = { host: hostOf(post.url), event: post.headers['waypost-event'] }
       const result = await (options.tracePost === undefined ? send() : options.tracePost(about, send))
@@ -76,7 +77,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-/** Tells of each connection that came about, and of its end. */
+/** Reports each opened and closed connection. */
 function countSockets(connect: buildConnector.connector, onChange: (change: 1 | -1) => void): buildConnector.connector {
   return (options, done) =>
     connect(options, (...[error, socket]) => {
@@ -91,7 +92,7 @@ function hostOf(url: string): string {
   return URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? ''
 }
 
-/** The policy of the ranges that are open now. */
+/** Makes a policy that follows the currently opened ranges. */
 function followPolicy(options: OutboundOptions): AddressPolicy {
   let ranges = options.allow()
   let policy = makeAddressPolicy({ allow: ranges, loopback: options.loopback })

@@ -4,7 +4,7 @@ import { buildConnector } from 'undici'
 import type { AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
 
-/** Finds all addresses of a name, as `dns.lookup` does. */
+/** Finds all addresses of a name, like `dns.lookup`. */
 export type Lookup = (
   host: string,
   options: LookupOptions & { readonly all: true },
@@ -13,12 +13,12 @@ export type Lookup = (
 
 const connectTimeoutMs = 10_000
 
-type FoundOne = (error: Error | null, address: string | LookupAddress[], family?: number) => void
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void
 
 /**
- * Checks what is really connected to: literal addresses before the dial, since no lookup is asked for those, and names
- * as they resolve for it.
- * @param onOpened told each host that leads to an address whose range was opened
+ * Makes a connector that checks the address being connected to: literal addresses before connecting, because they are
+ * not looked up, and names when they resolve.
+ * @param onOpened called with each host that resolves to an opened address
  */
 export function guardedConnector(
   policy: AddressPolicy,
@@ -28,7 +28,7 @@ export function guardedConnector(
   const connect = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
-    lookup: (host: string, options: LookupOptions, done: FoundOne) => {
+    lookup: (host: string, options: LookupOptions, done: LookupCallback) => {
       lookup(host, { ...options, all: true }, (error, found) => {
         if (error !== null) return done(error, '')
         const [first] = found

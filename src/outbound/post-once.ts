@@ -1,20 +1,22 @@
 import type { Agent, Dispatcher } from 'undici'
 import { messageOf, type Clock } from '../kit/index.ts'
 import { makeAnswer, type Answer } from './read-answer.ts'
-import { parseRetryAfter } from './retry-after.ts'
 
-/** What came of one POST. */
+/** The result of one POST. */
 export interface PostResult {
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status; undefined without a response. */
   readonly status?: number
-  /** Why there was no answer, or none that could be read to its end. */
+  /** Why there was no complete response. */
   readonly failure?: string
-  /** How long the answer asks to wait, at most a day. */
+  /** How long the response asks to wait, at most a day. */
   readonly retryAfterMs?: number
   readonly latencyMs: number
-  /** The first 4 KB of the answer, as text. */
+  /** The first 4 KB of the response as text. */
   readonly answer?: string
-  /** Whether it came, or would have come, from an address that only `allow` opens: its owner shows it to whom he likes. */
+  /**
+   * Whether the response came, or would have come, from an address that only `allow` opens. It must not be shown to
+   * subscribers.
+   */
   readonly hidden?: boolean
 }
 
@@ -22,21 +24,21 @@ export interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** For all of it: name, connection, request and the whole answer. */
+  /** Limit for everything: name resolution, connection, request and the complete response. */
   readonly timeoutMs: number
-  /** The time at which it begins, by which dates in the answer are read; that of the process by default. */
+  /** The start time for interpreting dates in the response; the process's time by default. */
   readonly startedAt?: number
 }
 
-export interface Posting {
+export interface PostContext {
   readonly agent: Agent
   readonly clock: Clock
-  /** Whether its connection is closed behind it. */
+  /** Whether to close the connection afterwards. */
   readonly reset: boolean
 }
 
-/** Posts once; never throws: what failed is in the result. */
-export function postOnce({ agent, clock, reset }: Posting, post: Post): Promise<PostResult> {
+/** Posts once. Never throws; the result contains the failure. */
+export function postOnce({ agent, clock, reset }: PostContext, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
     const exchange = new Exchange(clock, post, resolve)
     try {
@@ -52,12 +54,12 @@ export function postOnce({ agent, clock, reset }: Posting, post: Post): Promise<
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * A request on its way and what came of it, as undici calls it. Its time runs from the start: undici itself looks at a
- * signal only once there is a connection, which may take longer.
+ * Handles one request for undici. Has its own timer, because undici checks a signal only after connecting, which may
+ * take longer.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock
-  readonly #began: number
+  readonly #startedMonotonic: number
   readonly #startedAt: number
   readonly #timer: NodeJS.Timeout
   readonly #resolve: (result: PostResult) => void
@@ -69,19 +71,19 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(clock: Clock, { timeoutMs, startedAt = clock.now() }: Post, resolve: (result: PostResult) => void) {
     this.#clock = clock
-    this.#began = clock.monotonic()
+    this.#startedMonotonic = clock.monotonic()
     this.#startedAt = startedAt
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#giveUp(`timeout ${timeoutMs / 1000} s`), timeoutMs)
+    this.#timer = setTimeout(() => this.#failWith(`timeout ${timeoutMs / 1000} s`), timeoutMs)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(new Error('its time limit has expired')) // nothing is posted any more
+    if (this.#isOver) controller.abort(new Error('its time limit has expired')) // do not post after the deadline
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status < 200) return // more is to come
+    if (status < 200) return // informational response
     this.#status = status
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], this.#startedAt + this.#latency())
     this.#answer = makeAnswer()
@@ -89,7 +91,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     const failure = this.#answer?.add(chunk)
-    if (failure !== undefined) this.#giveUp(failure)
+    if (failure !== undefined) this.#failWith(failure)
   }
 
   onResponseEnd(): void {
@@ -101,10 +103,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #latency(): number {
-    return Math.round(this.#clock.monotonic() - this.#began)
+    return Math.round(this.#clock.monotonic() - this.#startedMonotonic)
   }
 
-  #giveUp(failure: string): void {
+  #failWith(failure: string): void {
     this.#end({ failure })
     this.#controller?.abort(new Error(failure))
   }
@@ -125,4 +127,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 function describe(error: unknown): string {
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : messageOf(error).slice(0, 200)
+}
+
+const maxRetryAfterMs = 24 * 3_600_000
+
+/** Parses a Retry-After header, seconds or a date (RFC 9110 §10.2.3). Returns milliseconds from now, at most a day. */
+export function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
+  if (typeof header !== 'string') return undefined
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - nowMs
+  return ms > 0 ? Math.min(ms, maxRetryAfterMs) : undefined
 }

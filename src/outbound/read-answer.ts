@@ -1,31 +1,31 @@
 const keptBytes = 4096
-/** Enough for any page of an error; who sends more is cut off. */
-const mostBytes = 1024 * 1024
+/** More than enough for any error page; longer responses are aborted. */
+const maxBytes = 1024 * 1024
 
-/** An answer's body as it comes in. */
+/** The body of a response while it is received. */
 export interface Answer {
-  /** Takes the next part. @returns why no more of it is wanted: one of more than 1 MB is a failure */
+  /** Adds a chunk. @returns the reason to stop reading: more than 1 MB is a failure */
   add(part: Buffer): string | undefined
-  /** The first 4 KB. NUL is left out, since PostgreSQL has no text with it. */
+  /** The first 4 KB. NUL is removed, because PostgreSQL cannot store it. */
   text(): string
 }
 
-/** Counts an answer to its end, so that its connection can be used again, and keeps its beginning. */
+/** Reads a response to its end, so that the connection can be reused, and keeps the beginning. */
 export function makeAnswer(): Answer {
   const kept: Buffer[] = []
   let size = 0
   return {
     add(part) {
-      // A copy, or a few bytes would keep all that came with them in memory.
+      // Copied, because a slice would keep the whole chunk in memory.
       if (size < keptBytes) kept.push(Buffer.from(part.subarray(0, keptBytes - size)))
       size += part.length
-      return size <= mostBytes ? undefined : 'a response larger than 1 MB'
+      return size <= maxBytes ? undefined : 'a response larger than 1 MB'
     },
     text: () => (kept.length === 0 ? '' : toText(kept)),
   }
 }
 
-/** Without the character that the cut went through. */
+/** Decodes without the character that was cut in the middle. */
 function toText(parts: readonly Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(parts), { stream: true }).replaceAll('\0', '')
 }

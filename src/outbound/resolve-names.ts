@@ -1,42 +1,48 @@
 import type { Lookup } from './connector.ts'
 import { errors } from './errors.ts'
+import type { LookupAddress } from 'node:dns'
 
 export interface ResolveOptions {
-  /** Names that are looked up at once, until they are answered: longer than anybody waits for them. */
-  readonly atOnce: number
-  /** Callers at most that wait for their turn. */
-  readonly mostWaiting: number
-  /** How long one caller waits in all. */
+  /**
+   * Maximum number of concurrent lookups. A lookup counts until it completes, even if its caller has stopped waiting.
+   */
+  readonly maxConcurrent: number
+  /** Maximum number of waiting callers. */
+  readonly maxQueued: number
+  /** Total waiting time per caller. */
   readonly limitMs: number
 }
 
 /**
- * Half of libuv's four threads: a lookup keeps one for as long as a slow name server takes, and files and password
- * hashes need them too. Whoever subscribes chooses the names.
+ * Half of libuv's four threads: a slow name server occupies one for each lookup, and files and password hashes need
+ * them too. Subscribers choose the names.
  */
-const usual: ResolveOptions = { atOnce: 2, mostWaiting: 100, limitMs: 10_000 }
+const defaultOptions: ResolveOptions = { maxConcurrent: 2, maxQueued: 100, limitMs: 10_000 }
 
-/** Finds all addresses of a name. @throws WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_BUSY */
-export function makeResolver(lookup: Lookup, options: ResolveOptions = usual): (host: string) => Promise<string[]> {
-  const waiting = new Set<() => void>()
+/** Makes a function that finds all addresses of a name. @throws WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_BUSY */
+export function makeResolver(
+  lookup: Lookup,
+  options: ResolveOptions = defaultOptions,
+): (host: string) => Promise<string[]> {
+  const queue = new Set<() => void>()
   let running = 0
 
   function startNext(): void {
-    const [start] = waiting
-    if (start === undefined || running >= options.atOnce) return
-    waiting.delete(start)
+    const [start] = queue
+    if (start === undefined || running >= options.maxConcurrent) return
+    queue.delete(start)
     start()
   }
 
   return (host) => {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>()
     const fail = (cause?: unknown) => reject(errors.WP_OUTBOUND_HOST_UNKNOWN({ host }, { cause }))
-    const refuse = () => reject(errors.WP_OUTBOUND_BUSY({}, { retryAfterSeconds: 10 }))
-    if (waiting.size >= options.mostWaiting) {
-      refuse()
+    const rejectBusy = () => reject(errors.WP_OUTBOUND_BUSY({}, { retryAfterSeconds: 10 }))
+    if (queue.size >= options.maxQueued) {
+      rejectBusy()
       return promise
     }
-    const timer = setTimeout(() => (waiting.delete(start) ? refuse() : fail()), options.limitMs)
+    const timer = setTimeout(() => (queue.delete(start) ? rejectBusy() : fail()), options.limitMs)
     const start = () => {
       running++
       lookup(host, { all: true }, (error, found) => {
@@ -47,8 +53,32 @@ export function makeResolver(lookup: Lookup, options: ResolveOptions = usual): (
         startNext()
       })
     }
-    waiting.add(start)
+    queue.add(start)
     startNext()
     return promise
+  }
+}
+
+type Done = (error: Error | null, found: LookupAddress[]) => void
+
+/**
+ * Combines concurrent lookups of the same name; caches nothing. Each lookup occupies one of libuv's four threads, so
+ * one name with an unresponsive server could otherwise block all others.
+ */
+export function shareLookups(lookup: Lookup): Lookup {
+  const pendingLookups = new Map<string, Done[]>()
+  return (host, options, done) => {
+    const key = JSON.stringify([host, options.family, options.hints])
+    const others = pendingLookups.get(key)
+    if (others !== undefined) {
+      others.push(done)
+      return
+    }
+    const callbacks = [done]
+    pendingLookups.set(key, callbacks)
+    lookup(host, options, (error, found) => {
+      pendingLookups.delete(key)
+      for (const one of callbacks) one(error, found)
+    })
   }
 }

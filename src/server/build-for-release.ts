@@ -14,24 +14,24 @@ import {
 import { loadModules, resolveEnv, termsOf, type ReleaseToServe } from '../host/index.ts'
 import type { Shared } from './open-shared.ts'
 
-/** A generation that `dev` can bring up to date. */
+/** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
   /**
-   * Takes over a release that has the same routes for the same callers, and the same surroundings: actions and methods
-   * that are the same stay as they are.
-   * @returns false, and changes nothing, where the release needs a generation of its own
-   * @throws what kept an action from being loaded; nothing has changed then
+   * Updates the generation to a release with the same routes, access rules, connections and settings. Unchanged actions
+   * and methods are kept.
+   * @returns false, without changes, if the release needs a new generation
+   * @throws an error of loading an action; nothing has changed then
    */
   update(toServe: ReleaseToServe): Promise<boolean>
 }
 
-/** What was compiled for a method and is not used any more goes with the generation: that must not be never. */
-const mostUpdates = 100
+/** Code compiled for replaced methods is freed only with the generation, so rebuild it from time to time. */
+const maxUpdates = 100
 
-/** Builds the generation of a release; without one it serves Waypost's own endpoints. */
-export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefined): Promise<ReleaseGeneration> {
+/** Builds the generation of a release. Without a release, it serves Waypost's own endpoints. */
+export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | undefined): Promise<ReleaseGeneration> {
   const { options, registry } = shared
-  const common = commonOf(shared)
+  const common = makeCommonOptions(shared)
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
     const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
@@ -51,7 +51,7 @@ export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefin
   try {
     const generation = await buildGeneration({
       ...common,
-      endpoints: [...common.endpoints, docsOf(shared, () => manifest, settings)],
+      endpoints: [...common.endpoints, makeDocs(shared, () => manifest, settings)],
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
       routes: {
@@ -61,7 +61,7 @@ export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefin
         connections,
         clock: options.host.clock,
         env,
-        dispatcher: dispatcherOf(shared, () => manifest),
+        dispatcher: makeServerDispatcher(shared, () => manifest),
         checkResults: options.isDevelopment,
         actionFor,
       },
@@ -70,7 +70,7 @@ export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefin
       ...generation,
       async update(next) {
         const wanted = next.release.manifest
-        if (updates >= mostUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
+        if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
         generation.routes.update(wanted, await loadActions(shared, next, findNewCode(manifest, wanted)))
         manifest = wanted
         updates += 1
@@ -87,13 +87,15 @@ export async function buildFor(shared: Shared, toServe: ReleaseToServe | undefin
   }
 }
 
-/** Checks by the manifest that is served: `dev` takes over one with the same events, whose schemas may be others. */
-function dispatcherOf({ options, schemas }: Shared, manifest: () => Manifest): Dispatcher {
+/**
+ * Checks data against the manifest being served, which `dev` can replace by one with the same events but other schemas.
+ */
+function makeServerDispatcher({ options, schemas }: Shared, manifest: () => Manifest): Dispatcher {
   return makeDispatcher(options.host.system, manifest().events, makeDataCheck(schemas, manifest))
 }
 
-/** What every generation of a server has in common. */
-function commonOf(shared: Shared) {
+/** Options shared by all generations of a server. */
+function makeCommonOptions(shared: Shared) {
   const { options } = shared
   return {
     endpoints: shared.endpoints,
@@ -117,7 +119,7 @@ async function loadActions(
   return makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
 }
 
-/** The methods whose code is another one, in two manifests with the same methods. */
+/** Returns the methods whose code differs between two manifests with the same methods. */
 function findNewCode(before: Manifest, after: Manifest): ManifestMethod[] {
   const known = methodsOf(before)
   return methodsOf(after).filter((method, index) => !hasSameCode(method, known[index]!))
@@ -127,8 +129,8 @@ function methodsOf({ routes }: Manifest): ManifestMethod[] {
   return routes.flatMap(({ methods }) => methods)
 }
 
-function docsOf({ options, guard }: Shared, manifest: () => Manifest, { docs, title }: Settings): Endpoint {
-  // `dev` is reached by several names; in production there is one.
+function makeDocs({ options, guard }: Shared, manifest: () => Manifest, { docs, title }: Settings): Endpoint {
+  // `dev` has several host names, production has one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
   const how = { access: docs, title: title || undefined, serverUrl, redirectRoot: options.isDevelopment }
   return mountDocs({ manifest, guard, ...how })

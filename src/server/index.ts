@@ -1,5 +1,5 @@
-// server: the composition root of a host: listens, serves the active release, follows activations, receives deployments.
-// May import every room but project. What listens is loaded when it is called.
+// server: composition root of a host: listens, serves the active release, follows activations, receives deployments.
+// May import every room but project. What listens is loaded when called.
 import { startLean } from './serve/start-lean.ts'
 import type { ServeOptions, ServingServer } from './serve/serve.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -9,7 +9,7 @@ export type { ServeOptions, ServingServer } from './serve/serve.ts'
 export { openTestDatabases, type TestDatabases } from './test-databases.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { WaypostServer } from './start-server.ts'
-export { catchStrayFailures } from './unhandled-errors.ts'
+export { catchUnhandledErrors as catchStrayFailures } from './unhandled-errors.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
 
 export async function serve(options: ServeOptions): Promise<ServingServer> {

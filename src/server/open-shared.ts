@@ -24,7 +24,7 @@ import { receiveReleases } from './receive-releases.ts'
 import type { Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 
-/** Everything that outlives a generation. */
+/** The parts of a server that outlive a generation. */
 export interface Shared {
   readonly options: ServerOptions
   readonly feed: Feed
@@ -40,19 +40,19 @@ export interface Shared {
   readonly stalls: Stalls
 }
 
-export interface Living {
+export interface ServerParts {
   readonly feed: Feed
   readonly outbound: Outbound
   readonly readiness: Readiness
-  /** What `/metrics` says. */
+  /** Returns the text of `/metrics`. */
   readonly measure: () => Promise<string>
   terms(): ReleaseTerms
 }
 
-/** Opens what a server needs whatever it serves. */
+/** Opens the parts of a server that do not depend on the release. */
 export async function openShared(
   options: ServerOptions,
-  { feed, outbound, readiness, measure, terms }: Living,
+  { feed, outbound, readiness, measure, terms }: ServerParts,
 ): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
@@ -97,7 +97,7 @@ export async function openShared(
       builtIn: { System: systemConnection(system) },
     }),
     endpoints: [
-      mountHealth(readiness.find),
+      mountHealth(readiness.check),
       mountMetrics(guard, measure),
       mountAuthorization({ issuer, guard, scopes: () => terms().scopes }),
       mountPages({

@@ -6,17 +6,17 @@ type Part = 'stopping' | 'release'
 
 /** Whether a server should get requests. */
 export interface Readiness {
-  readonly find: FindUnready
-  /** The active release is not the one that is served. */
+  readonly check: FindUnready
+  /** The server does not serve the active release yet. */
   isBehind: boolean
-  /** Says why it is not ready, as far as one part of it knows; undefined takes it back. */
+  /** Sets the reason why one part is not ready; undefined clears it. */
   block(part: Part, reason: string | undefined): void
 }
 
-/** Asks System only when the change feed has not heard of it just now: everybody may ask this question. */
+/** Queries System only if the change feed has not just been read, because anyone can request this endpoint. */
 export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Readiness {
   const blocked = new Map<Part, string>()
-  let asking: Promise<string | undefined> | undefined
+  let pendingCheck: Promise<string | undefined> | undefined
 
   async function askSystem(): Promise<string | undefined> {
     try {
@@ -29,11 +29,11 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
 
   return {
     isBehind: false,
-    async find() {
+    async check() {
       const reason = blocked.get('stopping') ?? blocked.get('release')
       if (reason !== undefined || feed.isFresh()) return reason
-      asking ??= askSystem().finally(() => (asking = undefined))
-      return asking
+      pendingCheck ??= askSystem().finally(() => (pendingCheck = undefined))
+      return pendingCheck
     },
     block(part, reason) {
       if (reason === undefined) blocked.delete(part)

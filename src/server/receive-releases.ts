@@ -8,16 +8,16 @@ import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
 import { type Host, migrateRelease, pendingMigrations } from '../host/index.ts'
 
-export interface Receiving {
+export interface ReceiveOptions {
   readonly host: Host
   readonly plugins: PluginSet
   readonly guard: Guard
-  /** It is `dev`. */
+  /** Whether this is `dev`. */
   readonly isDevelopment: boolean
 }
 
-/** The receiving side of deployments, as the environment of this server allows it. @throws WP_SERVER_REMOTE_DEPLOY */
-export function receiveReleases({ host, plugins, guard, isDevelopment }: Receiving): Endpoint {
+/** Mounts the receiving side of deployments as this server's environment allows. @throws WP_SERVER_REMOTE_DEPLOY */
+export function receiveReleases({ host, plugins, guard, isDevelopment }: ReceiveOptions): Endpoint {
   const closed = readRemoteDeploy(host.variables) ? undefined : 'off'
   return mountReleases({
     system: host.system,
@@ -27,12 +27,12 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receivi
     migrate: (release) => migrateRelease({ host, plugins, release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
     async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
-      // Others could lead anywhere, with any variable of this server in their address.
-      const lookedAt = mayOpen ? undefined : new Set(activeConnections)
-      const isLookedAt = ({ connection }: { connection: string }) => lookedAt?.has(connection) !== false
-      const known = { connections, migrations: migrations.filter(isLookedAt) }
+      // Other connections could lead anywhere, with any of this server's variables in their address.
+      const checkedConnections = mayOpen ? undefined : new Set(activeConnections)
+      const isChecked = ({ connection }: { connection: string }) => checkedConnections?.has(connection) !== false
+      const known = { connections, migrations: migrations.filter(isChecked) }
       const pending = await pendingMigrations({ host, plugins, release: { manifest: known } })
-      return [...pending, ...migrations.filter((one) => !isLookedAt(one))].map(
+      return [...pending, ...migrations.filter((one) => !isChecked(one))].map(
         ({ connection, name }) => `${connection}/${name}`,
       )
     },
@@ -43,7 +43,7 @@ function configsOf(classes: ReadonlyMap<string, { readonly config: object }>) {
   return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
 }
 
-/** Whether `WAYPOST_REMOTE_DEPLOY` lets deployments in over HTTP, as it does unless it is `off`. */
+/** Whether `WAYPOST_REMOTE_DEPLOY` allows deployments over HTTP; only `off` forbids them. */
 function readRemoteDeploy(variables: Variables): boolean {
   const value = variable(variables, 'WAYPOST_REMOTE_DEPLOY') ?? 'on'
   if (value !== 'on' && value !== 'off') throw errors.WP_SERVER_REMOTE_DEPLOY({ value })

@@ -7,20 +7,20 @@ export interface ServerOptions {
   readonly host: Host
   readonly identity: Identity
   readonly address: Address
-  /** While it is high, requests are refused; without it never. */
+  /** While pressure is high, requests are rejected. Undefined disables this. */
   readonly pressure?: Pressure | undefined
-  /** Spans of what it does, where they are collected. */
+  /** Records spans, if tracing is enabled. */
   readonly tracing?: ServerTracing | undefined
-  /** Looks at the `Host` header of each request. @returns the host where its requests are not answered */
+  /** Checks the `Host` header of each request. @returns the host name if it is not allowed */
   refusedHost?: ((header: string | undefined) => string | undefined) | undefined
-  /** How long requests in flight are waited for at the end; 10 s by default. */
+  /** How long to wait for requests in flight when stopping; 10 s by default. */
   readonly stopLimitMs?: number | undefined
   readonly logger: Logger
-  /** `dev` and tests: results are checked, pages of this machine may call. */
+  /** For `dev` and tests: results are checked, and pages of this machine may call the API. */
   readonly isDevelopment: boolean
-  /** Plugins; those that ship with Waypost by default. */
+  /** Plugins; by default those included in Waypost. */
   readonly plugins?: PluginSet
-  /** Run cronjobs; without it others do. */
+  /** Run cronjobs on this server. */
   readonly cron?: CronOptions
   onResponse?(answered: Answered): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void

@@ -4,47 +4,50 @@ import type { Artifact, StoredRelease } from '../release/index.ts'
 import { openListener, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
-import { buildFor, type ReleaseGeneration } from './build-for-release.ts'
+import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
-import { keepUses } from './keep-uses.ts'
+import { recordTokenUses } from './record-token-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
 import { openShared, type Shared } from './open-shared.ts'
 import { makeReadiness, type Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 
-export interface HowToServe {
-  /** Where they are at hand; else they are loaded from System. */
+export interface ServeReleaseOptions {
+  /** Artifacts in memory; by default they are loaded from System. */
   readonly artifacts?: readonly Artifact[] | undefined
-  /** Something beside the release is new, for example a variable: keep nothing. */
+  /** Something besides the release has changed, such as a variable, so update nothing in place. */
   readonly isFullReload?: boolean
-  /** Once it aborts, code that is being loaded is waited for only a moment longer. */
+  /** After it aborts, code that is being loaded is waited for only briefly. */
   readonly signal?: AbortSignal
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface WaypostServer {
   readonly host: Host
   readonly feed: Feed
   readonly port: number
   readonly outbound: Outbound
   readonly readiness: Readiness
-  /** What `/metrics` says. */
+  /** Returns the text of `/metrics`. */
   measure(): Promise<string>
-  /** The terms of the release that is served. */
+  /** Returns the terms of the release being served. */
   terms(): ReleaseTerms
   /**
-   * Brings up a release beside the one that is served, then swaps. In development what is the same stays in place.
-   * @throws what kept it from coming up; the release before stays
+   * Builds a generation for a release, then swaps. In development, unchanged parts are kept.
+   * @throws the error of the new release; the previous one stays
    */
-  serveRelease(release: StoredRelease, how?: HowToServe): Promise<void>
-  /** Lets requests wait until the given function is called; while it starts they are refused when that takes long. */
+  serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
+  /**
+   * Makes requests wait until the returned function is called; while starting, requests are rejected if that takes too
+   * long.
+   */
   hold(isStarting?: boolean): () => void
-  /** Goes on answering, and tells callers to open other connections. */
+  /** Keeps answering, but asks clients to open new connections. */
   drain(): void
   close(): Promise<void>
 }
 
-/** Starts to listen; it serves Waypost's own endpoints until a release is given to it. */
+/** Starts to listen. Serves Waypost's own endpoints until a release is set. */
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
   const { host, identity } = options
   let terms = defaultTerms
@@ -67,9 +70,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.guard.close())
   opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())
-  opened.defer(writeUses(shared))
+  opened.defer(startRecordingUses(shared))
   opened.defer(() => runHooks(shared, 'onClosed', undefined))
-  let generation = makeLazyGeneration(() => buildFor(shared, undefined), options.logger)
+  let generation = makeLazyGeneration(() => buildForRelease(shared, undefined), options.logger)
   const listener = await openListener({
     ...options.address,
     pressure: options.pressure,
@@ -96,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
-        if (!isUpdated) generation = await buildFor(shared, toServe)
+        if (!isUpdated) generation = await buildForRelease(shared, toServe)
         terms = next
         if (!isUpdated) listener.swap(generation)
       })
@@ -106,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   }
 }
 
-/** Builds a generation when its first request arrives: when a server starts, its release usually comes first. */
+/** Builds a generation on its first request, because a starting server usually gets a release before that. */
 function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Logger): ReleaseGeneration {
   let built: Promise<ReleaseGeneration> | undefined
   return {
@@ -136,9 +139,9 @@ function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {
   }
 }
 
-/** Keeps in System when tokens were used the last time. @returns the way to stop */
-function writeUses({ guard, options: { host, logger } }: Shared): () => Promise<void> {
-  const { stop } = keepUses({
+/** Records in System when tokens were last used. @returns a function that stops */
+function startRecordingUses({ guard, options: { host, logger } }: Shared): () => Promise<void> {
+  const { stop } = recordTokenUses({
     guard,
     system: host.system,
     onError: (error) => logger.warn({ err: error }, 'storing the last use of tokens failed'),
@@ -146,7 +149,7 @@ function writeUses({ guard, options: { host, logger } }: Shared): () => Promise<
   return stop
 }
 
-/** Tells plugins what happened. A hook that throws is logged and stops nothing. */
+/** Calls hooks of plugins. Errors of hooks are logged and otherwise ignored. */
 async function runHooks(
   { plugins, options }: Shared,
   name: 'onActivated' | 'onClosed',

@@ -8,17 +8,17 @@ export interface TestDatabases extends AsyncDisposable {
   /**
    * Creates an empty database.
    * @param owner what needs it, as the subject of a sentence
-   * @returns its address
+   * @returns its URL
    * @throws WP_SERVER_TEST_SERVER, WP_SERVER_TEST_DATABASE
    */
   create(owner: string): Promise<string>
 }
 
-/** A database that is older was left behind by a test that was killed. */
-const longestTestMs = 24 * 60 * 60_000
+/** Older databases were left behind by killed tests. */
+const maxTestMs = 24 * 60 * 60_000
 const ownName = /^waypost_test_(\d{13})_[0-9a-f]{16}$/
 
-/** @param url the address of a server and a user that may create databases; nothing connects before the first `create` */
+/** @param url of a server with a user that may create databases; connects at the first `create` */
 export function openTestDatabases(url: string | undefined): TestDatabases {
   const created: string[] = []
   return {
@@ -59,8 +59,8 @@ async function dropAbandoned(client: Client): Promise<void> {
   const { rows } = await client.query<{ datname: string }>(`select datname from pg_database`)
   for (const { datname: name } of rows) {
     const createdAt = ownName.exec(name)?.[1]
-    if (createdAt === undefined || Date.now() - Number(createdAt) < longestTestMs) continue
-    // One that is in use, or that another test process drops, stays; so does one of another user.
+    if (createdAt === undefined || Date.now() - Number(createdAt) < maxTestMs) continue
+    // Ignores databases that are in use, owned by another user, or just dropped by another test process.
     await client.query(`drop database if exists ${name}`).catch(() => undefined)
   }
 }

@@ -5,13 +5,13 @@ import { migrateSystem, storeFact } from '../store/index.ts'
 import { type Host, openIdentity } from '../host/index.ts'
 import type { WaypostServer } from './start-server.ts'
 
-/** Makes a fresh System one of development, with Waypost's own tables: for a test that has it for itself. */
+/** Prepares a new System for development, with Waypost's own tables. For tests with a System of their own. */
 export async function prepareTestHost(host: Host): Promise<void> {
   await migrateSystem(host.system)
   await storeFact(host.system, 'origin', 'development')
 }
 
-/** A user of this name that has at least these scopes. @returns its id */
+/** Ensures a user with this name and at least these scopes. @returns its id */
 export async function ensureTestUser(
   { host }: Pick<WaypostServer, 'host'>,
   name: string,
@@ -20,7 +20,7 @@ export async function ensureTestUser(
   await findOrAdd(host, name, scopes)
 }
 
-/** Subscribes an endpoint to events as a user with every scope that they need. @returns the id of the user */
+/** Subscribes an endpoint to events as a user with every required scope. @returns the id of the user */
 export async function subscribeTestUser(
   server: WaypostServer,
   { user, events, endpoint }: { user: string; events: readonly string[]; endpoint: string },
@@ -42,8 +42,8 @@ export async function subscribeTestUser(
 }
 
 /**
- * Delivers what is due, through the whole machinery.
- * @param user id of a user who receives what was dispatched to certain users too
+ * Delivers all due events with the complete delivery machinery.
+ * @param user id of a user who also receives messages for specific users
  */
 export async function deliverTestEvents(server: WaypostServer, user?: string): Promise<void> {
   const { secrets } = await openIdentity(server.host)
@@ -59,7 +59,7 @@ export async function deliverTestEvents(server: WaypostServer, user?: string): P
   })
 }
 
-/** A message may have been fanned out already, by another call: it is again, which changes nothing for its other users. */
+/** If another call has already fanned out a message, this repeats it; other users are not affected. */
 async function addRecipient({ system: { db } }: Host, user: string): Promise<void> {
   const named = db.selectFrom('waypost_message').select(['id', 'users']).where('users', 'is not', null)
   for (const { id, users } of await named.where('users', 'not like', `%"${user}"%`).execute()) {

@@ -1,15 +1,15 @@
 import type { Logger } from '../runtime/index.ts'
 
-/** What to do with errors that no request is waiting for. */
-export interface StrayFailures {
-  /** A promise that nobody awaited was rejected: everything else goes on. */
+/** Handlers for errors outside requests. */
+export interface UnhandledErrorHandlers {
+  /** A rejected promise was not handled. Everything else is intact. */
   onRejection(error: unknown): void
-  /** Something threw outside of every promise, for example in a timer: what it left half done is unknown. */
+  /** Something threw outside any promise, for example in a timer. The state of the process is unknown. */
   onException(error: unknown): void
 }
 
-/** Keeps an error that code of an action left behind from ending the process. @returns the way to stop */
-export function catchStrayFailures({ onRejection, onException }: StrayFailures): () => void {
+/** Prevents errors that actions leave behind from ending the process. @returns a function that stops */
+export function catchUnhandledErrors({ onRejection, onException }: UnhandledErrorHandlers): () => void {
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)
   return () => {
@@ -18,9 +18,9 @@ export function catchStrayFailures({ onRejection, onException }: StrayFailures):
   }
 }
 
-/** Stops this process in order after an error that nothing was waiting for. @returns the way to leave it as it was */
-export function stopAfterStrays(logger: Logger): () => Promise<void> {
-  const letGo = catchStrayFailures({
+/** Shuts this process down after an unhandled error. @returns a function that removes the handlers */
+export function stopOnUnhandledErrors(logger: Logger): () => Promise<void> {
+  const removeHandlers = catchUnhandledErrors({
     onRejection: (error) => logger.error({ err: error }, 'unhandled promise rejection'),
     onException(error) {
       logger.fatal({ err: error }, 'uncaught error outside of requests: stopping the server; it should be restarted')
@@ -28,5 +28,5 @@ export function stopAfterStrays(logger: Logger): () => Promise<void> {
       process.kill(process.pid, 'SIGTERM')
     },
   })
-  return async () => letGo()
+  return async () => removeHandlers()
 }

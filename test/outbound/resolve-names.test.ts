@@ -29,7 +29,7 @@ test('looks up two names at once, and the next when one is answered', async () =
 
 test('a name that is never answered keeps its place; who waited for one is told that it is busy', async () => {
   const { asked, lookup, answer } = makeNameServer()
-  const resolve = makeResolver(lookup, { atOnce: 1, mostWaiting: 5, limitMs: 20 })
+  const resolve = makeResolver(lookup, { maxConcurrent: 1, maxQueued: 5, limitMs: 20 })
   const hung = resolve('hung')
   const waited = resolve('waited')
   await assert.rejects(hung, { code: 'WP_OUTBOUND_HOST_UNKNOWN' })
@@ -43,7 +43,7 @@ test('a name that is never answered keeps its place; who waited for one is told 
 
 test('no more than so many wait', async () => {
   const { lookup, answer } = makeNameServer()
-  const resolve = makeResolver(lookup, { atOnce: 1, mostWaiting: 2, limitMs: 60_000 })
+  const resolve = makeResolver(lookup, { maxConcurrent: 1, maxQueued: 2, limitMs: 60_000 })
   const all = ['a', 'b', 'c'].map((host) => resolve(host))
   await assert.rejects(resolve('d'), { code: 'WP_OUTBOUND_BUSY' })
   for (const host of ['a', 'b', 'c']) answer(host)

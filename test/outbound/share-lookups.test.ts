@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { test } from 'node:test'
 import type { Lookup } from '../../src/outbound/connector.ts'
-import { shareLookups } from '../../src/outbound/share-lookups.ts'
+import { shareLookups } from '../../src/outbound/resolve-names.ts'
 
 /** A lookup that is answered by hand. */
 function makeNames() {

@@ -5,8 +5,8 @@ import { hostErrors, type Host, readBaseUrl, joinServerNames, type LiveServer } 
 import type { Finding } from './finding.ts'
 
 /**
- * Whether the base URL is the issuer of the tokens that System has given out, which every server compares when it
- * starts, and whether it is https.
+ * Checks that the base URL equals the issuer of the tokens in System, which every server compares when it starts, and
+ * that it is https.
  */
 export function checkBaseUrl(host: Host, facts: SystemFacts, servers: readonly LiveServer[]): Finding {
   const finding = checkIssuer(host, facts, servers)
@@ -30,23 +30,25 @@ function checkIssuer(
   if (given !== undefined && stored !== undefined && given !== stored) {
     throw hostErrors.WP_SERVER_ISSUER_CHANGED({ given, stored, target: system.target })
   }
-  const behind = servers.filter(({ issuer }) => issuer !== null && stored !== undefined && issuer !== stored)
-  if (behind.length > 0) return warnOf(behind, stored)
+  const outdated = servers.filter(({ issuer }) => issuer !== null && stored !== undefined && issuer !== stored)
+  if (outdated.length > 0) return warnOutdated(outdated, stored)
   if (given !== undefined)
-    return ok(`WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'not stored in System yet' : sameOn(servers)}`)
+    return ok(
+      `WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'not stored in System yet' : describeServers(servers)}`,
+    )
   if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System uses ${stored}`)
   if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 is used')
   throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
 }
 
-/** Servers that run since before `issuer:change` sign and accept what the others do not. */
-function warnOf(behind: readonly LiveServer[], stored: string | undefined): Finding {
-  const message = `WAYPOST_BASE_URL ${stored}, but ${joinServerNames(behind)} still ${behind.length === 1 ? 'uses' : 'use'} ${behind[0]?.issuer}`
+/** Servers that have been running since before `issuer:change` sign and accept tokens that the others reject. */
+function warnOutdated(outdated: readonly LiveServer[], stored: string | undefined): Finding {
+  const message = `WAYPOST_BASE_URL ${stored}, but ${joinServerNames(outdated)} still ${outdated.length === 1 ? 'uses' : 'use'} ${outdated[0]?.issuer}`
   const next = 'Each refuses the tokens of the other. Restart these servers with the new WAYPOST_BASE_URL.'
   return { check: 'base-url', state: 'warn', message, next }
 }
 
-function sameOn({ length }: readonly LiveServer[]): string {
+function describeServers({ length }: readonly LiveServer[]): string {
   if (length === 0) return 'as stored in System'
   return length === 1 ? 'the same on 1 server' : `the same on ${length} servers`
 }

@@ -4,12 +4,12 @@ import type { SystemFacts } from '../../store/index.ts'
 import { isClaimed, loadLedger, type Ledger, planCronjobs, type PlannedCronjob, type Host } from '../../host/index.ts'
 import { crontabLine, type Finding } from './finding.ts'
 
-/** Whoever runs cronjobs looks at least each minute; what waits for longer is run by nobody. */
-const lateMs = 3 * 60_000
+/** Schedulers check at least once a minute; a slot that is overdue by more has no scheduler. */
+const maxDelayMs = 3 * 60_000
 
 const check = 'cronjobs'
 
-/** Whether somebody runs the cronjobs of the active release, and whether they succeed; nothing where it has none. */
+/** Checks that the cronjobs of the active release run and succeed. Returns nothing if it has none. */
 export async function checkCronjobs(
   host: Host,
   { origin }: SystemFacts,
@@ -19,10 +19,10 @@ export async function checkCronjobs(
   if (plan.length === 0) return []
   const ledger = await loadLedger(host.system)
   const isDevelopment = origin === 'development'
-  const idle = isDevelopment ? undefined : findIdle(plan, ledger)
-  if (idle !== undefined) {
+  const notRunning = isDevelopment ? undefined : findNotRunning(plan, ledger)
+  if (notRunning !== undefined) {
     const next = 'Start a server with waypost serve --cron, or add this line to crontab:'
-    return [{ check, ...idle, next, command: crontabLine(host.folder, 'cron:execute') }]
+    return [{ check, ...notRunning, next, command: crontabLine(host.folder, 'cron:execute') }]
   }
   const names = plan.map(({ name }) => name).join(', ')
   const message = isDevelopment
@@ -31,18 +31,21 @@ export async function checkCronjobs(
   return [findFailing(plan, ledger) ?? { check, state: 'ok', message }]
 }
 
-/** Cronjobs that nobody runs. */
-function findIdle(plan: readonly PlannedCronjob[], ledger: Ledger): Pick<Finding, 'state' | 'message'> | undefined {
+/** Finds cronjobs that no process runs. */
+function findNotRunning(
+  plan: readonly PlannedCronjob[],
+  ledger: Ledger,
+): Pick<Finding, 'state' | 'message'> | undefined {
   const late = plan.flatMap((job) => {
     const lateBy = findDelay(job, ledger)
-    return lateBy > lateMs ? [`${job.name} is late by ${formatDuration(lateBy, Math.round)}`] : []
+    return lateBy > maxDelayMs ? [`${job.name} is late by ${formatDuration(lateBy, Math.round)}`] : []
   })
   if (late.length > 0) return { state: 'fail', message: `No server runs cronjobs: ${late.join(', ')}` }
   const fresh = plan.filter(({ name }) => !ledger.rows.has(name)).map(({ name }) => name)
   return fresh.length === 0 ? undefined : { state: 'warn', message: `No cronjob has run yet: ${fresh.join(', ')}` }
 }
 
-/** How long the first slot that was not taken is ago. */
+/** How long ago the first unclaimed slot was due. */
 function findDelay({ name, timetable }: PlannedCronjob, { rows, now }: Ledger): number {
   const row = rows.get(name)
   const due = row === undefined || isClaimed(row, now) ? undefined : timetable.next(row.slotAt)

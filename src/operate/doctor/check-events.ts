@@ -3,14 +3,14 @@ import { defaultSettings, formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import { type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { crontabLine, unknownToCron, type Finding } from './finding.ts'
+import { crontabLine, findMissingForCron, type Finding } from './finding.ts'
 
-/** Cron starts it each minute; whoever was not seen for so long is not started. */
-export const lateMs = 3 * 60_000
+/** Cron starts it every minute; if it has not run for this long, it is not being started. */
+export const maxSilenceMs = 3 * 60_000
 
 const check = 'events'
 
-/** Whether events are delivered: when `event:execute` was last at work, and what waits. */
+/** Checks that events are delivered: when `event:execute` last ran, and what is waiting. */
 export async function checkEvents(
   host: Host,
   { last_execute: last, origin }: SystemFacts,
@@ -18,13 +18,14 @@ export async function checkEvents(
 ): Promise<Finding> {
   const catalog = release?.manifest.events ?? {}
   const now = await loadDatabaseTime(host.system)
-  // The settings of the release may need variables that this host lacks. They only say how long a breaker can be open.
+  // Default settings suffice, because they only define how long a breaker can be open, and the release's settings may
+  // need variables that this host lacks.
   const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
   const waiting = deliveries.due
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
   const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs, Math.round)} ago`
   const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
-  if (agoMs !== undefined && agoMs < lateMs) return { check, state: 'ok', message }
+  if (agoMs !== undefined && agoMs < maxSilenceMs) return { check, state: 'ok', message }
   if (origin === 'development') return checkDevelopment(waiting)
   if (waiting === 0 && Object.keys(catalog).length === 0) {
     return { check, state: 'ok', message: 'No events, and no deliveries waiting' }
@@ -48,7 +49,7 @@ function adviseCron(
   release: StoredRelease | undefined,
 ): Pick<Finding, 'next' | 'command'> {
   const own = ['WAYPOST_SYSTEM_URL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_DIRECT_URL']
-  const missing = unknownToCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
+  const missing = findMissingForCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
   const put =
     missing.length === 0 ? '' : `Cron does not have the variables of this shell: put ${missing.join(', ')} into .env. `
   return {

@@ -8,25 +8,25 @@ import { checkCronjobs } from './check-cronjobs.ts'
 import { checkEvents } from './check-events.ts'
 import { checkRelease, checkVariables } from './check-release.ts'
 import { checkSecret } from './check-secret.ts'
-import { failure, look, type Finding } from './finding.ts'
+import { failure, runCheck, type Finding } from './finding.ts'
 
-/** Looks at all that a host and its migrated System have to have. Changes nothing. */
+/** Checks a host and its migrated System. Changes nothing. */
 export async function checkHost(host: Host, clock: Clock = systemClock): Promise<readonly Finding[]> {
   const facts = await loadFacts(host.system)
   const servers = await listServers(host)
   const { release, finding } = await loadRelease(host)
   return [
-    await look('secret', () => checkSecret(host, facts)),
-    await look('base-url', () => checkBaseUrl(host, facts, servers)),
-    await look('clock', () => checkClock(host.system, clock)),
+    await runCheck('secret', () => checkSecret(host, facts)),
+    await runCheck('base-url', () => checkBaseUrl(host, facts, servers)),
+    await runCheck('clock', () => checkClock(host.system, clock)),
     finding ?? checkRelease(release, servers, facts),
     ...(release === undefined ? [] : checkVariables(release, host.variables)),
-    await look('events', () => checkEvents(host, facts, release)),
-    ...(await lookAtCronjobs(host, facts, release)),
+    await runCheck('events', () => checkEvents(host, facts, release)),
+    ...(await runCronjobsCheck(host, facts, release)),
   ]
 }
 
-async function lookAtCronjobs(...about: Parameters<typeof checkCronjobs>): Promise<readonly Finding[]> {
+async function runCronjobsCheck(...about: Parameters<typeof checkCronjobs>): Promise<readonly Finding[]> {
   try {
     return await checkCronjobs(...about)
   } catch (error) {
@@ -34,10 +34,10 @@ async function lookAtCronjobs(...about: Parameters<typeof checkCronjobs>): Promi
   }
 }
 
-/** The active release, or what keeps it from being read. */
+/** Loads the active release, or the reason why it cannot be read. */
 async function loadRelease({ system }: Host): Promise<{ release?: StoredRelease | undefined; finding?: Finding }> {
   let release: StoredRelease | undefined
-  const finding = await look('release', async () => {
+  const finding = await runCheck('release', async () => {
     release = await loadActiveRelease(system)
     return { check: 'release', state: 'ok', message: '' }
   })

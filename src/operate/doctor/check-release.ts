@@ -4,7 +4,7 @@ import type { SystemFacts } from '../../store/index.ts'
 import { joinServerNames, type LiveServer } from '../../host/index.ts'
 import type { Finding } from './finding.ts'
 
-/** What is active, and which of the servers that are alive serve it. */
+/** Checks which release is active, and which live servers serve it. */
 export function checkRelease(
   release: StoredRelease | undefined,
   servers: readonly LiveServer[],
@@ -42,7 +42,7 @@ export function checkRelease(
   }
 }
 
-/** Whether a server here would have the variables that the active release needs, and with values of their types. */
+/** Checks that a server here would have the variables of the active release, with values of the right types. */
 export function checkVariables({ manifest }: StoredRelease, variables: Variables): readonly Finding[] {
   const check = 'variables'
   const needed: string[] = []

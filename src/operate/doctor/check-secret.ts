@@ -8,11 +8,11 @@ import { isGuessable } from './is-guessable.ts'
 
 const check = 'secret'
 
-/** Whether the secret is the one of this System, and opens what is sealed in it. */
+/** Checks that the secret belongs to this System and decrypts its values. */
 export async function checkSecret(host: Host, facts: SystemFacts): Promise<Finding> {
   const isFile = hasSecretFile(host, facts)
   const name = isFile ? '.waypost/secret' : 'WAYPOST_SECRET'
-  const text = isFile ? await readOwn(host.folder) : variable(host.variables, 'WAYPOST_SECRET')
+  const text = isFile ? await readSecretOfFolder(host.folder) : variable(host.variables, 'WAYPOST_SECRET')
   if (text === undefined) {
     if (!isFile) throw hostErrors.WP_SERVER_SECRET_MISSING({ target: host.system.target })
     return describeMissing(facts)
@@ -42,7 +42,7 @@ function describeGuessable(stored: string | undefined): Finding {
   return { check, state: 'warn', message, next, command: 'openssl rand -base64 32' }
 }
 
-function readOwn(folder: string): Promise<string | undefined> {
+function readSecretOfFolder(folder: string): Promise<string | undefined> {
   return readFile(secretFile(folder), 'utf8').then(
     (text) => text.trim(),
     () => undefined,
@@ -56,13 +56,13 @@ function describeMissing({ secret_check: stored }: SystemFacts): Finding {
   return { check, state: 'fail', message: '.waypost/secret, with which System was set up, is missing', next }
 }
 
-/** The first characters of a sealed value: its version, and the id of the key that sealed it. */
+/** The beginning of a sealed value: its version and the id of its key. */
 const prefixOf = (column: string) => sql<string>`substr(${sql.ref(column)}, 1, ${sql.lit('v1.12345678'.length)})`
 
-/** Opens one value of each column for each secret that sealed some, and every key that signs. @throws WP_STORE_SEALED */
+/** Decrypts one value per column and key, and all active signing keys. @throws WP_STORE_SEALED */
 async function unsealSamples({ db }: System, secrets: Secrets): Promise<void> {
   for (const place of sealedColumns) {
-    // All of them have an id and the sealed text, which is all that is read: one of them stands for each.
+    // All sealed tables have the columns that are read here, so one of them represents the type of all.
     const { table, column } = place as Extract<typeof place, { table: 'waypost_key' }>
     const samples = db
       .selectFrom(table)

@@ -2,34 +2,37 @@ import { sql, type Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 
-/** What a restored System holds, of which some may have been revoked, disabled or delivered after the backup. */
+/** Contents of a restored System. Some may have been revoked, disabled or delivered after the backup. */
 export interface RestoredSystem {
-  /** When the last trace was written that System has, in milliseconds since 1970. */
+  /** The latest time recorded in System, in milliseconds since 1970. */
   readonly backupAt: number | undefined
   readonly tokens: number
-  /** Grants that a refresh token can renew. */
+  /** Grants that can be renewed with a refresh token. */
   readonly families: number
   readonly sessions: number
   readonly users: number
   readonly clients: number
-  /** Deliveries that wait; some may have been made already. */
+  /** Pending deliveries, some of which may already have been delivered. */
   readonly deliveries: number
 }
 
 export interface RestoredOptions {
-  /** Revoke every token and end every session too: nobody can tell which of them were revoked. */
+  /** Also revoke all tokens and end all sessions, because revocations after the backup are lost. */
   readonly revokeTokens: boolean
   confirm(restored: RestoredSystem): Promise<boolean>
 }
 
-/** Farther than any server can have read ahead of the backup, and often enough before numbers become inexact. */
-const jump = 1_000_000_000
+/**
+ * More than the changes that any server can have read since the backup, and small enough to repeat before numbers
+ * become inexact.
+ */
+const feedGap = 1_000_000_000
 const subject = 'restored'
 
 /**
- * Makes every running server forget what it has cached: by the time of the backup the positions of the change feed went
- * back, and a server may hold what came after. The gap that this leaves is what every server notices.
- * @returns what System holds; undefined when nobody wanted it
+ * Makes all running servers drop their caches. The restore reset the change feed to an earlier position, and servers
+ * may have cached later changes; they notice the gap that this creates.
+ * @returns the contents of System; undefined if not confirmed
  */
 export async function declareRestored(
   { system, clock }: Host,
@@ -41,7 +44,7 @@ export async function declareRestored(
   await system.transaction(async (trx) => {
     if (options.revokeTokens) await revokeAll(trx, now)
     const head = trx.updateTable('waypost_feed_head').where('id', '=', 1)
-    await head.set((column) => ({ position: column('position', '+', jump) })).execute()
+    await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
     await recordChanges(system, trx, [{ kind: 'key', subject }])
   })
   return restored
@@ -72,12 +75,15 @@ async function inspect(system: System, now: number): Promise<RestoredSystem> {
   return { backupAt: await findLastTrace(system), ...(counted as unknown as Omit<RestoredSystem, 'backupAt'>) }
 }
 
-/** What running servers and workers write all the time is left out: it may have come after the restoring. */
+/**
+ * Tables that running servers and workers update continuously are left out, because these updates may be later than the
+ * restore.
+ */
 async function findLastTrace({ db }: System): Promise<number | undefined> {
   const { rows } = await sql<{ last: number | null }>`select max(at) as last from (
     select max(created_at) as at from waypost_feed where subject <> ${subject}
     union all select max(created_at) from waypost_user
     union all select max(created_at) from waypost_client) as traces`.execute(db)
-  const last = rows[0]?.last ?? 0 // those that are built in were made at 0
+  const last = rows[0]?.last ?? 0 // built-in rows were created at 0
   return last === 0 ? undefined : last
 }

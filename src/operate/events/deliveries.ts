@@ -2,7 +2,7 @@ import type { Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
 import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { loadAttempts, type ListedAttempt, loadAnswers, type AnsweredAttempt } from './load-attempts.ts'
+import { loadAttempts, type ListedAttempt, loadAnswers, type AttemptWithAnswer } from './load-attempts.ts'
 import { eventErrors, countDead, replayDead, type Replayed } from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
@@ -13,30 +13,30 @@ export interface DeliveryFilter {
   /** Id of a subscription. */
   readonly subscription?: string | undefined
   readonly state?: DeliveryState | undefined
-  /** Only what was dispatched since then. */
+  /** Only messages dispatched since then. */
   readonly since?: Since | undefined
   readonly limit: number
 }
 
 export interface ListedDelivery {
   readonly id: string
-  /** Undefined when its message is not kept any more. */
+  /** Undefined if its message has been deleted. */
   readonly event: string | undefined
   readonly state: DeliveryState
   readonly subscription: string
-  /** Undefined when the subscription was deleted. */
+  /** Undefined if the subscription was deleted. */
   readonly endpoint: string | undefined
   readonly user: string | undefined
-  /** POSTs so far, those before a replay included. */
+  /** POSTs so far, including those before a replay. */
   readonly attempts: number
   readonly last: ListedAttempt | undefined
-  /** When the next attempt is due, in milliseconds since 1970; undefined when it is over. */
+  /** When the next attempt is due, in milliseconds since 1970; undefined if finished. */
   readonly dueAt: number | undefined
   readonly createdAt: number
   readonly finishedAt: number | undefined
 }
 
-/** Deliveries of everybody, the newest first. */
+/** Lists deliveries of all users, newest first. */
 export async function listHostDeliveries({ system }: Host, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
   const rows = await selectDeliveries(system, filter)
   const attempts = await loadAttempts(
@@ -75,7 +75,7 @@ async function selectDeliveries(system: System, filter: DeliveryFilter) {
       .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
       .$if(state !== undefined, (query) => query.where('delivery.status', '=', sql.lit(state!)))
       .$if(from !== undefined, (query) => query.where('delivery.created_at', '>=', from!))
-      // Of these there are few, which an index knows; in order of the ids SQLite would look at all that was ever delivered.
+      // These are few and indexed. Ordered by id, SQLite would scan all deliveries.
       .$if(state === 'pending' || state === 'dead', (query) => query.orderBy('delivery.created_at', 'desc'))
       .orderBy('delivery.id', 'desc')
       .limit(limit)
@@ -83,33 +83,36 @@ async function selectDeliveries(system: System, filter: DeliveryFilter) {
   )
 }
 
-export interface FoundDelivery {
+export interface DeliveryDetails {
   readonly delivery: ListedDelivery
-  /** The newest hundred, the oldest of them first. */
-  readonly attempts: readonly AnsweredAttempt[]
+  /** The newest 100 attempts, oldest first. */
+  readonly attempts: readonly AttemptWithAnswer[]
 }
 
-/** A delivery of anybody with what was answered, for operators. @throws WP_EVENTS_DELIVERY_UNKNOWN */
-export async function findHostDelivery(host: Host, id: string): Promise<FoundDelivery> {
+/**
+ * Finds a delivery of any user with the responses to its attempts, for operators.
+ * @throws WP_EVENTS_DELIVERY_UNKNOWN
+ */
+export async function findHostDelivery(host: Host, id: string): Promise<DeliveryDetails> {
   const [delivery] = await listHostDeliveries(host, { id, limit: 1 })
   if (delivery === undefined) throw eventErrors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
   return { delivery, attempts: await loadAnswers(host.system, id) }
 }
 
 export interface ReplayRequest {
-  /** Only what died since then. */
+  /** Only deliveries that died since then. */
   readonly since: Since
   readonly event?: string | undefined
   /** Id of a subscription. */
   readonly subscription?: string | undefined
-  /** How many at most. */
+  /** Maximum number of deliveries. */
   readonly limit: number
-  /** Asked with how many there are, if there are any. */
+  /** Called with the number of deliveries, unless it is 0. */
   confirm(count: number): Promise<boolean>
 }
 
-/** Has dead deliveries sent anew once somebody has seen how many they are. @returns undefined when nobody wanted it */
-export async function replayHostDead({ system }: Host, request: ReplayRequest): Promise<Replayed | undefined> {
+/** Replays dead deliveries after confirmation. @returns undefined if not confirmed */
+export async function replayHostDeliveries({ system }: Host, request: ReplayRequest): Promise<Replayed | undefined> {
   const { confirm, limit, since, ...filter } = request
   const dead = { ...filter, since: await resolveSince(system, since) }
   const count = await countDead(system, dead)
@@ -118,7 +121,7 @@ export async function replayHostDead({ system }: Host, request: ReplayRequest): 
   return replayDead(system, { ...dead, limit })
 }
 
-/** The moment in milliseconds since 1970; how long ago something was is meant by the database's clock. */
+/** Converts to milliseconds since 1970. Durations are relative to the database's clock. */
 export async function resolveSince(system: System, since: Since): Promise<number> {
   return 'atMs' in since ? since.atMs : (await loadDatabaseTime(system)) - since.agoMs
 }

@@ -4,27 +4,27 @@ import { loadActiveRelease } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 
-/** An event, and what becomes of its messages. */
+/** An event with counts of its messages and deliveries. */
 export interface ListedEvent {
   readonly name: string
   readonly description: string | undefined
-  /** Who receives it holds one of these; without any, every consumer may. */
+  /** Subscribers need one of these scopes; if empty, every consumer may subscribe. */
   readonly scopes: readonly string[]
-  /** Whether what is dispatched is checked. */
+  /** Whether dispatched data is checked. */
   readonly hasSchema: boolean
-  /** Whether the active release names it. Of one that it does not name nothing is delivered. */
+  /** Whether the active release defines the event. Otherwise nothing is delivered. */
   readonly isReleased: boolean
   readonly subscriptions: Readonly<Record<'active' | 'paused' | 'disabled', number>>
-  /** Of the active ones those to which nothing is posted for a while, because so many attempts in a row failed. */
+  /** Active subscriptions that are paused temporarily after many failed attempts in a row. */
   readonly postponed: number
-  /** Messages that nobody has fanned out yet. */
+  /** Messages that have not been fanned out. */
   readonly messages: number
-  /** Deliveries that are not over. */
+  /** Unfinished deliveries. */
   readonly pending: number
   readonly dead: number
 }
 
-/** The events of the active release by name, and behind them those of which something is left in System. */
+/** Lists the events of the active release by name, followed by other events that still have data in System. */
 export async function listHostEvents({ system }: Host): Promise<readonly ListedEvent[]> {
   const release = await loadActiveRelease(system)
   const events = release?.manifest.events ?? {}
@@ -83,7 +83,7 @@ async function countDeliveries({ db }: System, state: 'pending' | 'dead'): Promi
     .selectFrom('waypost_delivery as delivery')
     .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
     .select((column) => ['message.event', column.fn.countAll<number>().as('count')])
-    .where('delivery.status', '=', sql.lit(state)) // the index of these is known by this word
+    .where('delivery.status', '=', sql.lit(state)) // literal, so that the partial index applies
     .groupBy('message.event')
     .execute()
   return new Map(rows.map(({ event, count }) => [event, count]))

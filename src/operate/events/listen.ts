@@ -13,42 +13,42 @@ import { openOutbound } from '../../outbound/index.ts'
 import type { System } from '../../store/index.ts'
 import { loadTerms, type Host, openIdentity } from '../../host/index.ts'
 import { errors } from '../errors.ts'
-import { isReceiver, isReceiving, openReceiver, type ReceivedPost } from './open-receiver.ts'
+import { isReceiverEndpoint, isReceiverRunning, openReceiver, type ReceivedPost } from './open-receiver.ts'
 
 export interface ListenRequest {
   readonly event: string
-  /** As whom; the first user of `dev` by default. */
+  /** The subscribing user; by default the first user that `dev` created. */
   readonly user?: string | undefined
-  /** 0 takes any that is free. */
+  /** 0 selects any free port. */
   readonly port: number
-  /** The HTTP status that every delivery is answered with. */
+  /** The HTTP status of responses to deliveries. */
   readonly answer: number
-  onDelivery(delivery: HeardDelivery): void
+  onDelivery(delivery: ReceivedDelivery): void
 }
 
-/** A delivery that arrived here. */
-export interface HeardDelivery {
+/** A delivery that was received. */
+export interface ReceivedDelivery {
   readonly id: string
   readonly event: string
   readonly body: string
-  /** What is wrong with its signature; undefined when it is right. */
+  /** What is wrong with its signature; undefined if it is valid. */
   readonly problem: string | undefined
 }
 
-export interface Listening {
+export interface EventListener {
   readonly endpoint: string
-  /** Name of the user who is subscribed. */
+  /** Name of the subscribed user. */
   readonly user: string
-  /** Ends the subscription, and what waits for it. */
+  /** Removes the subscription and its pending deliveries. */
   close(): Promise<void>
 }
 
 /**
- * Subscribes a receiver on this machine to an event, on a development System. Subscriptions of others like it that were
- * killed are removed first.
+ * Subscribes a receiver on this machine to an event, on a development System. First removes subscriptions of receivers
+ * that were killed.
  * @throws WP_SERVER_LISTEN_DEVELOPMENT, WP_SERVER_LISTEN_PORT, WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE
  */
-export async function listenToEvent(host: Host, request: ListenRequest): Promise<Listening> {
+export async function listenToEvent(host: Host, request: ListenRequest): Promise<EventListener> {
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
   if (!isDevelopment) throw errors.WP_SERVER_LISTEN_DEVELOPMENT({ target: system.target })
@@ -64,7 +64,7 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   })
   let secret = ''
   const receiver = await openReceiver(request.port, (post) => {
-    request.onDelivery(hear(post, secret, clock.now()))
+    request.onDelivery(toReceivedDelivery(post, secret, clock.now()))
     return request.answer
   })
   const close = async () => {
@@ -72,8 +72,8 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
     await outbound.close()
   }
   try {
-    await removeLost(system, subscriptions)
-    const by = asLogin(user.id, await loadUserScopes(system.db, user.id))
+    await removeAbandoned(system, subscriptions)
+    const by = asSubscriber(user.id, await loadUserScopes(system.db, user.id))
     const made = await subscriptions.subscribe(by, { event: request.event, endpoint: receiver.endpoint })
     secret = made.secret ?? ''
     return {
@@ -89,48 +89,48 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   }
 }
 
-/** What the user does with a login that has every scope. */
-function asLogin(id: string, scopes: readonly string[]): Subscriber {
+/** The user as a subscriber logged in with every scope. */
+function asSubscriber(id: string, scopes: readonly string[]): Subscriber {
   return { id, scopes, client: { id: loginClientId, isLogin: true } }
 }
 
-function hear({ headers, body }: ReceivedPost, secret: string, nowMs: number): HeardDelivery {
+function toReceivedDelivery({ headers, body }: ReceivedPost, secret: string, nowMs: number): ReceivedDelivery {
   const id = headers['webhook-id']
   const post = { id, timestamp: headers['webhook-timestamp'], signature: headers['webhook-signature'], body }
   const problem = findSignatureProblem(post, secret, nowMs)
   return { id: id ?? '', event: headers['waypost-event'] ?? '', body, problem }
 }
 
-/** Of those that did not end in order nobody takes the deliveries. */
-async function removeLost({ db }: System, subscriptions: Subscriptions): Promise<void> {
+/** Removes subscriptions of receivers that no longer run. */
+async function removeAbandoned({ db }: System, subscriptions: Subscriptions): Promise<void> {
   const rows = await db
     .selectFrom('waypost_subscription')
     .select(['id', 'user_id', 'endpoint'])
     .where('endpoint', 'like', 'http://127.0.0.1:%/event-listen/%')
     .execute()
-  const lost = rows.filter(({ endpoint }) => isReceiver(endpoint))
+  const abandoned = rows.filter(({ endpoint }) => isReceiverEndpoint(endpoint))
   await Promise.all(
-    lost.map(async ({ id, user_id: userId, endpoint }) => {
-      if (await isReceiving(endpoint)) return
-      await remove(subscriptions, { by: asLogin(userId, await loadUserScopes(db, userId)), id })
+    abandoned.map(async ({ id, user_id: userId, endpoint }) => {
+      if (await isReceiverRunning(endpoint)) return
+      await remove(subscriptions, { by: asSubscriber(userId, await loadUserScopes(db, userId)), id })
     }),
   )
 }
 
-/** Somebody may have removed it already. */
+/** It may already have been removed. */
 async function remove(subscriptions: Subscriptions, which: OwnSubscription): Promise<void> {
   await subscriptions.remove(which).catch((error: unknown) => {
     if (!isWaypostError(error) || error.code !== 'WP_EVENTS_SUBSCRIPTION_UNKNOWN') throw error
   })
 }
 
-/** The name of the first user that `dev` made and keeps in its folder. */
+/** Returns the name of the first user, which `dev` stores in its folder. */
 async function readDevelopmentUser({ folder }: Host): Promise<string> {
   try {
     const { name } = JSON.parse(await readFile(path.join(folder, '.waypost', 'dev.json'), 'utf8')) as { name?: unknown }
     if (typeof name === 'string') return name
   } catch {
-    // Without `dev` there is none yet: the error says that the user is missing.
+    // Not created by `dev` yet: the error reports the missing user.
   }
   return 'dev'
 }

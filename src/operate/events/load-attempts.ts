@@ -3,26 +3,26 @@ import type { System } from '../../store/index.ts'
 export interface ListedAttempt {
   readonly startedAt: number
   readonly latencyMs: number
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined
-  /** `delivered`, or why it was not. */
+  /** `delivered`, or the reason for the failure. */
   readonly outcome: string
 }
 
-/** A statement takes a limited number of parameters. */
-const idsAtOnce = 1000
+/** Keeps below the maximum number of parameters of a statement. */
+const idsPerStatement = 1000
 
-/** Attempts by delivery, the oldest first. */
+/** Loads attempts by delivery, oldest first. */
 export async function loadAttempts(
   { db }: System,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly ListedAttempt[]>> {
   const attempts = new Map<string, ListedAttempt[]>(ids.map((id) => [id, []]))
-  for (let start = 0; start < ids.length; start += idsAtOnce) {
+  for (let start = 0; start < ids.length; start += idsPerStatement) {
     const rows = await db
       .selectFrom('waypost_attempt')
       .select(['delivery_id as delivery', 'started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome'])
-      .where('delivery_id', 'in', ids.slice(start, start + idsAtOnce))
+      .where('delivery_id', 'in', ids.slice(start, start + idsPerStatement))
       .orderBy('started_at')
       .orderBy('id')
       .execute()
@@ -33,23 +33,23 @@ export async function loadAttempts(
   return attempts
 }
 
-/** An attempt with what was answered. */
-export interface AnsweredAttempt extends ListedAttempt {
-  /** The first 4 KB; undefined when there was no answer. */
+/** An attempt with its response. */
+export interface AttemptWithAnswer extends ListedAttempt {
+  /** The first 4 KB of the response; undefined without one. */
   readonly answer: string | undefined
 }
 
-const mostAnswers = 100
+const maxAnswers = 100
 
-/** The newest attempts of one delivery, the oldest first. */
-export async function loadAnswers({ db }: System, delivery: string): Promise<readonly AnsweredAttempt[]> {
+/** Loads the newest attempts of one delivery, oldest first. */
+export async function loadAnswers({ db }: System, delivery: string): Promise<readonly AttemptWithAnswer[]> {
   const rows = await db
     .selectFrom('waypost_attempt')
     .select(['started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome', 'answer'])
     .where('delivery_id', '=', delivery)
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(mostAnswers)
+    .limit(maxAnswers)
     .execute()
   return rows
     .map(({ status, answer, ...attempt }) => ({ ...attempt, status: status ?? undefined, answer: answer ?? undefined }))

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { makeId, messageOf } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 
-/** A delivery as it arrived. */
+/** A delivery as received. */
 export interface ReceivedPost {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
@@ -12,7 +12,7 @@ export interface ReceivedPost {
 
 /** A subscriber's server on this machine. */
 export interface EventReceiver {
-  /** What to subscribe; nobody else has it. */
+  /** The unguessable URL to subscribe. */
   readonly endpoint: string
   close(): Promise<void>
 }
@@ -24,10 +24,14 @@ interface Answer {
 
 const pathStart = '/event-listen/'
 const aliveHeader = 'waypost-event-listen'
-const mostBytes = 16 * 1024 * 1024
-const probeMs = 1000
+const maxBytes = 16 * 1024 * 1024
+const probeTimeoutMs = 1000
 
-/** Opens a receiver on loopback. @param onPost what it answers with @throws WP_SERVER_LISTEN_PORT */
+/**
+ * Opens a receiver on the loopback address.
+ * @param onPost returns the status of the response
+ * @throws WP_SERVER_LISTEN_PORT
+ */
 export async function openReceiver(port: number, onPost: (post: ReceivedPost) => number): Promise<EventReceiver> {
   const path = pathStart + makeId('lsn_')
   const server = createServer((request, response) => {
@@ -51,22 +55,22 @@ export async function openReceiver(port: number, onPost: (post: ReceivedPost) =>
       const closed = once(server, 'close')
       server.close()
       server.closeIdleConnections()
-      setTimeout(() => server.closeAllConnections(), probeMs).unref()
+      setTimeout(() => server.closeAllConnections(), probeTimeoutMs).unref()
       await closed
     },
   }
 }
 
-/** Whether an endpoint is of such a receiver, running or not. */
-export function isReceiver(endpoint: string): boolean {
+/** Whether an endpoint belongs to such a receiver, running or not. */
+export function isReceiverEndpoint(endpoint: string): boolean {
   const url = URL.parse(endpoint)
   return url !== null && url.hostname === '127.0.0.1' && url.pathname.startsWith(pathStart)
 }
 
-/** Whether the receiver of an endpoint still runs. */
-export async function isReceiving(endpoint: string): Promise<boolean> {
+/** Whether the receiver of an endpoint is running. */
+export async function isReceiverRunning(endpoint: string): Promise<boolean> {
   try {
-    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(probeMs), redirect: 'error' })
+    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: 'error' })
     await answer.body?.cancel()
     return answer.headers.get(aliveHeader) === new URL(endpoint).pathname
   } catch {
@@ -74,13 +78,13 @@ export async function isReceiving(endpoint: string): Promise<boolean> {
   }
 }
 
-/** @returns undefined for what is too long */
+/** @returns undefined if the body is too long */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = []
   let size = 0
   for await (const part of request) {
     size += (part as Buffer).length
-    if (size > mostBytes) return undefined
+    if (size > maxBytes) return undefined
     parts.push(part as Buffer)
   }
   return Buffer.concat(parts).toString('utf8')

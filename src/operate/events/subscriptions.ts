@@ -11,13 +11,13 @@ export interface ListedSubscription {
   /** Whether an administrator disabled it. */
   readonly isBarred: boolean
   readonly user: string | null
-  /** The client that made it; null where that was before clients were recorded. */
+  /** The client that created it; null for subscriptions from before clients were recorded. */
   readonly client: { readonly id: string; readonly name: string | null } | null
   /** Milliseconds since 1970. */
   readonly createdAt: number
 }
 
-/** Which subscriptions; what is given has to hold together. Users and clients by id or name. */
+/** Selects subscriptions that match all given criteria. Users and clients by id or name. */
 export interface SubscriptionChoice {
   readonly id?: string | undefined
   readonly user?: string | undefined
@@ -30,7 +30,7 @@ export interface SubscriptionFilter extends SubscriptionChoice {
   readonly limit: number
 }
 
-/** Subscriptions of everybody, the newest first. */
+/** Lists subscriptions of all users, newest first. */
 export async function listHostSubscriptions(
   host: Host,
   { event, status, limit, ...choice }: SubscriptionFilter,
@@ -64,10 +64,10 @@ export async function listHostSubscriptions(
 }
 
 /**
- * Disables subscriptions, so that only an administrator can enable them, or deletes them. What waits for them is
+ * Disables subscriptions, so that only an administrator can enable them, or deletes them. Pending deliveries are
  * cancelled.
  * @returns how many
- * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an id that there is not
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an unknown id
  */
 export async function endHostSubscriptions(
   host: Host,
@@ -80,9 +80,9 @@ export async function endHostSubscriptions(
 }
 
 /**
- * Enables subscriptions that are disabled, whoever did it.
+ * Enables disabled subscriptions, including those that an administrator disabled.
  * @returns how many
- * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an id that there is not
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an unknown id
  */
 export async function enableHostSubscriptions(host: Host, choice: SubscriptionChoice): Promise<number> {
   const { id, userId, clientId } = await resolve(host, choice)

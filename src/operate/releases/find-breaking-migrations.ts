@@ -17,54 +17,54 @@ import {
   type Host,
 } from '../../host/index.ts'
 
-interface Applied {
+interface AppliedMigration {
   readonly connection: string
   readonly name: string
   readonly checksum: string
 }
 
-interface Going {
+interface RollbackTarget {
   readonly active: RollbackSurvey['active']
   readonly target: Manifest
 }
 
-/** What a release, to which somebody wants to go back, and the databases make of one another. */
-export interface MigrationsBehind {
-  /** Those of the release that have not run, as `Connection/name`. */
+/** The migrations that matter for a rollback. */
+export interface RollbackMigrations {
+  /** Migrations of the target release that have not run, as `Connection/name`. */
   readonly pending: readonly string[]
-  /** Those that ran, that the release does not have, and that are marked `breaking: true`. */
+  /** Migrations that have run, that the target release lacks, and that are marked `breaking: true`. */
   readonly breaking: readonly string[]
-  /** Those of which no release that is stored has the code: nobody can tell how they are marked. */
+  /** Such migrations whose code is in no stored release, so that their mark is unknown. */
   readonly unknown: readonly string[]
-  /** Connections that cannot be opened: all that the active release has of them counts as having run. */
+  /** Connections that cannot be opened. All their migrations of the active release are assumed to have run. */
   readonly unreachable: readonly string[]
 }
 
-/** Compares the migrations of a release with what ran. Runs none of them. */
-export async function findMigrationsBehind(
+/** Compares the migrations of a release with those that have run. Runs no migrations. */
+export async function findRollbackMigrations(
   options: Pick<MigrationDatabases, 'plugins'> & { readonly host: Host },
-  going: Going,
-): Promise<MigrationsBehind> {
-  const { since, ...looked } = await lookAtEach(options, going)
+  rollback: RollbackTarget,
+): Promise<RollbackMigrations> {
+  const { since, ...compared } = await compareConnections(options, rollback)
   const breaking: string[] = []
   const unknown: string[] = []
   for (const one of since) {
-    const isBreaking = await readMark(options.host, going.active, one)
+    const isBreaking = await readBreakingMark(options.host, rollback.active, one)
     if (isBreaking === undefined) unknown.push(nameOfMigration(one))
     else if (isBreaking) breaking.push(nameOfMigration(one))
   }
-  return { ...looked, breaking, unknown }
+  return { ...compared, breaking, unknown }
 }
 
-/** Each connection by itself: whoever goes back may do so because one of them is down. */
-async function lookAtEach(
+/** Checks each connection separately, because a failing connection may be the reason for the rollback. */
+async function compareConnections(
   { host, plugins }: Pick<MigrationDatabases, 'plugins'> & { readonly host: Host },
-  going: Going,
+  going: RollbackTarget,
 ) {
   const { active, target } = going
   const known = [...(active?.manifest?.migrations ?? []), ...target.migrations]
   const manifest = { connections: { ...active?.manifest?.connections, ...target.connections } }
-  const found = { pending: [] as string[], since: [] as Applied[], unreachable: [] as string[] }
+  const found = { pending: [] as string[], since: [] as AppliedMigration[], unreachable: [] as string[] }
   for (const connection of new Set(['System', ...known.map((one) => one.connection)])) {
     const own = target.migrations.filter((one) => one.connection === connection)
     try {
@@ -84,8 +84,12 @@ async function lookAtEach(
   return found
 }
 
-/** Whether it is marked `breaking: true`; undefined where its code is gone or does not load. */
-async function readMark(host: Host, active: RollbackSurvey['active'], one: Applied): Promise<boolean | undefined> {
+/** Whether a migration is marked `breaking: true`; undefined if its code is missing or does not load. */
+async function readBreakingMark(
+  host: Host,
+  active: RollbackSurvey['active'],
+  one: AppliedMigration,
+): Promise<boolean | undefined> {
   const code = await findCode(host, active, one)
   if (code === undefined) return undefined
   registerArtifacts(code.artifacts)
@@ -98,13 +102,13 @@ async function readMark(host: Host, active: RollbackSurvey['active'], one: Appli
   }
 }
 
-/** The active release has nearly all of them; what it left out another one that is stored may have. */
+/** Finds the code in the active release, which has nearly all migrations, or in another stored release. */
 async function findCode(
   { system }: Host,
   active: RollbackSurvey['active'],
-  wanted: Applied,
+  wanted: AppliedMigration,
 ): Promise<{ artifact: string; artifacts: readonly Artifact[] } | undefined> {
-  const isWanted = (one: Applied) =>
+  const isWanted = (one: AppliedMigration) =>
     one.connection === wanted.connection && one.name === wanted.name && one.checksum === wanted.checksum
   const own = active?.manifest?.migrations.find(isWanted)
   if (active?.manifest === undefined || own === undefined) return findMigration(system, wanted)

@@ -18,17 +18,17 @@ import {
 } from '../../release/index.ts'
 import { type Host, loadTerms } from '../../host/index.ts'
 
-/** A server's row in System, alive or not: those of servers that crashed stay for a day. */
+/** A server's row in System. Rows of crashed servers are kept for a day. */
 export interface ListedServer {
-  /** By host and port. */
+  /** Host and port. */
   readonly name: string
-  /** Its Waypost. */
+  /** Waypost version. */
   readonly version: string
-  /** What it serves. */
+  /** The release being served. */
   readonly release: string | null
-  /** What it is bringing up, or what did not come up. */
+  /** The release that it is loading or failed to load. */
   readonly wanted: string | null
-  /** `silent` where it has not been heard of for longer than a server that runs lets pass. */
+  /** `silent` if its heartbeat is overdue. */
   readonly state: string
   readonly error: string | null
   readonly stateAt: number
@@ -38,11 +38,11 @@ export interface ListedServer {
 export interface ListedReleases {
   readonly releases: readonly ListedRelease[]
   readonly servers: readonly ListedServer[]
-  /** By the database's clock, as all the times are. */
+  /** The database's time, as for all other times. */
   readonly now: number
 }
 
-/** Releases, that which was activated last first, and what every server makes of them. */
+/** Lists releases, last activated first, and the state of every server. */
 export async function listHostReleases({ system }: Host, { limit }: { limit: number }): Promise<ListedReleases> {
   const releases = await listReleases(system, limit)
   const rows = await system.db
@@ -72,7 +72,7 @@ export interface ComparedReleases {
 }
 
 /**
- * What differs between two releases, by the beginnings of their ids; without the second, to the active one.
+ * Compares two releases, given by prefixes of their ids; the second defaults to the active release.
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS
  */
 export async function compareHostReleases(
@@ -88,12 +88,12 @@ export async function compareHostReleases(
 }
 
 export interface PruneHostRequest {
-  /** Keep so many of the newest and no older ones, whatever the setting `keep` says. */
+  /** Number of newest releases to keep; overrides the setting `keep`. */
   readonly keep?: number | undefined
   readonly dryRun?: boolean
 }
 
-/** Deletes releases as servers do each hour: those that ended longer ago than the setting `keep` says. */
+/** Deletes old releases as servers do every hour: those that ended longer ago than the setting `keep` allows. */
 export async function pruneHostReleases(
   host: Host,
   { keep, dryRun = false }: PruneHostRequest,
@@ -103,21 +103,21 @@ export async function pruneHostReleases(
   return pruneReleases(host.system, { keepNewest: releasesKept, keepMs: settings.keep.releases, dryRun })
 }
 
-/** One release, with all that it says. */
-export interface ShownRelease {
+/** A release with its manifest. */
+export interface ReleaseDetails {
   readonly id: string
   readonly message: string | undefined
   readonly createdBy: string
   readonly createdAt: number
-  /** The newest first. */
+  /** Newest first. */
   readonly activations: readonly ListedActivation[]
   readonly manifest: Manifest
 }
 
-const mostActivations = 5
+const maxActivations = 5
 
-/** What a release holds, by the beginning of its id. @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
-export async function showHostRelease({ system }: Host, beginning: string): Promise<ShownRelease> {
+/** Loads a release by a prefix of its id. @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
+export async function showHostRelease({ system }: Host, beginning: string): Promise<ReleaseDetails> {
   const id = await findRelease(system, beginning)
   const row = await loadReleaseRow(system, id)
   return {
@@ -125,7 +125,7 @@ export async function showHostRelease({ system }: Host, beginning: string): Prom
     message: row.message ?? undefined,
     createdBy: row.created_by,
     createdAt: row.created_at,
-    activations: await listActivations(system, id, mostActivations),
+    activations: await listActivations(system, id, maxActivations),
     manifest: await loadManifest(system, id),
   }
 }

@@ -15,12 +15,12 @@ import {
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
-import { findMigrationsBehind } from './find-breaking-migrations.ts'
+import { findRollbackMigrations } from './find-breaking-migrations.ts'
 
 /**
- * Checks whether a release can be gone back to: that it is whole, that living servers know its version, that its
- * migrations ran, and that none ran since which it cannot work with. Changes nothing.
- * @param beginning of its id; without it the release that was active before
+ * Checks that a rollback to a release is possible: the release is complete, live servers support its version, its
+ * migrations have run, and no later migration is incompatible with it. Changes nothing.
+ * @param beginning prefix of its id; by default the previously active release
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
  * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER
  */
@@ -34,7 +34,7 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   await loadArtifacts(system, { id }, manifest.artifacts)
   await assertServersKnow(system, survey)
   const plugins = await loadPlugins(host.folder)
-  const found = await findMigrationsBehind({ host, plugins }, { active, target: manifest })
+  const found = await findRollbackMigrations({ host, plugins }, { active, target: manifest })
   const { pending, breaking, unknown: unknownMigrations, unreachable } = found
   if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })
   if (breaking.length > 0) throw errors.WP_RELEASE_BREAKING({ id: shortId(id), names: breaking.join(', ') })

@@ -4,7 +4,7 @@ import type { Metric, Sample } from './format.ts'
 
 const outcomes = ['delivered', 'retrying', 'dead'] as const
 
-/** The queue of events and what became of attempts, over all workers: every server says the same. */
+/** Measures the event queue and the results of attempts across all workers, so every server reports the same. */
 export async function eventMetrics(system: System, options: MeasureOptions): Promise<readonly Metric[]> {
   const { messages, deliveries, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)

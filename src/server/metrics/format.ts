@@ -1,6 +1,6 @@
-/** One number, by its labels. */
+/** One value with its labels. */
 export interface Sample {
-  /** Behind the name of the metric, for example `_sum`. */
+  /** Suffix of the metric's name, for example `_sum`. */
   readonly suffix?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
@@ -13,7 +13,7 @@ export interface Metric {
   readonly samples: readonly Sample[]
 }
 
-/** The text format of Prometheus, version 0.0.4. */
+/** Formats metrics in the Prometheus text format, version 0.0.4. */
 export function formatMetrics(metrics: readonly Metric[]): string {
   return metrics.map(formatMetric).join('')
 }

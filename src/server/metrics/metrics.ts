@@ -6,7 +6,7 @@ import { processMetrics } from './process-metrics.ts'
 import type { Pressure } from '../../runtime/index.ts'
 import type { Readiness } from '../readiness.ts'
 
-/** What `/metrics` says. Who asks while System is being measured gets the same answer: it is measured once. */
+/** Makes the function that renders `/metrics`. Concurrent requests share one measurement of System. */
 export function makeMetrics(system: System, server: MetricsServer): () => Promise<string> {
   let running: Promise<string> | undefined
   return () => {
@@ -16,7 +16,7 @@ export function makeMetrics(system: System, server: MetricsServer): () => Promis
 }
 
 export interface MetricsServer extends MeasuredServer {
-  /** Of the release that it serves. */
+  /** Returns the terms of the release being served. */
   terms(): MeasureOptions
 }
 
@@ -29,7 +29,7 @@ export interface MeasuredServer {
   readonly pressure: Pressure | undefined
 }
 
-/** The server that answers. */
+/** Metrics of the responding server. */
 export function serverMetrics({ readiness, pressure }: MeasuredServer): readonly Metric[] {
   return [
     {

@@ -1,7 +1,7 @@
 import { version } from '../../kit/index.ts'
 import type { Metric } from './format.ts'
 
-/** The process that answers, under the names that client libraries of Prometheus use. */
+/** Metrics of the responding process, with the names that Prometheus client libraries use. */
 export function processMetrics(): readonly Metric[] {
   const { user, system } = process.cpuUsage()
   const { rss, heapUsed } = process.memoryUsage()

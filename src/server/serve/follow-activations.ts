@@ -10,24 +10,24 @@ import type { Logger } from '../../runtime/index.ts'
 import type { ServerReport } from '../../host/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 
-export interface Following {
+export interface FollowerOptions {
   readonly server: WaypostServer
   readonly logger: Logger
   readonly report: ServerReport
-  /** How long after a release that did not come up it is tried again the first time; each time twice as long. */
+  /** Delay before a failed release is retried for the first time; doubled for each further retry. */
   readonly retryMs: number
-  /** Reads anew what may have been mended beside the release: the variables of this server. */
+  /** Reloads the variables of this server, which may have been fixed. */
   refresh?(): void
 }
 
-const longestRetryMs = 60_000
+const maxRetryMs = 60_000
 
-/** Serves what is active, now and after each activation; one that fails is tried again by itself. */
+/** Serves the active release, now and after each activation. Retries failed releases. */
 export class Follower {
-  readonly #options: Following
+  readonly #options: FollowerOptions
   readonly #stopListening: () => void
   #served: string | undefined
-  /** What did not come up the last time that it was tried, and why. */
+  /** The release that last failed, and why. */
   #failed: { readonly id: string | undefined; readonly reason: string } | undefined
   #retries = 0
   #running: Promise<void> = Promise.resolve()
@@ -35,17 +35,17 @@ export class Follower {
   #retry: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(options: Following) {
+  constructor(options: FollowerOptions) {
     this.#options = options
     this.#stopListening = options.server.feed.listen((changes) => {
       if (changes === 'reset' || changes.some((change) => change.kind === 'activation')) this.#activated()
     })
   }
 
-  /** Brings up what is active; where that fails, what came up the last time anywhere. Never throws. */
+  /** Serves the active release or, if that fails, the last release that any server could serve. Never throws. */
   async start(): Promise<void> {
     void this.#catchUp()
-    this.#running = this.#running.then(() => this.#fallBack()) // behind whatever else was activated meanwhile
+    this.#running = this.#running.then(() => this.#fallBack()) // after any activation that is already being processed
     await this.#running
   }
 
@@ -55,14 +55,14 @@ export class Follower {
     const id = await fallBack(this.#options, failed.id)
     if (id === undefined) return
     this.#served = id
-    this.#tellReadiness()
+    this.#updateReadiness()
     const { report } = this.#options
     await report
       .update({ state: 'failed', release: id, wanted: failed.id, error: failed.reason })
       .catch(() => undefined)
   }
 
-  /** Waits for a release that is about to come up. */
+  /** Waits for a release that is being loaded. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#retry)
@@ -71,7 +71,7 @@ export class Follower {
     await this.#running
   }
 
-  /** Another release is active: what is being tried is not waited for longer than it takes to give it up. */
+  /** Another release was activated, so stop waiting for the one being loaded. */
   #activated(): void {
     this.#retries = 0
     this.#superseded.abort()
@@ -97,7 +97,7 @@ export class Follower {
       this.#served = wanted
       this.#failed = undefined
       this.#retries = 0
-      this.#tellReadiness()
+      this.#updateReadiness()
       logger.info({ release: shortId(wanted) }, 'release activated')
       await report.update({ state: 'serving', release: wanted })
       await recordReleaseServed(system, wanted)
@@ -108,11 +108,11 @@ export class Follower {
 
   async #serve(wanted: string): Promise<void> {
     const { server, report, refresh } = this.#options
-    // While it is tried again the row goes on saying why it does not come up, and since when.
+    // During a retry the row keeps the error and its time.
     if (wanted !== this.#failed?.id) await report.update({ state: 'swapping', wanted }).catch(() => undefined)
     refresh?.()
     const release = await loadActiveRelease(server.host.system)
-    if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will tell
+    if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will report the new one
     await server.serveRelease(release, { signal: this.#superseded.signal })
   }
 
@@ -122,8 +122,8 @@ export class Follower {
     const isSuperseded = error instanceof Superseded || this.#superseded.signal.aborted
     const isKnown = this.#failed !== undefined && this.#failed.id === wanted
     this.#failed = { id: wanted, reason: messageOf(error) }
-    this.#tellReadiness()
-    const pauseMs = isSuperseded ? 0 : Math.min(retryMs * 2 ** this.#retries++, longestRetryMs)
+    this.#updateReadiness()
+    const pauseMs = isSuperseded ? 0 : Math.min(retryMs * 2 ** this.#retries++, maxRetryMs)
     const line = { err: error, ...(wanted === undefined ? {} : { release: shortId(wanted) }), retryMs: pauseMs }
     if (isSuperseded) logger.info(line, 'activation abandoned for a newer release')
     else if (isKnown) logger.warn(line, 'active release still fails to start')
@@ -132,31 +132,31 @@ export class Follower {
     if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
   }
 
-  #tellReadiness(): void {
+  #updateReadiness(): void {
     const { readiness } = this.#options.server
-    const isWithout = this.#failed !== undefined && this.#served === undefined
-    readiness.block('release', isWithout ? 'The active release failed to start' : undefined)
+    const hasNoRelease = this.#failed !== undefined && this.#served === undefined
+    readiness.block('release', hasNoRelease ? 'The active release failed to start' : undefined)
     readiness.isBehind = this.#failed !== undefined
   }
 }
 
-/** Another release was activated while one was loaded. */
+/** Another release was activated while one was being loaded. */
 class Superseded extends Error {}
 
-/** Older ones hardly fit what else has changed since. */
-const most = 3
+/** Older releases are unlikely to match the current environment. */
+const maxFallbacks = 3
 
 /**
- * Serves the last release that came up on any server of this System, for one that starts while the active one does not
- * come up.
- * @returns its id; undefined where there is none, or none comes up
+ * Serves the last release that any server of this System could serve, for a server that starts while the active release
+ * fails.
+ * @returns its id; undefined if there is none or none can be served
  */
 export async function fallBack(
   { server, logger }: { readonly server: WaypostServer; readonly logger: Logger },
   failed: string,
 ): Promise<string | undefined> {
   const { system } = server.host
-  const ids = await listServedReleases(system, { except: failed, limit: most }).catch(() => [])
+  const ids = await listServedReleases(system, { except: failed, limit: maxFallbacks }).catch(() => [])
   for (const id of ids) {
     const names = { release: shortId(id), active: shortId(failed) }
     try {

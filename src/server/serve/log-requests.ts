@@ -4,8 +4,8 @@ import type { AttemptReport } from '../../events/index.ts'
 import { startDelivering, type DeliveryOptions } from '../../jobs/index.ts'
 
 /**
- * One line for each request, at the level debug: without it nothing is counted for them. The query is left out, in which
- * secrets may stand.
+ * Logs each request at level debug; at other levels, requests cost nothing. The query is left out because it may
+ * contain secrets.
  */
 export function logRequests(logger: Logger): Pick<ServerOptions, 'onResponse'> {
   if (!['debug', 'trace'].includes(logger.level ?? '')) return {}
@@ -18,7 +18,7 @@ export function logRequests(logger: Logger): Pick<ServerOptions, 'onResponse'> {
   }
 }
 
-/** Delivers, with a line in the log for each attempt that failed. @returns the way to stop */
+/** Delivers events and logs each failed attempt. @returns a function that stops */
 export function logDeliveries({
   logger,
   ...served
@@ -36,10 +36,10 @@ function logAttempt(logger: Logger, { delivery, event, endpoint, outcome, attemp
   const { latencyMs: ms } = result
   const line = { delivery, event, endpoint: new URL(endpoint).origin, attempt, ms: Math.round(ms) }
   if (outcome === 'delivered') logger.debug(line, 'delivered')
-  else if (outcome === 'dead') logger.warn({ ...line, ...why(result) }, 'delivery failed permanently')
-  else logger.info({ ...line, ...why(result) }, 'delivery failed, will be retried')
+  else if (outcome === 'dead') logger.warn({ ...line, ...describeFailure(result) }, 'delivery failed permanently')
+  else logger.info({ ...line, ...describeFailure(result) }, 'delivery failed, will be retried')
 }
 
-function why(result: AttemptReport['result']): object {
+function describeFailure(result: AttemptReport['result']): object {
   return 'status' in result ? { status: result.status } : { failure: result.failure }
 }

@@ -28,50 +28,50 @@ import { openPruner, startPruning } from '../../jobs/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
 import { Follower } from './follow-activations.ts'
 import { logDeliveries, logRequests } from './log-requests.ts'
-import { stopAfterStrays } from '../unhandled-errors.ts'
+import { stopOnUnhandledErrors } from '../unhandled-errors.ts'
 import { warnUndelivered } from './warn-undelivered.ts'
 
 export interface ServeOptions {
   readonly folder: string
   readonly variables: Variables
   readonly port?: number | undefined
-  /** Share the port with other processes of this host that do too. */
+  /** Share the port with other processes of this host that set this too. */
   readonly reusePort?: boolean
   /** A port for health and metrics without a token. */
   readonly opsPort?: number | undefined
-  /** Run cronjobs and deliver events too: of all servers that do, one runs each slot. */
+  /** Also run cronjobs and deliver events. Of all servers that do, one runs each slot. */
   readonly cron?: boolean
-  /** How long after a release that did not come up it is tried again, then twice as long; 1,000 ms by default. */
+  /** Delay before a failed release is retried, then doubled; 1,000 ms by default. */
   readonly retryMs?: number
-  /** How often it looks for deliveries that nobody delivers; 60,000 ms by default. */
+  /** Interval of the check for undelivered events; 60,000 ms by default. */
   readonly warnMs?: number
-  /** Ends the wait for a database that cannot be reached when it starts. */
+  /** Aborts waiting for an unreachable database at start. */
   readonly signal?: AbortSignal
-  /** Where it logs; stdout by default. */
+  /** The log; stdout by default. */
   readonly logger?: Logger
-  /** Reads the variables as they are now, so that a plan knows what is set by then. */
+  /** Returns the current variables, so that a plan shows which are set. */
   readVariables?(): Variables
-  /** Brings the variables up to date before a release is brought up: what it lacked may be set since. */
+  /** Reloads the variables before a release is loaded, because missing ones may have been set since. */
   refresh?(): void
 }
 
 /** A server that follows activations. */
 export interface ServingServer extends WaypostServer {
-  /** The port for health and metrics, if there is one, and where it is bound. */
+  /** The address of the port for health and metrics, if there is one. */
   readonly ops: { readonly host: string; readonly port: number } | undefined
   /**
-   * Ends it: it is not ready any more, answers what is under way, and closes what it holds.
-   * @param isHurried nobody has to learn of it before
+   * Stops the server: it reports that it is not ready, answers requests in flight and releases its resources.
+   * @param isImmediate stop immediately, without telling load balancers first
    */
-  close(isHurried?: boolean): Promise<void>
+  close(isImmediate?: boolean): Promise<void>
 }
 
-/** Longer than the step that waits for requests in flight. */
+/** Additional time for the step that waits for requests in flight. */
 const stepSlackMs = 2000
 
 /**
- * Serves the active release of System, and every one that is activated later, until it is closed. A release that does
- * not come up leaves the one before.
+ * Serves the active release of System, and each later activation, until closed. If a release fails, the previous one
+ * stays.
  */
 export async function serve(options: ServeOptions): Promise<ServingServer> {
   const { variables } = options
@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const logger =
     options.logger ?? makeLogger(readLogLevel(variables, 'info'), { secrets: logSecrets, fields: tracing?.ids })
   await using opened = new AsyncDisposableStack()
-  const defer = deferWithDeadline(opened, { logger, longestStepMs: stopping.limitMs + stepSlackMs })
+  const defer = deferWithDeadline(opened, { logger, maxStepMs: stopping.limitMs + stepSlackMs })
   defer(async () => tracing?.close())
   const host = await awaitHost({
     ...options,
@@ -94,11 +94,11 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   })
   defer(() => host.close())
   const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
-  defer(stopAfterStrays(logger))
+  defer(stopOnUnhandledErrors(logger))
   const pressure = openPressure(options, logger)
   defer(async () => pressure?.stop())
   let ops: OpsListener | undefined
-  defer(async () => ops?.close()) // behind the server, so that it tells to the end that it is stopping
+  defer(async () => ops?.close()) // closed after the server, so that it reports the shutdown to the end
   const server = await startServer({
     host,
     identity,
@@ -117,16 +117,16 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const drain = async () => {
     server.readiness.block('stopping', 'The server is shutting down')
     server.drain()
-    const said = report.update({ state: 'stopping' }).catch(() => undefined)
-    await withDeadline(said, stepSlackMs, () => undefined)
+    const reported = report.update({ state: 'stopping' }).catch(() => undefined)
+    await withDeadline(reported, stepSlackMs, () => undefined)
     await pause(stopping.delayMs)
   }
   const closing = opened.move()
   return {
     ...server,
     ops,
-    async close(isHurried = false) {
-      if (!isHurried && !closing.disposed) await drain()
+    async close(isImmediate = false) {
+      if (!isImmediate && !closing.disposed) await drain()
       await closing.disposeAsync()
     },
   }
@@ -137,14 +137,17 @@ interface RunningServer {
   readonly server: WaypostServer
   readonly identity: Identity
   readonly logger: Logger
-  /** Takes the way to end each thing that was started. */
+  /** Adds a step of the shutdown. */
   defer(step: () => Promise<unknown>): void
 }
 
-/** What a server does beside answering: it follows activations, says so in System, prunes, delivers or sees to it. */
+/**
+ * Starts the background work of a server: following activations, reporting its state in System, pruning, and delivering
+ * events or warning if no process does.
+ */
 async function startServices({ options, server, identity, logger, defer }: RunningServer): Promise<ServerReport> {
   const { host } = server
-  const letGo = server.hold(true) // or a route would be 404 until the release has come up
+  const releaseHold = server.hold(true) // otherwise project routes would return 404 until the release is loaded
   await storeFact(host.system, 'origin', 'production')
   const name = nameServer({ port: server.port, reusePort: options.reusePort ?? false })
   const report = await reportServer(host, identity, { name, readVariables: options.readVariables })
@@ -153,7 +156,7 @@ async function startServices({ options, server, identity, logger, defer }: Runni
   const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })
   defer(() => follower.stop())
   await follower.start()
-  letGo()
+  releaseHold()
   defer(prune(server, logger))
   defer(
     options.cron
@@ -167,14 +170,14 @@ const stepAfterLateMs = 1000
 
 /**
  * Adds steps of a shutdown, each with a deadline. A step that misses its deadline is abandoned, and later steps get
- * less time, since they probably wait for the same database.
- * @param longestStepMs longer than requests in flight are waited for
+ * less time, because they probably wait for the same database.
+ * @param maxStepMs longer than the wait for requests in flight
  */
 function deferWithDeadline(
   opened: AsyncDisposableStack,
-  { logger, longestStepMs }: { readonly logger: Logger; readonly longestStepMs: number },
+  { logger, maxStepMs }: { readonly logger: Logger; readonly maxStepMs: number },
 ): (step: () => Promise<unknown>) => void {
-  let limitMs = longestStepMs
+  let limitMs = maxStepMs
   return (step) =>
     opened.defer(async () => {
       await withDeadline(step(), limitMs, () => {
@@ -199,7 +202,7 @@ function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | u
 function openOps(server: WaypostServer, address: Address, logger: Logger) {
   return openOpsListener({
     ...address,
-    checkReadiness: server.readiness.find,
+    checkReadiness: server.readiness.check,
     measure: server.measure,
     onError: (error) => logger.warn({ err: error }, 'collecting metrics failed'),
   })

@@ -4,17 +4,17 @@ import { loadFacts, loadDatabaseTime } from '../../store/index.ts'
 import { describeWaiting, lateMs } from '../../operate/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 
-export interface Watching {
+export interface WarnOptions {
   readonly server: Pick<WaypostServer, 'host' | 'terms'>
   readonly logger: Pick<Logger, 'warn'>
   readonly everyMs?: number | undefined
 }
 
-/** Warns each minute while deliveries are due and nobody delivers. @returns the way to stop */
-export function warnUndelivered({ server, logger, everyMs = 60_000 }: Watching): () => Promise<void> {
-  let looking: Promise<void> = Promise.resolve()
+/** Warns every minute while deliveries are due and no process delivers. @returns a function that stops */
+export function warnUndelivered({ server, logger, everyMs = 60_000 }: WarnOptions): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve()
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const { system } = server.host
     const [now, { last_execute: last }] = await Promise.all([loadDatabaseTime(system), loadFacts(system)])
     if (last !== undefined && Math.abs(now - Number(last)) < lateMs) return
@@ -28,10 +28,10 @@ export function warnUndelivered({ server, logger, everyMs = 60_000 }: Watching):
   }
 
   const timer = setInterval(() => {
-    looking = look().catch(() => undefined) // a database that is down is somebody else's news
+    running = check().catch(() => undefined) // database outages are reported elsewhere
   }, everyMs).unref()
   return async () => {
     clearInterval(timer)
-    await looking
+    await running
   }
 }

@@ -2,16 +2,16 @@ import { Type } from 'typebox'
 
 const defaultLimit = 50
 
-/** The query of a list in pages. @param cursor the pattern of its cursors */
+/** The query fields of a paged list. @param cursor the pattern of its cursors */
 export function pageFields(cursor: string) {
   return {
-    // A query is text: a number in it is not coerced.
+    // Queries are text; numbers are not coerced.
     limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
     cursor: Type.Optional(Type.String({ pattern: cursor })),
   }
 }
 
-/** The pattern of a cursor that is the id of the last entry. @param prefix of those ids */
+/** The pattern of a cursor that is the id of the last entry. @param prefix of the ids */
 export function idCursor(prefix: string): string {
   return `^${prefix}_\\w{1,64}$`
 }
@@ -23,7 +23,7 @@ export interface PageQuery {
 
 export interface Page {
   readonly limit: number
-  /** What to load: one more than the page shows, which tells whether there is another page. */
+  /** The range to load: one more than the page shows, to detect whether there is another page. */
   readonly wanted: { readonly limit: number; readonly after: string | undefined }
 }
 
@@ -32,7 +32,10 @@ export function parsePage({ limit: text, cursor }: PageQuery): Page {
   return { limit, wanted: { limit: limit + 1, after: cursor } }
 }
 
-/** The response: `next` is the cursor of the next page, if there is one. @param cursorOf the id by default */
+/**
+ * Makes the response. `next` is the cursor of the next page, if there is one.
+ * @param cursorOf returns the cursor of a row; its id by default
+ */
 export function writePage<Row extends { readonly id: string }>(
   rows: readonly Row[],
   { limit }: Page,

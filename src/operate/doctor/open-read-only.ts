@@ -2,23 +2,23 @@ import { openSqlite, pendingSystemMigrations, type SqliteDatabase } from '../../
 import { nameTarget, type Host, openHost, type OpenHostOptions } from '../../host/index.ts'
 import { failure, type Finding } from './finding.ts'
 
-export interface Opened {
+export interface OpenResult {
   readonly finding: Finding
-  /** Absent where nothing more can be asked. */
+  /** Absent if no further checks are possible. */
   readonly host?: Host
 }
 
-/** Opens the System of a host without changing anything of it, and says in which state it is. */
-export async function openQuietly({
+/** Opens the System of a host without changing it, and reports its state. */
+export async function openReadOnly({
   folder,
   variables,
-}: Pick<OpenHostOptions, 'folder' | 'variables'>): Promise<Opened> {
+}: Pick<OpenHostOptions, 'folder' | 'variables'>): Promise<OpenResult> {
   let host: Host | undefined
   try {
     host = await openHost({ folder, variables, unmigrated: true })
     const { system } = host
     const target = nameTarget(host)
-    const isEmpty = system.kind === 'sqlite' && !holdsSystem(system.database as SqliteDatabase)
+    const isEmpty = system.kind === 'sqlite' && !hasSystemTables(system.database as SqliteDatabase)
     const pending = isEmpty ? undefined : await pendingSystemMigrations(system)
     if (pending?.length === 0)
       return { host, finding: { check: 'system', state: 'ok', message: `System ${target}, migrated` } }
@@ -31,8 +31,8 @@ export async function openQuietly({
   }
 }
 
-/** By a handle that cannot write: the first other one would make any SQLite file one with a write-ahead log. */
-function holdsSystem({ file }: SqliteDatabase): boolean {
+/** Uses a read-only handle, because a writable one would switch a SQLite file to write-ahead logging. */
+function hasSystemTables({ file }: SqliteDatabase): boolean {
   const handle = openSqlite({ file }).openHandle(true)
   try {
     return handle.prepare("select 1 from sqlite_master where name = 'waypost_schema'").get() !== undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { keepUses } from '../../src/server/keep-uses.ts'
+import { recordTokenUses } from '../../src/server/record-token-uses.ts'
 import { openWorld, type World } from '../auth/world.ts'
 import { systemKinds } from '../support/server.ts'
 
@@ -38,7 +38,7 @@ for (const kind of systemKinds) {
       return [row.used_at, row.family_used_at]
     }
     const keep = (guard: ReturnType<typeof makeGuard>, errors: unknown[] = []) =>
-      keepUses({ guard, system: world.system, onError: (error) => void errors.push(error) })
+      recordTokenUses({ guard, system: world.system, onError: (error) => void errors.push(error) })
 
     test('is written with that of the family, and never moves back', async () => {
       const guard = makeGuard()
@@ -109,7 +109,7 @@ for (const kind of systemKinds) {
         },
         transaction: (work) => (isDown ? Promise.reject(new Error('System is down')) : system.transaction(work)),
       }
-      const uses = keepUses({ guard, system: broken, onError: (error) => void errors.push(error) })
+      const uses = recordTokenUses({ guard, system: broken, onError: (error) => void errors.push(error) })
       guard.use(jti, 11_000)
       await uses.write()
       guard.use(jti, 12_000)
