@@ -7,14 +7,14 @@ import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
 import { bundle } from './build/bundle.ts'
-import { writeLanguage } from './build/write-language.ts'
+import { writeConstants } from './build/write-constants.ts'
 import { writeVendor } from './build/vendor.ts'
 
 const root = path.dirname(import.meta.dirname)
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
 await compile('.', 'tsconfig.build.json', async (fresh) => {
-  await writeLanguage(fresh)
+  await writeConstants(root, fresh)
   const bundled = await bundle(fresh)
   await writeVendor(root, path.join(fresh, 'vendor'), bundled)
 })

@@ -7,8 +7,8 @@ import { docsRedirectPath, type Guard } from '../../auth/index.ts'
 import { installation, sha256, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import { makeOpenApi } from '../openapi/make-open-api.ts'
-import { pageCss, pageHtml, signedInHtml } from './docs-page.ts'
-import { pageScript } from './docs-script.ts'
+import { pageHtml, signedInHtml } from './docs-page.ts'
+import { pageCss, pageScript } from './browser-files.ts'
 
 export interface DocsSources {
   /** The manifest of the release being served. */
