@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
@@ -22,4 +22,15 @@ test('every file that the package exports is there after a build', () => {
 
 test('the lock file names no download address', () => {
   assert.doesNotMatch(readFileSync(path.join(root, 'package-lock.json'), 'utf8'), /"resolved": "https?:/)
+})
+
+test('scripts and styles for browsers are part of the bundles', () => {
+  const cwd = path.join(root, 'dist')
+  const bundles = globSync('**/*.js', { cwd }).map((file) => readFileSync(path.join(cwd, file), 'utf8'))
+  for (const text of ['The browser blocked the window. Allow pop-ups', '.scalar-sidebar-toggle {', '--on-strong:']) {
+    assert.ok(
+      bundles.some((bundle) => bundle.includes(text)),
+      text,
+    )
+  }
 })
