@@ -1,5 +1,5 @@
 // testing: what a project's own tests import from `waypost/testing`.
-// May import kit, contract, project and server. A test app is real: built, migrated and served on a socket; its events
+// May import kit, contract, host, jobs, operate, server and project. A test app is real: built, migrated and served on a socket; its events
 // are delivered to a receiver.
 import { enableCompileCache } from 'node:module'
 import type { TestApp, TestAppOptions } from './create-test-app.ts'
