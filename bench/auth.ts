@@ -12,7 +12,7 @@ const refusals = 400
 const hashes = 15
 const rotations = 5
 
-/** What the time of a refusal tells an attacker, and how soon every server signs with a new key. */
+/** Measures what the timing of a rejection reveals to an attacker, and how soon all servers sign with a new key. */
 export async function measureAuth(): Promise<Figure[]> {
   const figures = [await measurePasswords()]
   for (const kind of systemKinds) {
@@ -23,7 +23,7 @@ export async function measureAuth(): Promise<Figure[]> {
 }
 
 async function measurePasswords(): Promise<Figure> {
-  const kept = { isDisposable: false } // a System whose passwords are worth their full cost
+  const kept = { isDisposable: false } // a System with full-cost password hashes
   const stored = await hashPassword(kept, { name: 'ann', password: 'correct horse' })
   const times: [number[], number[]] = [[], []]
   for (let round = 0; round < hashes; round++) {
@@ -37,7 +37,7 @@ async function measureRefusals(world: World, kind: string): Promise<Figure> {
   const unknown = { id: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', secret: 'wrong' }
   const clients: readonly Credentials[] = [unknown, { id: world.app.id, secret: 'wrong' }]
   const times: [number[], number[]] = [[], []]
-  // By turns, so that whatever else the machine does is the same for both.
+  // Alternating, so that other load on the machine affects both equally.
   for (let round = -warmUp; round < refusals; round++) {
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const passed = await timeOf(() => world.token(clients[index]!, { grant_type: 'client_credentials' }))
@@ -65,7 +65,7 @@ async function measureRotation(world: World, kind: string): Promise<Figure> {
   return atMost(`slowest rotation until both servers sign with the new key, ${kind}`, slowest, 1000)
 }
 
-/** The larger median by the smaller one: which of the two is slower does not matter. */
+/** Returns the ratio of the larger median to the smaller one, whichever is slower. */
 function ratio(what: string, times: readonly [number[], number[]], limit: number): Figure {
   const [one, other] = [median(times[0]), median(times[1])]
   return atMost(what, { value: Math.max(one, other) / Math.min(one, other), unit: '' }, limit)

@@ -13,21 +13,24 @@ import { ask } from './turns.ts'
 const subscribers = 100
 const due = 10_000
 
-/** One side of the comparison: fills its queue, and delivers what is in it. */
+/** One side of the comparison: fills its queue and delivers it. */
 interface Side {
   readonly worker: ChildProcess
   fill(): Promise<void>
 }
 
 interface Turn {
-  /** Deliveries a second. */
+  /** Deliveries per second. */
   readonly rate: number
-  /** Microseconds of the processor per delivery: of the worker, and of PostgreSQL. */
+  /** Microseconds of processor time per delivery, of the worker and of PostgreSQL. */
   readonly workerCost: number
   readonly postgresCost: number
 }
 
-/** Signed deliveries with 10,000 due beside graphile-worker, which posts the same for each job, by turns. */
+/**
+ * Measures signed deliveries with 10,000 due, compared with graphile-worker, which posts the same for each job, in
+ * turns.
+ */
 export async function measureDeliveries({ rounds = 5 } = {}): Promise<Figure[]> {
   const postgres = await startPostgres({ durable: true })
   const { receiver, port } = await openReceiver()
@@ -38,7 +41,7 @@ export async function measureDeliveries({ rounds = 5 } = {}): Promise<Figure[]> 
   for (let round = -1; round < rounds; round += 1) {
     for (const name of round % 2 === 0 ? (['waypost', 'graphile'] as const) : (['graphile', 'waypost'] as const)) {
       const turn = await takeTurn({ postgres, receiver }, { waypost, graphile }[name], name === 'waypost')
-      if (round >= 0) turns[name].push(turn) // compiled code first
+      if (round >= 0) turns[name].push(turn) // warms up compiled code
     }
   }
   for (const child of [waypost.worker, graphile.worker, receiver]) child.kill()

@@ -5,10 +5,10 @@ import { atMost, beside, type Figure } from './goal.ts'
 import { ask } from './turns.ts'
 
 const few = 10_000
-/** Long enough to begin all of the few, and as much work for either worker. */
+/** Long enough to start all of the short queue, and the same work for both workers. */
 const runMs = 8000
 
-/** The most memory that a worker has while it works for the same time on a short queue and on a long one. */
+/** Measures the peak memory of a worker in the same time with a short and a long queue. */
 export async function measureDeliveryMemory(many = 100_000): Promise<Figure[]> {
   const postgres = await startPostgres({ durable: true })
   const { receiver, port } = await openReceiver()

@@ -1,4 +1,4 @@
-// A worker of `bench/deliveries.ts`, in a process of its own: Waypost's, or graphile-worker with batching on.
+// A worker of `bench/deliveries.ts` in its own process: Waypost's, or graphile-worker with batching.
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,21 +8,21 @@ import { executeHostEvents } from '../src/jobs/index.ts'
 import { openHost } from '../src/host/index.ts'
 import { concurrency, type WorkerPlace } from './delivery-site.ts'
 
-/** What delivering all that was due took. */
+/** The cost of delivering everything that was due. */
 export interface WorkReport {
   readonly delivered: number
   readonly ms: number
-  /** Of the processor, by the worker itself. */
+  /** Processor time of the worker itself. */
   readonly cpuMicros: number
-  /** Megabytes of memory that the process had at most, since it began. */
+  /** Peak memory of the process since its start, in megabytes. */
   readonly peakMb: number
 }
 
-/** How many there are, and when to stop though there are more. */
+/** The number of deliveries, and when to stop even if there are more. */
 export interface WorkOrder {
   readonly deliveries: number
   readonly stopMs?: number
-  /** Go on when nothing is due, until the word `stop`. */
+  /** Continue when nothing is due, until the message `stop`. */
   readonly isWatch?: boolean
 }
 
@@ -51,10 +51,10 @@ async function measure(work: Work, order: WorkOrder): Promise<WorkReport> {
   return { delivered, ms, cpuMicros: user + system, peakMb: readPeakMb() }
 }
 
-/** Megabytes of memory of a worker. */
+/** Memory of a worker in megabytes. */
 export interface MemoryReport {
   readonly peakMb: number
-  /** What is reachable now. */
+  /** Reachable memory. */
   readonly liveMb: number
 }
 
@@ -78,7 +78,7 @@ async function waypost({ folder, variables }: WorkerPlace): Promise<Work> {
   }
 }
 
-/** As its documentation has it for many small jobs. What it would print for each job is left out. */
+/** Configured as its documentation recommends for many small jobs, without output for each job. */
 async function graphile({ url }: WorkerPlace): Promise<Work> {
   const agent = new Agent({ connections: concurrency })
   return async ({ deliveries }) => {

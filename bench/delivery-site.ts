@@ -11,10 +11,10 @@ import type { TestPostgres } from '../test/support/postgres.ts'
 import { openChild } from './child.ts'
 import { nextReport } from './turns.ts'
 
-/** POSTs at once, of either worker. */
+/** Concurrent POSTs of each worker. */
 export const concurrency = 50
 
-/** What is dispatched. */
+/** The dispatched data. */
 export const todo = {
   id: 4711,
   status: 1,
@@ -23,23 +23,23 @@ export const todo = {
   insert_date: '2026-11-21T20:00:00.000Z',
 }
 
-/** What the process of a worker needs to know. */
+/** The settings of a worker process. */
 export interface WorkerPlace {
   readonly url: string
   readonly folder: string
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** A System with subscriptions, to be delivered by processes of their own. */
+/** A System with subscriptions whose deliveries other processes send. */
 export interface DeliverySite {
   readonly place: WorkerPlace
   readonly system: System
-  /** One active subscription for each endpoint. */
+  /** Creates one active subscription for each endpoint. */
   subscribe(event: string, endpoints: readonly string[]): Promise<void>
   dispatch(event: string, data: unknown): Promise<void>
-  /** Has so many deliveries made at once, of one message for each subscription there is. */
+  /** Creates this many deliveries at once, with one message for all subscriptions. */
   queue(event: string, deliveries: number): Promise<void>
-  /** Has a delivery made for each subscription of each message that waits. */
+  /** Creates the deliveries of all waiting messages. */
   fanOut(): Promise<void>
   close(): Promise<void>
 }
@@ -94,7 +94,7 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
   }
 }
 
-/** By two statements: a million would take the dispatcher and fan-out longer than the measurement. */
+/** Uses two statements, because the dispatcher and fan-out would take longer than the measurement for a million. */
 async function insertQueue(system: System, { event, messages }: { event: string; messages: number }): Promise<void> {
   const now = system.now()
   const prefix = makeUuid()
@@ -108,14 +108,14 @@ async function insertQueue(system: System, { event, messages }: { event: string;
     order by m.id, s.id`.execute(system.db)
 }
 
-/** Subscribers in a process of their own. */
+/** Starts subscribers in their own process. */
 export async function openReceiver(): Promise<{ receiver: ChildProcess; port: number }> {
   const receiver = openChild('receiver-process.ts')
   const { port } = (await nextReport(receiver)) as { port: number }
   return { receiver, port }
 }
 
-/** @returns the process of a worker, once it can begin */
+/** @returns the process of a worker, once it is ready */
 export async function openWorker(role: 'waypost' | 'graphile', place: WorkerPlace): Promise<ChildProcess> {
   const worker = openChild('delivery-process.ts', role, JSON.stringify(place))
   await nextReport(worker)

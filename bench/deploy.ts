@@ -10,7 +10,7 @@ import { median } from './statistics.ts'
 const rounds = 5
 const servers = 2
 
-/** How long `waypost deploy` takes to PostgreSQL, from the shell to its end: until every server serves the release. */
+/** Measures `waypost deploy` to PostgreSQL, from the shell until all servers serve the release. */
 export async function measureDeploy(): Promise<Figure[]> {
   await using project = await makeBigProject()
   const first: number[] = []
@@ -33,7 +33,7 @@ export async function measureDeploy(): Promise<Figure[]> {
   ]
 }
 
-/** A new System each time: what was stored once is not stored again. */
+/** A new System each time, because stored artifacts are not stored again. */
 async function withServers(work: (system: NewSystem) => Promise<void>): Promise<void> {
   const system = await makeSystem('postgresql')
   const running = []

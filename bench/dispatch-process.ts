@@ -1,4 +1,4 @@
-// The server of `bench/dispatch.ts`: a POST route that inserts one row in a transaction, and the same with a dispatch.
+// The server of `bench/dispatch.ts`: a POST route that inserts a row in a transaction, and the same with a dispatch.
 import { openProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { reportServer } from './turns.ts'

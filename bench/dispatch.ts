@@ -10,7 +10,10 @@ const request = (path: string): LoadRequest => ({
   body: JSON.stringify({ title: 'Buy milk', content: 'Two bottles' }),
 })
 
-/** What a dispatch adds to a POST route that inserts one row in a transaction, on PostgreSQL: by turns on one server. */
+/**
+ * Measures the cost of a dispatch in a POST route that inserts a row in a transaction, on PostgreSQL, in turns on one
+ * server.
+ */
 export async function measureDispatch(): Promise<Figure[]> {
   const server = await openServer('dispatch-process.ts', '')
   const load = openLoad()

@@ -5,7 +5,7 @@ import { measureFanOut } from './fan-out.ts'
 import type { Figure } from './goal.ts'
 import { measureHung } from './hung.ts'
 
-/** What events cost, on a PostgreSQL that keeps what it commits. */
+/** Measures the cost of events, on a PostgreSQL with durable commits. */
 export async function measureEvents(): Promise<Figure[]> {
   return [
     ...(await measureDeliveries()),
@@ -16,7 +16,7 @@ export async function measureEvents(): Promise<Figure[]> {
   ]
 }
 
-/** By hand: a worker on a million deliveries, which takes a minute to fill in and much of a disk. */
+/** Run on request: a worker with a million deliveries, which take a minute to insert and much disk space. */
 export function measureMillion(): Promise<Figure[]> {
   return measureDeliveryMemory(1_000_000)
 }

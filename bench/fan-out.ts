@@ -10,12 +10,12 @@ import { ask } from './turns.ts'
 
 const everyMs = 50
 const quietMs = 5000
-const longestMs = 240_000
+const maxMs = 240_000
 const warmUp = 20_000
 
 /**
- * One message to very many subscriptions, while another event is dispatched all the time: how long that takes from its
- * dispatch to its subscriber, before and meanwhile, and how much memory the worker needs.
+ * Measures one message to a large number of subscriptions while another event is dispatched continuously: the time from
+ * its dispatch to its subscriber, before and during the fan-out, and the memory of the worker.
  */
 export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   const postgres = await startPostgres({ durable: true })
@@ -27,7 +27,7 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   await site.subscribe('todo_created', endpoints)
   const worker = await openWorker('waypost', site.place)
   worker.send({ deliveries: 0, isWatch: true })
-  await site.dispatch('todo_changed', todo) // a smaller one first: a process that has done nothing yet has no peak
+  await site.dispatch('todo_changed', todo) // a smaller one first, because a process that has done no work has no peak
   while (!(await isDelivered(site))) await pause(250)
   const quiet = await dispatchFor(site, () => pause(quietMs, true))
   const before = (await ask(receiver, 'count')) as ReceiverReport
@@ -38,7 +38,7 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   const busy = await dispatchFor(site, async () => {
     await pause(250)
     if (fannedMs === 0 && (await isFanned(site))) fannedMs = performance.now() - began
-    return performance.now() - began > longestMs || (await isDelivered(site))
+    return performance.now() - began > maxMs || (await isDelivered(site))
   })
   const tookMs = performance.now() - began
   const meanwhile = (await ask(receiver, 'count')) as ReceiverReport
@@ -75,7 +75,10 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   ]
 }
 
-/** Dispatches the other event all the time until something has come about. @returns how often */
+/**
+ * Dispatches the other event until a condition holds.
+ * @returns the number of dispatches
+ */
 async function dispatchFor(site: DeliverySite, isOver: () => Promise<boolean>): Promise<number> {
   let count = 0
   const over = new AbortController()
@@ -89,7 +92,7 @@ async function dispatchFor(site: DeliverySite, isOver: () => Promise<boolean>): 
   while (!(await isOver()));
   over.abort()
   await dispatching
-  await pause(1000) // the last of them are on their way
+  await pause(1000) // lets the last ones arrive
   return count
 }
 
@@ -105,5 +108,5 @@ async function isDelivered(site: DeliverySite): Promise<boolean> {
     .select((query) => query.fn.countAll<number>().as('count'))
     .where('status', '=', 'pending')
     .executeTakeFirstOrThrow()
-  return count < 100 // of the other event there is always one
+  return count < 100 // the other event always has some
 }

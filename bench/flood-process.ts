@@ -1,4 +1,4 @@
-// The process that floods a server with logins, for `bench/logins.ts`.
+// Floods a server with logins, for `bench/logins.ts`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 

@@ -1,15 +1,15 @@
-/** One line of the report. */
+/** A row of the report. */
 export interface Figure {
   readonly what: string
   readonly figure: string
-  /** What was asked for; empty where a figure only stands beside others. */
+  /** The goal; empty for comparison figures. */
   readonly goal: string
-  /** The figure as a part of what was asked for, or of the peer's figure. */
+  /** The figure relative to the goal or to the peer's figure. */
   readonly ratio: number | undefined
   readonly isMet: boolean | undefined
 }
 
-/** A figure in a unit. */
+/** A value with its unit. */
 export interface Amount {
   readonly value: number
   readonly unit: string
@@ -25,7 +25,7 @@ export function atLeast(what: string, { value, unit }: Amount, limit: number): F
   return { what, figure: write({ value, unit }), goal: `≥ ${limit} ${unit}`.trim(), ratio: value / limit, isMet }
 }
 
-/** @param ratio to the figure that it stands beside */
+/** @param ratio relative to the compared figure */
 export function beside(what: string, figure: Amount | string, ratio?: number): Figure {
   return {
     what,
@@ -41,7 +41,7 @@ function write({ value, unit }: Amount): string {
   return `${value.toFixed(unit === 's' ? 2 : digits)} ${unit}`.trim()
 }
 
-/** The report as a table, headings first. */
+/** Returns the report as a table, with headings first. */
 export function printTable(figures: readonly Figure[]): string {
   const rows = [
     ['what', 'figure', 'goal', 'ratio', ''],

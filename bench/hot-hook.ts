@@ -7,7 +7,7 @@ import type { Editable } from '../test/support/dev-edits.ts'
 
 const version = '1.0.0'
 
-/** A controller that is reloaded by AdonisJS's hot-hook. */
+/** A controller that AdonisJS's hot-hook reloads. */
 export interface HotHook extends AsyncDisposable {
   readonly controller: Editable
 }
@@ -30,8 +30,8 @@ export default class List {
 `
 
 /**
- * Installs hot-hook into a folder of its own and starts a server that imports a controller for each request, as
- * AdonisJS does. @returns undefined when the registry does not give it
+ * Installs hot-hook into a new folder and starts a server that imports a controller for each request, as AdonisJS does.
+ * @returns undefined if the registry does not provide it
  */
 export async function startHotHook(): Promise<HotHook | undefined> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-hot-hook-'))
@@ -76,7 +76,7 @@ async function install(folder: string): Promise<boolean> {
   return code === 0
 }
 
-/** hot-hook sends messages of its own over the same channel. */
+/** hot-hook sends its own messages over the same channel. */
 async function nextPort(child: ReturnType<typeof fork>): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('message', (message) => typeof message === 'number' && resolve(message))

@@ -7,7 +7,7 @@ import { atMost, beside, type Figure } from './goal.ts'
 const rounds = 5
 const due = 1000
 
-/** What an endpoint that hangs, with deliveries due, costs the deliveries of one that answers. */
+/** Measures the cost of a hanging endpoint with due deliveries for the deliveries of a responding one. */
 export async function measureHung(): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const kind of systemKinds) {
@@ -46,7 +46,7 @@ async function measureIn(world: World): Promise<Figure[]> {
     await world.execute({ signal: stop.signal })
     return ended - began
   }
-  // What else the machine does only adds: the shortest time is nearest to what it takes.
+  // Other load only adds time, so the shortest time is the most accurate.
   let [undisturbed, disturbed] = [Infinity, Infinity]
   for (let round = 0; round < rounds; round++) {
     undisturbed = Math.min(undisturbed, await time(id))
@@ -63,7 +63,7 @@ async function measureIn(world: World): Promise<Figure[]> {
   ]
 }
 
-/** Everything is due, but for what is for one subscription. */
+/** Makes everything due, except for one subscription. */
 async function makeDue({ system }: World, without: string | undefined): Promise<void> {
   await system.db.deleteFrom('waypost_attempt').execute()
   await system.db.updateTable('waypost_subscription').set({ failures: 0, open_until: null }).execute()

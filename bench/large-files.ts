@@ -6,7 +6,7 @@ import { atMost, beside, type Figure } from './goal.ts'
 
 const files = 10_000
 
-/** Processor time for definitions that are large or deep, whatever they are made of. */
+/** Measures the processor time for large or deep definitions of various forms. */
 export async function measureLargeFiles(): Promise<Figure[]> {
   const seconds: [string, number][] = []
   for (const [name, [text]] of Object.entries(largeFiles)) seconds.push([name, await check({ 'waypost.yml': text })])
@@ -19,7 +19,7 @@ export async function measureLargeFiles(): Promise<Figure[]> {
   ]
 }
 
-/** @returns seconds of processor */
+/** @returns seconds of processor time */
 async function check(files: Readonly<Record<string, string>>): Promise<number> {
   using project = makeProject({ 'a.ts': '', ...files })
   const began = process.cpuUsage()

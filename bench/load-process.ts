@@ -1,12 +1,12 @@
-// The process that sends the load of `bench/turns.ts`.
+// Sends the load of `bench/turns.ts`.
 import { Client } from 'undici'
 
-/** What the load is asked for. */
+/** The requested load. */
 export interface LoadOrder {
   readonly port: number
   readonly request: LoadRequest
   readonly ms: number
-  /** Connections, and requests that each has in flight: 10 with 5 by default. */
+  /** The number of connections and of concurrent requests on each: 10 and 5 by default. */
   readonly connections?: number
   readonly pipelining?: number
 }
@@ -22,7 +22,7 @@ if (import.meta.main) {
   process.on('message', (order: LoadOrder) => void sendLoad(order).then((report) => process.send!(report)))
 }
 
-/** As many requests as are answered in the time, over a few connections that always have some in flight. */
+/** Sends as many requests as are answered in the time, over a few connections that always have some in flight. */
 async function sendLoad({
   port,
   request,

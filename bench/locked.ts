@@ -18,7 +18,7 @@ process.send('locked')
 setTimeout(() => { database.exec('commit'); process.disconnect() }, ${lockMs})
 `
 
-/** A public route of a server while another process holds the write lock of its SQLite file and a write waits. */
+/** Measures a public route while another process holds the write lock of the server's SQLite file and a write waits. */
 export async function measureLocked(): Promise<Figure[]> {
   const project = await makeProject({ HOST: '127.0.0.1' })
   await project.ok('migrate')
@@ -36,7 +36,7 @@ export async function measureLocked(): Promise<Figure[]> {
   }
   try {
     await create()
-    for (let i = 0; i < 100; i++) await read() // compiled code first
+    for (let i = 0; i < 100; i++) await read() // warms up compiled code
     const lock = spawn(process.execPath, ['--no-warnings', '-e', holder, `${project.folder}/.waypost/system.db`], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -9,7 +9,10 @@ const rounds = 5
 const perSecond = 200
 const ms = 3000
 
-/** What a flood of logins does to a public route: with and without it by turns. Each login is of another name. */
+/**
+ * Measures the effect of a flood of logins on a public route, with and without it in turns. Each login uses another
+ * name.
+ */
 export async function measureLogins(): Promise<Figure[]> {
   const server = await openServer('token-process.ts', 'private-waypost')
   const flood = openChild('flood-process.ts', String(server.port))
@@ -25,7 +28,7 @@ export async function measureLogins(): Promise<Figure[]> {
     const done = new Promise<number>((resolve) => flood.once('message', (count) => resolve(count as number)))
     flood.send('stop')
     const answered = await done
-    if (round < 0) continue // compiled code first
+    if (round < 0) continue // warms up compiled code
     quiet.push(before)
     flooded.push(during)
     ratios.push(during / before)

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import type { TestPostgres } from '../test/support/postgres.ts'
 
-/** What a PostgreSQL server on this machine uses of the processor, all its processes together. */
+/** The processor time of a PostgreSQL server on this machine, with all its processes. */
 export interface PostgresCost {
   /** Microseconds since this was opened. */
   micros(): Promise<number>
@@ -23,7 +23,7 @@ export async function openPostgresCost(postgres: TestPostgres): Promise<Postgres
   return { micros: async () => ((await countTicks(pid)) - before) * microsPerTick }
 }
 
-/** Of the postmaster, of its children, and of those that are gone. */
+/** Includes the postmaster, its children, and ended children. */
 async function countTicks(postmaster: string): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
@@ -31,7 +31,8 @@ async function countTicks(postmaster: string): Promise<number> {
 }
 
 function ticksOf(text: string, postmaster: string): number {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // from the third on; the second may hold anything
+  // From the third field, because the second may contain anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const [parent, user, system, childUser, childSystem] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]))
   if (String(parent) === postmaster) return user! + system!
   return text.startsWith(`${postmaster} `) ? user! + system! + childUser! + childSystem! : 0

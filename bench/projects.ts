@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeProject } from '../test/support/project.ts'
 
-/** A project in a folder of its own; gone when it is disposed of. */
+/** A project in a temporary folder, removed when disposed. */
 export interface BenchProject extends AsyncDisposable {
   readonly folder: string
 }
 
-/** The to-do project as `init` makes it. */
+/** The to-do project as `init` creates it. */
 export async function makeDemo(): Promise<BenchProject> {
   const { folder, remove } = await makeProject()
   return { folder, [Symbol.asyncDispose]: remove }
@@ -16,7 +16,7 @@ export async function makeDemo(): Promise<BenchProject> {
 export const bigRoutes = 1000
 export const bigActions = 200
 
-/** The to-do project among many more routes, each in a file of its own, five sharing an action. */
+/** The to-do project with many more routes, each in its own file, five sharing an action. */
 export async function makeBigProject(): Promise<BenchProject> {
   const project = await makeDemo()
   await addRoutes(project.folder, { routes: bigRoutes - 2, actions: bigActions - 5 }) // the demo has 2 and 5

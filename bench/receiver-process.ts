@@ -1,14 +1,14 @@
-// The subscribers of `bench/events.ts`, in a process of their own: answers 200 to every POST, and counts.
+// The subscribers of `bench/events.ts` in their own process: respond with 200 to each POST and count.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monotonicMicros } from './micros.ts'
 
-/** What came in since the last question. */
+/** What arrived since the last report. */
 export interface ReceiverReport {
   readonly received: number
-  /** Signed as Standard Webhooks has it. */
+  /** With a valid Standard Webhooks signature. */
   readonly signed: number
-  /** Milliseconds from the time that each body names until it was here, of those that name one. */
+  /** Milliseconds from the time in each body until its arrival, if the body contains a time. */
   readonly latenciesMs: readonly number[]
 }
 

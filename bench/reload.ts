@@ -12,7 +12,7 @@ const bigEdits = 20
 const warmUp = 4
 const restMs = 60
 
-/** From the write of a file to the first response that shows it. */
+/** Measures the time from writing a file to the first response that shows it. */
 export async function measureReload(): Promise<Figure[]> {
   return [...(await measureDemo()), ...(await measureBig())]
 }
@@ -52,7 +52,10 @@ function reached(what: string, times: readonly number[], limit: number): Figure 
   return { ...row, what: `${what} (slowest ${quantile(times, 1).toFixed(0)} ms)` }
 }
 
-/** Edits one after the other, so that whatever else the machine does hits them alike. @returns the times of each */
+/**
+ * Alternates edits, so that other load affects them equally.
+ * @returns the times of each
+ */
 async function editByTurns(kinds: readonly Editable[], count: number): Promise<number[][]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[][] = kinds.map(() => [])

@@ -2,7 +2,7 @@ import type { Figure } from './goal.ts'
 import { routeRequests, type RouteName } from './route-process.ts'
 import { compareCosts, compareRates, openLoad, openServer, takeTurns } from './turns.ts'
 
-/** What each route has to reach of the same one by hand. */
+/** The required share of the hand-written route's rate. */
 const goals: Readonly<Record<RouteName, number>> = {
   'public GET': 0.9,
   'GET with a query': 0.9,
@@ -10,9 +10,9 @@ const goals: Readonly<Record<RouteName, number>> = {
 }
 
 /**
- * What a route costs: the same routes served by a generation and written by hand in Fastify, with the same schemas. Both
- * servers run all the time, each in a process of its own, and the load goes to one after the other by turns. Requests a
- * second depend on what else the machine does; the time of the server's processor per request hardly does.
+ * Measures the cost of a route: the same routes served by a generation and hand-written in Fastify, with the same
+ * schemas. Both servers run in their own process, and the load alternates between them. Other load affects requests per
+ * second, but hardly the server's processor time per request.
  */
 export async function measureRoutes(): Promise<Figure[]> {
   const servers = [await openServer('route-process.ts', 'waypost'), await openServer('route-process.ts', 'fastify')]

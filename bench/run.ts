@@ -1,5 +1,5 @@
-// Measures what Waypost promises and prints each figure beside its goal: node bench/run.ts [part ...] [--assert]
-// Without a part all of them, which takes about three minutes. With --assert it exits 1 when a goal is not met.
+// Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
+// Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met.
 import { measureAuth } from './auth.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureEvents, measureMillion } from './events.ts'
@@ -31,7 +31,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   events: measureEvents,
   serve: measureServe,
 }
-/** Only when they are named. */
+/** Only run if named. */
 const byHand: typeof parts = { million: measureMillion }
 
 const words = process.argv.slice(2)

@@ -14,7 +14,7 @@ const starts = 7
 const idleMs = 3000
 const loadMs = 4000
 
-/** What `serve` takes to start and to wait, and what a second process on its port adds. */
+/** Measures the start and idle memory of `serve`, and the gain of a second process on its port. */
 export async function measureServe(): Promise<Figure[]> {
   await using site = await openSite()
   const demo = await site.deploy(await makeDemo())
@@ -33,7 +33,7 @@ export async function measureServe(): Promise<Figure[]> {
   ]
 }
 
-/** PostgreSQL, and a folder of a server for each project. */
+/** PostgreSQL, and a server folder for each project. */
 async function openSite() {
   const stack = new AsyncDisposableStack()
   const postgres = await startPostgres()
@@ -62,9 +62,9 @@ async function openSite() {
 interface Start {
   /** Seconds from the shell until it was ready. */
   readonly s: number
-  /** Seconds of processor until then, which depend less on what else the machine does. */
+  /** Seconds of processor time until then, which other load affects less. */
   readonly cpuS: number
-  /** Memory that it holds a while later. */
+  /** Memory some time later. */
   readonly mb: number
 }
 
@@ -79,7 +79,7 @@ async function startOften(host: TestProject): Promise<Start[]> {
     figures.push({ s, cpuS, mb: readMemory(running.pid) })
     await running.stop()
   }
-  return figures.slice(1) // files are read and code is compiled once
+  return figures.slice(1) // the first round reads files and compiles code
 }
 
 async function serve(host: TestProject, words = '--port 0'): Promise<{ running: RunningCli; port: number }> {
@@ -90,7 +90,7 @@ async function serve(host: TestProject, words = '--port 0'): Promise<{ running: 
   return { running, port }
 }
 
-/** Two processes on one port beside one, under the load of two processes. */
+/** Compares two processes on one port with one, under the load of two processes. */
 async function measureTwo(host: TestProject): Promise<Figure[]> {
   const loads = [openLoad(), openLoad()]
   const one = await serve(host, '--port 0 --reuse-port')
@@ -106,7 +106,7 @@ async function measureTwo(host: TestProject): Promise<Figure[]> {
       loaded: loaded!,
     }
   }
-  await run([one.running]) // compiled code first
+  await run([one.running]) // warms up compiled code
   const alone = await run([one.running])
   const other = await serve(host, `--port ${one.port} --reuse-port`)
   await run([one.running, other.running])
@@ -133,7 +133,7 @@ function readMemory(pid: number): number {
 
 const ticksPerSecond = 100
 
-/** Seconds of processor that processes have had. */
+/** Returns the processor time of processes in seconds. */
 function readCpu(pids: readonly number[]): number {
   const ticks = pids.map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')

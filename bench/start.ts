@@ -16,7 +16,7 @@ const devRounds = 5
 const idleMs = 3000
 const secret = 'kq7R2mZ0xw5JtYb9Lc4Hf8Ns1Dv6Gp3A'
 
-/** What users wait for: commands, `serve`, `dev` on a new project, and the tests of the demo. */
+/** Measures what users wait for: commands, `serve`, `dev` on a new project, and the tests of the demo. */
 export async function measureStart(): Promise<Figure[]> {
   const figures = await measureCommands()
   const first: number[] = []
@@ -32,7 +32,7 @@ export async function measureStart(): Promise<Figure[]> {
   ]
 }
 
-/** Commands and `serve`, beside Node itself and a bare Fastify. All of them take turns. */
+/** Measures commands and `serve`, compared with Node itself and a bare Fastify, in turns. */
 async function measureCommands(): Promise<Figure[]> {
   await using demo = await makeDemo()
   const port = await findFreePort()
@@ -97,7 +97,7 @@ const bareFastify = `
   app.get('/health/ready', async () => ({ status: 'ok' }))
   await app.listen({ port: Number(process.argv[1]), host: '127.0.0.1' })`
 
-/** Seconds until `/health/ready` is 200, and the memory a while later. */
+/** Seconds until `/health/ready` returns 200, and the memory some time later. */
 async function startServer(port: number, words: readonly string[], options: CliOptions): Promise<Start> {
   const began = performance.now()
   const env = cleanEnvironment(options.env)
@@ -125,7 +125,7 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
-/** @returns seconds; the System is made on the way */
+/** @returns seconds, including the creation of System */
 async function timeDev(): Promise<number> {
   const project = await makeProject()
   const began = performance.now()

@@ -1,4 +1,4 @@
-// A server of `bench/tokens.ts`, each in a process of its own.
+// A server of `bench/tokens.ts` in its own process.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,9 +50,9 @@ async function servePrivate(): Promise<void> {
   reportServer({ port: server.port, request: { ...route, headers: await server.authorize('ann', ['hello']) } })
 }
 
-/** The same route without anybody asking for a token, though one is sent. */
+/** The same route without a check of the token that is sent. */
 async function serveBare(): Promise<void> {
-  const token = `${'x'.repeat(90)}.${'x'.repeat(340)}.${'x'.repeat(86)}` // as long as ours
+  const token = `${'x'.repeat(90)}.${'x'.repeat(340)}.${'x'.repeat(86)}` // the length of a real token
   await listen(serveHello(Fastify()), { ...route, headers: { authorization: `Bearer ${token}` } })
 }
 

@@ -3,7 +3,10 @@ import { compareCosts, compareRates, openLoad, openServer, takeTurns, type Bench
 
 const file = 'token-process.ts'
 
-/** What a token costs: a private route beside the same one without a check and one behind @fastify/jwt; and making one. */
+/**
+ * Measures the cost of tokens: a private route compared with the same one without a check and one behind @fastify/jwt;
+ * and issuing tokens.
+ */
 export async function measureTokens(): Promise<Figure[]> {
   return [...(await measurePrivateRoute()), ...(await measureTokenEndpoint())]
 }
@@ -26,7 +29,7 @@ async function measurePrivateRoute(): Promise<Figure[]> {
 async function measureTokenEndpoint(): Promise<Figure[]> {
   const servers = await openServers('token-waypost', 'token-oidc-provider')
   const load = openLoad()
-  // As clients do: many connections, each with one request at a time.
+  // Like real clients: many connections, each with one request at a time.
   const rounds = await takeTurns({ servers, load, ms: 500, rounds: 16, connections: 64, pipelining: 1 })
   stop(servers, load)
   const of = { indexes: [0, 1], names: ['Waypost, in PostgreSQL,', 'oidc-provider, in memory'], goal: 1 } as const

@@ -5,14 +5,14 @@ import { atLeast, beside, type Figure } from './goal.ts'
 import type { LoadOrder, LoadRequest } from './load-process.ts'
 import { median, quantile } from './statistics.ts'
 
-/** What a server of a comparison reports first. */
+/** The first report of a server. */
 export interface ServerReport {
   readonly port: number
-  /** What the load has to send to it. */
+  /** The request to send to it. */
   readonly request?: LoadRequest
 }
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface BenchServer {
   readonly child: ChildProcess
   readonly port: number
@@ -20,13 +20,13 @@ export interface BenchServer {
 }
 
 export interface Measured {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
-  /** Microseconds of the server's processor per request. */
+  /** Microseconds of the server's processor time per request. */
   readonly cost: number
 }
 
-/** In the child: answers questions for the processor's time of this process, and says where it listens. */
+/** In the child: reports the port, and the processor time of this process on request. */
 export function reportServer(report: ServerReport): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
@@ -35,7 +35,10 @@ export function reportServer(report: ServerReport): void {
   process.send!(report)
 }
 
-/** @param file of this folder. @returns its process, once it listens */
+/**
+ * @param file a file of this folder
+ * @returns its process, once it listens
+ */
 export async function openServer(file: string, role: string): Promise<BenchServer> {
   const child = openChild(file, role)
   const { port, request } = (await nextReport(child)) as ServerReport
@@ -49,7 +52,7 @@ export function openLoad(): ChildProcess {
 export interface Turns {
   readonly servers: readonly BenchServer[]
   readonly load: ChildProcess
-  /** What to send; by default what each server named. */
+  /** The request; by default the one that each server reports. */
   readonly request?: LoadRequest
   readonly rounds?: number
   readonly ms?: number
@@ -59,7 +62,10 @@ export interface Turns {
 
 const warmUp = 2
 
-/** Loads servers one after the other by turns. @returns what each did, by round */
+/**
+ * Loads servers in turns.
+ * @returns the results of each, by round
+ */
 export async function takeTurns({
   servers,
   load,
@@ -81,7 +87,7 @@ export async function takeTurns({
         ms,
       })
     }
-    if (round >= 0) measured.push(one) // compiled code first
+    if (round >= 0) measured.push(one) // warms up compiled code
   }
   return measured
 }
@@ -93,7 +99,7 @@ async function measure(server: ChildProcess, load: ChildProcess, order: LoadOrde
   return { rate: (answered / order.ms) * 1000, cost: (after.cpuMicros - before.cpuMicros) / answered }
 }
 
-/** Two of the servers, by requests a second: the median of the ratios of neighbouring turns. */
+/** Compares two servers by requests per second: the median of the ratios of adjacent turns. */
 export function compareRates(what: string, rounds: readonly Measured[][], of: Comparison): Figure[] {
   const [one, other] = of.indexes
   const ratio = median(rounds.map((round) => round[one]!.rate / round[other]!.rate))
@@ -104,7 +110,9 @@ export function compareRates(what: string, rounds: readonly Measured[][], of: Co
   ]
 }
 
-/** The same by processor time. What else the machine does can only make a request dearer: the quarter that it disturbed least counts. */
+/**
+ * Compares two servers by processor time. Other load only makes requests more expensive, so the lowest quarter counts.
+ */
 export function compareCosts(what: string, rounds: readonly Measured[][], of: Comparison): Figure[] {
   const costs = of.indexes.map((index) =>
     quantile(

@@ -13,7 +13,7 @@ const loadedReloads = 100
 const quietReloads = 200
 const restMs = 30
 
-/** What 100 reloads do to the requests that come meanwhile. */
+/** Measures the effect of 100 reloads on concurrent requests. */
 export async function measureUnderLoad(): Promise<Figure[]> {
   await using reloading = await openReloading()
   await reloading.reload(10)
@@ -38,7 +38,7 @@ export async function measureUnderLoad(): Promise<Figure[]> {
   ]
 }
 
-/** What 200 reloads leave behind in the process of `dev`. */
+/** Measures what 200 reloads leave in the process of `dev`. */
 export async function measureLeaks(): Promise<Figure[]> {
   await using reloading = await openReloading()
   await reloading.reload(20)
@@ -58,7 +58,7 @@ export async function measureLeaks(): Promise<Figure[]> {
 
 const toMb = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
 
-/** `dev` on the demo, whose action and YAML are edited by turns. */
+/** Starts `dev` on the demo, whose action and YAML are edited in turns. */
 async function openReloading() {
   await using opened = new AsyncDisposableStack()
   const project = opened.use(await makeDemo())

@@ -5,7 +5,7 @@ import { median } from './statistics.ts'
 
 const rounds = 7
 
-/** How long `waypost validate` takes, from the shell to its end. */
+/** Measures `waypost validate`, from the shell to its end. */
 export async function measureValidate(): Promise<Figure[]> {
   await using demo = await makeDemo()
   await using big = await makeBigProject()
@@ -13,7 +13,7 @@ export async function measureValidate(): Promise<Figure[]> {
   for (let round = -1; round < rounds; round++) {
     for (const [index, { folder }] of [demo, big].entries()) {
       const seconds = await run(folder)
-      if (round >= 0) times[index]!.push(seconds) // files that were read before, as in daily work
+      if (round >= 0) times[index]!.push(seconds) // with files in the cache, as in daily work
     }
   }
   return [

@@ -8,7 +8,7 @@ import { definePlugin } from '../../src/contract/index.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { send } from '../support/send.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { basic, bearer, startTestServer, testRoutes, type TestAnswer } from '../support/server.ts'
 import { readTree, type Route } from './route-tree.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
@@ -58,7 +58,7 @@ function makePlugin() {
   return { plugin, seen }
 }
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`every private route on ${kind}`, () => {
     const { plugin, seen } = makePlugin()
     let world: World

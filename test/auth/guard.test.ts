@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { loginClientId, openKeyRing, type KeyRing } from '../../src/auth/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { basic, bearer, issuer, type TestAnswer } from '../support/server.ts'
 import { forge, forgeries, type Forgery } from './forge.ts'
 import { until } from '../support/until.ts'
@@ -26,7 +26,7 @@ const malformed = [
   'A'.repeat(8000),
 ]
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`the guard on ${kind}`, () => {
     let world: World
     let second: World

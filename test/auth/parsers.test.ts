@@ -6,7 +6,7 @@ import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoin
 import { OAuthError } from '../../src/auth/errors.ts'
 import { checkScopes, parseScopes } from '../../src/auth/account/scopes.ts'
 import { assertDiscreet } from './world.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { basic, startTestServer, type TestServer } from '../support/server.ts'
 
 const oneOf = (characters: string) => fc.constantFrom(...characters.split(''))
@@ -103,7 +103,7 @@ test('a name of the prototype is a parameter like any other, and never a value t
   assert.equal(readForm({})['toString'], undefined)
 })
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`whatever is sent, on ${kind}`, () => {
     let server: TestServer
     before(async () => {

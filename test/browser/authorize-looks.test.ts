@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { findFlaws, keepShot, openBrowser, openPage } from '../support/browser.ts'
+import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
 import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
 
 /** Fifty, one of them as long as may be. */
@@ -75,7 +75,7 @@ describe('the pages of the authorization code flow, looked at', { timeout: 600_0
         for (const { says, show } of pages) {
           await show(page)
           assert.deepEqual(await findFarAnswers(page), [], says)
-          await keepShot(page, `${says} ${viewport.width} ${colorScheme}`)
+          await storeScreenshot(page, `${says} ${viewport.width} ${colorScheme}`)
           await page.evaluate('scrollTo(0, document.body.scrollHeight)') // or buttons that stay would lie over a text
           assert.deepEqual(await findFlaws(page), [], says)
           assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, says)

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { addUser } from '../../src/auth/index.ts'
 import { nastyProject } from '../runtime/openapi/nasty-project.ts'
-import { findFlaws, keepShot, openBrowser, openPage } from '../support/browser.ts'
+import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 import { isLong } from '../support/forms.ts'
@@ -133,7 +133,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     const said = (await asking.locator('main').textContent()) ?? ''
     assert.match(said, /return to the API reference/)
     assert.doesNotMatch(said, /Any program|program on this device/)
-    await keepShot(asking, 'consent to the reference 800 light')
+    await storeScreenshot(asking, 'consent to the reference 800 light')
     await allow(asking)
     await trySending(page)
     assert.deepEqual(complaints, [])

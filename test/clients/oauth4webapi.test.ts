@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { callback, openClientWorld, type ClientWorld } from './world.ts'
 
 const loopback = 'http://127.0.0.1:61023/callback'
@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`oauth4webapi, ${kind}`, () => {
     let world: ClientWorld
     let server: oauth.AuthorizationServer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import * as client from 'openid-client'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { password } from '../auth/world.ts'
 import { callback, openClientWorld, type ClientWorld } from './world.ts'
 
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`openid-client, ${kind}`, () => {
     let world: ClientWorld
     before(async () => {

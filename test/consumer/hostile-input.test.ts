@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { fc } from '../support/property.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { assertDiscreet, openWorld, type World } from '../auth/world.ts'
 
@@ -55,7 +55,7 @@ const answers: Readonly<Record<string, string>> = {
   '/health/ready': 'GET, HEAD',
 }
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`hostile requests on ${kind}`, () => {
     let world: World
     let headers: Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
 import { maxConcurrentHashes, isPassword } from '../../src/auth/account/passwords.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
 
@@ -53,7 +53,7 @@ const refused: readonly { name: string; request: TestRequest; status: number; de
   { name: 'no body', request: {}, status: 400 },
 ]
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`login on ${kind}`, () => {
     let world: World
     before(async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { countRegistration } from '../../src/auth/account/throttle.ts'
 import { addUser, loadUserScopes } from '../../src/auth/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 
 const wrong: readonly { name: string; json: unknown; path?: string; detail?: RegExp }[] = [
@@ -30,7 +30,7 @@ const wrong: readonly { name: string; json: unknown; path?: string; detail?: Reg
   { name: 'a list', json: [], path: 'body' },
 ]
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`registration on ${kind}`, () => {
     let world: World
     before(async () => {

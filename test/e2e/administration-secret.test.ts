@@ -11,14 +11,14 @@ import { send } from '../support/send.ts'
 import type { World } from '../auth/world.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const fresh = 'bN3vT8qLw0ZxK5mRj7YcHs2PdU4gFa9EoI6tXy1QnVk'
 const password = 'quiet-otter-4417'
 const use = (value: string) => ({ env: { WAYPOST_SECRET: value } })
 
 describe('the secret and the issuer', { concurrency: 2 }, () => {
-  for (const kind of usualKinds) describe(kind, { concurrency: 1 }, () => declare(kind))
+  for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => declare(kind))
 })
 
 function declare(kind: 'sqlite' | 'postgresql'): void {

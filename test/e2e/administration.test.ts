@@ -10,7 +10,7 @@ import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
 import { until } from '../support/until.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
@@ -20,7 +20,7 @@ const commands =
   )
 
 describe('administration', { concurrency: 2 }, () => {
-  for (const kind of usualKinds) describe(kind, { concurrency: 1 }, () => administer(kind))
+  for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => administer(kind))
 })
 
 function administer(kind: 'sqlite' | 'postgresql'): void {
@@ -331,7 +331,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     }
   })
 
-  if (kind === usualKinds[0]) {
+  if (kind === defaultKinds[0]) {
     for (const command of commands) {
       it(`${command} --help leads with examples and fits into 80 columns`, async () => {
         const help = await ok(`${command} --help`)

@@ -8,7 +8,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
 import { assertCalm, baseUrl, makeHost, secret } from './serving.ts'
 import { until } from '../support/until.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const cronjobs = `cronjob:
   mark: { schedule: "* * * * *", action: src/mark.ts }
@@ -48,7 +48,7 @@ export default class Long implements Action<'cronjob'> {
 `
 
 describe('cronjobs', { concurrency: 2 }, () => {
-  for (const kind of usualKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
+  for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
 })
 
 function tell(kind: 'sqlite' | 'postgresql'): void {

@@ -9,7 +9,7 @@ import { send, type Answer } from '../support/send.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { baseUrl, makeHost, secret, startServe, type Serving } from './serving.ts'
 import { until } from '../support/until.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const milk = { title: 'Buy milk', content: 'Two bottles' }
@@ -27,7 +27,7 @@ const additions = `config:
 `
 
 describe('the whole story', { concurrency: 2 }, () => {
-  for (const kind of usualKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
+  for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
 })
 
 function tell(kind: 'sqlite' | 'postgresql'): void {

@@ -8,12 +8,12 @@ import { sha256 } from '../../src/kit/index.ts'
 import { send } from '../support/send.ts'
 import { basic } from '../support/server.ts'
 import type { Order } from './mortal-server.ts'
-import { usualKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 /** More points than a refresh has. */
 const limit = 40
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {
     test('leaves one token that can be used, at whatever point it dies', async () => {
       // The grace is the survivor's, and long enough for any machine.

@@ -5,18 +5,18 @@ import { chromium as playwright, type Browser, type BrowserContextOptions, type 
 import { abortTimeoutMs, until } from './until.ts'
 
 /**
- * A real Chromium, which npm brings; `WAYPOST_TEST_CHROMIUM` names another one where this one does not run.
- * @param more arguments, beside those that it needs here
+ * Starts a real Chromium from npm. `WAYPOST_TEST_CHROMIUM` names another one if that one does not run.
+ * @param more additional arguments
  */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
-  // These make it live in one process, which dies with its first page, and let pages do what browsers forbid.
+  // These run it in a single process, which crashes with its first page, and disable web security.
   const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
   const executablePath = process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath())
   const args = [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more]
   let browser: Browser | undefined
   await until('the browser is unpacked', async () => {
     browser = await playwright.launch({ executablePath, args, timeout: abortTimeoutMs }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ETXTBSY') return undefined // by another file, which is at it
+      if ((error as NodeJS.ErrnoException).code === 'ETXTBSY') return undefined // another test file is extracting it
       throw error
     })
     return browser !== undefined
@@ -24,10 +24,10 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
   return browser!
 }
 
-/** A page, and everything that went wrong in it. */
+/** A page and all problems in it. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page
-  /** Errors and warnings of the console, exceptions, and requests that left the origin. */
+  /** Console errors and warnings, exceptions, and requests to other origins. */
   readonly complaints: readonly string[]
 }
 
@@ -53,15 +53,15 @@ export async function openPage(
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds in a page, or is not sure of: each with where. */
+/** Returns the violations and undecided results of axe, with their locations. */
 export async function findFlaws(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
 
-/** For whoever wants to see a page: `WAYPOST_TEST_SHOTS` names a folder. */
-export async function keepShot(page: Page, name: string): Promise<void> {
+/** Stores a screenshot in the folder of `WAYPOST_TEST_SHOTS`, if set. */
+export async function storeScreenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['WAYPOST_TEST_SHOTS']
   if (folder === undefined) return
   const path = `${folder}/${name.replaceAll(' ', '-')}`

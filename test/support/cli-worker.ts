@@ -1,5 +1,5 @@
-// Runs commands of the built command line one after the other in one process, which loads and compiles it once. A command
-// gets the folder, environment, words and standard input that it would have in a process of its own.
+// Runs commands of the built command line one after another in one process, which loads and compiles it once. Each
+// command gets the folder, environment, arguments and standard input of its own process.
 import { writeSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -12,7 +12,8 @@ const launcher = path.join(root, 'bin/run.js')
 const built = pathToFileURL(path.join(root, 'dist/bin/cli/launch.js')).href
 const { launch } = (await import(built)) as { launch: typeof Launch }
 
-// The launcher ends its process after a command; this one goes on. Its calls have no code: they leave it to `exitCode`.
+// The launcher ends its process after a command, but this process must continue. Its calls have no code and use
+// `exitCode`.
 const end = process.exit.bind(process)
 process.exit = ((code?: number) => (code === undefined ? undefined : end(code))) as typeof process.exit
 process.once('disconnect', () => end())

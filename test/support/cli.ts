@@ -12,42 +12,42 @@ const launcher = path.join(root, 'bin/run.js')
 export const checkout = root
 
 export interface CliOptions {
-  /** The folder to run in. */
+  /** The working folder. */
   readonly cwd: string
-  /** Beside PATH and HOME, which are all that is passed on. */
+  /** In addition to PATH and HOME; nothing else is passed on. */
   readonly env?: Readonly<Record<string, string>>
-  /** What stands on standard input, which is closed behind it. */
+  /** The content of standard input. */
   readonly input?: string
-  /** How many files and sockets it may have open. */
+  /** The limit of open files and sockets. */
   readonly descriptors?: number
 }
 
-/** A command that has ended. */
+/** An ended command. */
 export interface EndedCli {
-  /** The exit code; a signal's name when that ended it. */
+  /** The exit code, or the name of the signal that ended it. */
   readonly code: number | string
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A command that runs on. */
+/** A running command. */
 export interface RunningCli {
   readonly pid: number
   readonly ended: Promise<EndedCli>
-  /** Everything that it printed so far. */
+  /** Everything printed so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Waits until what it printed matches; fails when it ends, or prints nothing of the kind for a minute. */
+  /** Waits until the output matches. Fails if the command ends, or after a minute without a match. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal, SIGTERM by default, and waits for the end. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<EndedCli>
 }
 
 const living = new Set<ChildProcess>()
-// A test that failed half-way, or was interrupted, leaves nothing running.
+// Failed or interrupted tests leave no processes running.
 process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
-/** Starts the built command line as a user does, in a process of its own with an environment of its own. */
+/** Starts the built command line as a user does, in its own process with its own environment. */
 export function startCli(words: readonly string[], options: CliOptions): RunningCli {
   if (!existsSync(path.join(root, 'dist'))) throw new Error('There is no dist/: npm run build first')
   const limit = options.descriptors === undefined ? '' : `ulimit -n ${options.descriptors} && `
@@ -86,8 +86,8 @@ export function startCli(words: readonly string[], options: CliOptions): Running
 }
 
 /**
- * Runs a command to its end. Commands share processes, each of which runs one at a time; in the long form of the suite,
- * and where a command says how Node starts, it has a process of its own, as by `startCli`.
+ * Runs a command. Commands share processes, which run one at a time. In the long form of the suite, and for commands
+ * with Node options, each has its own process, as with `startCli`.
  */
 export function runCli(words: readonly string[], options: CliOptions): Promise<EndedCli> {
   const needsOwn = options.descriptors !== undefined || options.env?.['NODE_OPTIONS'] !== undefined
@@ -96,7 +96,7 @@ export function runCli(words: readonly string[], options: CliOptions): Promise<E
   return (idle.pop() ?? startWorker()).run({ words, cwd, env: cleanEnvironment(options.env), input })
 }
 
-/** What a shared process is told of a command. */
+/** The request to a shared process. */
 export interface Order {
   readonly words: readonly string[]
   readonly cwd: string
@@ -104,7 +104,7 @@ export interface Order {
   readonly input: string
 }
 
-/** What a shared process prints to both of its outputs after a command. */
+/** What a shared process prints to both outputs after a command. */
 export function endMark(code: number | string): string {
   return `\0ended ${code}\0`
 }
@@ -118,7 +118,7 @@ const idle: CliWorker[] = []
 function startWorker(): CliWorker {
   const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), {
     env: { ...cleanEnvironment(), ...compileCache() },
-    execArgv: [], // not those of the tests
+    execArgv: [], // not the options of the tests
     silent: true,
   })
   living.add(child)
@@ -161,12 +161,12 @@ function compileCache(): Record<string, string> {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
-/** PATH begins with the Node that runs the tests: the one on the machine may be too old. */
+/** PATH begins with the Node that runs the tests, because the machine's own may be too old. */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const variables = readEnvironment()
   const folders = [path.dirname(process.execPath), variable(variables, 'PATH') ?? '']
   const PATH = folders.join(path.delimiter)
-  // No load balancer has to learn that a server stops, and the machine may be busy with other tests.
+  // No load balancer needs time to notice a stop, and the machine may be busy with other tests.
   const calm = { WAYPOST_STOP_DELAY: '0s', WAYPOST_PRESSURE_LIMIT: '1h' }
   return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...calm, ...env }
 }

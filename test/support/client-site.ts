@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The web site of an OAuth2 client: an origin of its own on this machine, where users come back with a code. */
+/** The web site of an OAuth2 client: a separate local origin to which users return with a code. */
 export interface ClientSite extends AsyncDisposable {
   readonly origin: string
   readonly redirectUri: string
-  /** Addresses that users came back to, oldest first. */
+  /** URLs to which users returned, oldest first. */
   readonly answers: readonly URL[]
-  /** Shows this at `/page`, for example a frame with somebody else's page. */
+  /** Serves this at `/page`, for example a frame with a page of another origin. */
   show(html: string): void
 }
 
@@ -38,7 +38,7 @@ export async function openClientSite(): Promise<ClientSite> {
   }
 }
 
-/** A verifier and what is made of it (RFC 7636 §4.2). */
+/** A verifier and its challenge (RFC 7636 §4.2). */
 export function makePkce(): { readonly verifier: string; readonly challenge: string } {
   const verifier = randomBytes(32).toString('base64url')
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }

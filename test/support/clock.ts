@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/kit/index.ts'
 
-/** The real clock, and how far tests turned it. */
+/** The real clock with an offset that tests can change. */
 export interface TestClock extends Clock {
-  /** Turns the time of day forward. */
+  /** Moves the time of day forward. */
   forward(ms: number): void
-  /** Stops the monotonic clock, so that nothing grows old by itself; only `pass` moves it from now on. */
+  /** Stops the monotonic clock, so that nothing expires. Only `pass` moves it from then on. */
   freeze(): void
   pass(ms: number): void
 }
@@ -20,7 +20,7 @@ export function makeTestClock(): TestClock {
       offset += ms
     },
     freeze() {
-      frozenAt ??= Math.ceil(performance.now()) // whole, or adding 1000 to it and taking it away again would round
+      frozenAt ??= Math.ceil(performance.now()) // an integer, because adding and subtracting 1000 would round fractions
     },
     pass(ms) {
       passed += ms

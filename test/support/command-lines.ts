@@ -26,10 +26,10 @@ export function loadCommands(): Manifest['commands'] {
   return (JSON.parse(readFileSync(path.join(root, 'oclif.manifest.json'), 'utf8')) as Manifest).commands
 }
 
-/** How much of a command stands there: all of it, or what a sentence mentions of it. */
+/** Whether a text shows a full command, or a sentence mentions parts of it. */
 export type Extent = 'whole' | 'mentioned'
 
-/** What is wrong with the words of a command as the command line would parse them; undefined if nothing is. */
+/** Returns what is wrong with a command line; undefined if it is valid. */
 export function findWrongUse(
   commands: Manifest['commands'],
   [id = '', ...words]: readonly string[],
@@ -101,7 +101,7 @@ function hasTopic(commands: Manifest['commands'], topic: string): boolean {
   return Object.keys(commands).some((id) => id.startsWith(`${topic}:`))
 }
 
-/** The commands of Waypost in lines for a shell: what follows `waypost`, or the launcher's file, word by word. */
+/** Returns the Waypost commands in shell lines: the words after `waypost` or the launcher's file. */
 export function commandsIn(text: string): string[][] {
   const lines = text.replaceAll(/\\\n\s*/g, ' ')
   const starts = /(?<![\w@/.:"-]|<!-- )(?:npx )?waypost(?= [a-z])|node_modules\/waypost\/bin\/run\.js(?= [a-z])/g
@@ -112,7 +112,7 @@ export function commandsIn(text: string): string[][] {
   })
 }
 
-/** Words up to where a shell ends a command: a pipe, a comment, another command, a redirection. */
+/** Returns the words until the end of a shell command: a pipe, a comment, another command, a redirection. */
 function splitWords(text: string): string[] {
   const words: string[] = []
   for (const [word] of text.matchAll(/(?:"[^"]*"|'[^']*'|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'$]|\$)+/g)) {
@@ -124,5 +124,5 @@ function splitWords(text: string): string[] {
     if (cleaned !== '') words.push(cleaned.replaceAll(/^\[|[\],.:]$/g, ''))
     if (end !== null) break
   }
-  return words.filter((word) => word !== '' && !word.startsWith('${')) // what may be left out is no argument
+  return words.filter((word) => word !== '' && !word.startsWith('${')) // optional parts are not arguments
 }

@@ -6,20 +6,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LoadAnswer } from './steady-load.ts'
 import { abortTimeoutMs } from './until.ts'
 
-/** The header by which a probed `dev` tells the newest edit that its watcher had reported before the request. */
+/** The header in which a probed `dev` returns the latest edit that its watcher had reported before the request. */
 export const editHeader = 'x-edit-seen'
 
-/** Something that is edited again and again, and where an answer shows which edit it is of. */
+/** Something that is edited repeatedly, and whose responses show the edit. */
 export interface Editable {
   readonly port: number
   readonly file: string
-  /** The path whose answer shows it. */
+  /** The path whose response shows it. */
   readonly path: string
   change(text: string, edit: number): string
   read(answer: Readonly<Record<string, unknown>>): unknown
 }
 
-/** Of the to-do project: the action behind `GET /todo`. */
+/** The action of `GET /todo` in the to-do project. */
 export function todoAction(folder: string, port: number): Editable {
   return {
     port,
@@ -30,7 +30,7 @@ export function todoAction(folder: string, port: number): Editable {
   }
 }
 
-/** Of the to-do project: the YAML of `/todo`. */
+/** The YAML of `/todo` in the to-do project. */
 export function todoYaml(folder: string, port: number): Editable {
   return {
     port,
@@ -41,14 +41,17 @@ export function todoYaml(folder: string, port: number): Editable {
   }
 }
 
-/** Writes an edit and asks until an answer shows it. @returns milliseconds from the write to that answer */
+/**
+ * Writes an edit and sends requests until a response shows it.
+ * @returns milliseconds from the write to that response
+ */
 export async function showEdit(editable: Editable, edit: number, agent: Agent): Promise<number> {
   const text = editable.change(await readFile(editable.file, 'utf8'), edit)
   const began = performance.now()
   await writeFile(editable.file, text)
   while (performance.now() - began < abortTimeoutMs) {
     if (editable.read(await fetchJson(editable, agent)) === edit) return performance.now() - began
-    await pause(0) // so that asking does not keep the server from working
+    await pause(0) // lets the server work between requests
   }
   throw new Error(`Edit ${edit} of ${path.basename(editable.file)} did not show within ${abortTimeoutMs / 1000} s`)
 }
@@ -60,7 +63,7 @@ async function fetchJson({ port, path }: Editable, agent: Agent): Promise<Record
   return JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>
 }
 
-/** What is wrong with an answer of the to-do list, edits of whose action and YAML were numbered in one row. */
+/** Returns what is wrong with a response of the to-do list, whose action and YAML edits share one numbering. */
 export function judgeTodoList({ status, headers, text }: LoadAnswer): string | undefined {
   if (status !== 200) return `${status} ${text}`
   const { itemsPerPage, startIndex } = JSON.parse(text) as Readonly<Record<string, number>>

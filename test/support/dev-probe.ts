@@ -1,6 +1,6 @@
-// Loaded into a `dev` that is measured, before anything else of it: node --expose-gc --import THIS …
-// It tells what the process holds, and marks each answer with the newest edit that the watcher had reported when the
-// request came in. Production code knows nothing of it.
+// Loaded into a measured `dev` before everything else: node --expose-gc --import THIS …
+// Reports what the process holds, and marks each response with the latest edit that the watcher had reported when the
+// request arrived. Production code does not know about it.
 import { channel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,8 +21,8 @@ channel('http.server.request.start').subscribe((message) => {
   response.setHeader(editHeader, seen)
 })
 
-// chokidar's own event is the moment: what the watcher has not reported nobody can have noticed. The built `dev` carries
-// its own copy of chokidar, whose watcher is known by its name.
+// Uses chokidar's own event, the earliest time at which an edit can be noticed. The built `dev` contains its own copy
+// of chokidar, whose watcher is recognized by its name.
 const { emit } = EventEmitter.prototype
 EventEmitter.prototype.emit = function (this: EventEmitter, ...all: Parameters<typeof emit>) {
   const [event, , file] = all as readonly unknown[]

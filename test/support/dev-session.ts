@@ -4,16 +4,16 @@ import path from 'node:path'
 import { checkout, cleanEnvironment } from './cli.ts'
 import type { Held } from './held.ts'
 
-/** `waypost dev` on a project, as it is built, in a process that can be asked what it holds. */
+/** A built `waypost dev` on a project, in a process that reports what it holds. */
 export interface DevSession extends AsyncDisposable {
   readonly port: number
-  /** What it printed so far. */
+  /** Everything printed so far. */
   output(): string
-  /** What it holds after a full collection. */
+  /** What the process holds after a full garbage collection. */
   held(): Promise<Held>
 }
 
-/** Starts `dev`; resolves when it serves. */
+/** Starts `dev`. Resolves when it serves. */
 export async function startDev(folder: string): Promise<DevSession> {
   const child = fork(path.join(checkout, 'bin/run.js'), ['dev', '--no-deliver', '--port', '0'], {
     cwd: folder,

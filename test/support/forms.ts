@@ -1,7 +1,7 @@
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 
-/** By hand, with `WAYPOST_TEST_LONG=1`, everything runs; CI has to be short, and leaves out what others show too. */
+/** With `WAYPOST_TEST_LONG=1` all tests run. CI omits those that others cover too. */
 export const isLong = variable(readEnvironment(), 'WAYPOST_TEST_LONG') === '1'
 
-/** Databases of tests whose queries other tests run on both: tables of HTTP requests, stories told by commands. */
-export const usualKinds: readonly ('sqlite' | 'postgresql')[] = isLong ? ['sqlite', 'postgresql'] : ['postgresql']
+/** Databases of tests whose queries other tests run on both: tables of HTTP requests, sequences of commands. */
+export const defaultKinds: readonly ('sqlite' | 'postgresql')[] = isLong ? ['sqlite', 'postgresql'] : ['postgresql']

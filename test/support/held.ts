@@ -1,13 +1,13 @@
-/** What a process holds after a full collection. */
+/** What a process holds after a full garbage collection. */
 export interface Held {
   readonly heapBytes: number
-  /** How many of each kind keep the event loop busy, as Node names them. */
+  /** The number of active resources of each type, as Node names them. */
   readonly resources: Readonly<Record<string, number>>
-  /** Open file descriptors; 0 where the system does not list them. */
+  /** Open file descriptors; 0 if the operating system does not list them. */
   readonly descriptors: number
 }
 
-/** Of what a process holds more than it did, memory apart. */
+/** Lists what a process holds more of than before, except memory. */
 export function listMore(before: Held, now: Held): string[] {
   const counts = { ...now.resources, descriptors: now.descriptors }
   const known: Readonly<Record<string, number>> = { ...before.resources, descriptors: before.descriptors }

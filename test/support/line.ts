@@ -1,24 +1,24 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A TCP line to a server of which a test can take hold. */
+/** A TCP proxy to a server, which a test controls. */
 export interface Line {
-  /** The address with this line's host and port in the place of its own. */
+  /** Returns the URL with the host and port of the proxy. */
   through(url: string): string
-  /** Breaks what is open and refuses what comes. */
+  /** Breaks open connections and rejects new ones. */
   cut(): Promise<void>
-  /** Nothing passes any more, and nobody is told: what is open stays open, also after `mend`. */
+  /** Stops all traffic without closing: open connections stay open, also after `mend`. */
   freeze(): void
-  /** The same for those connections alone that said the watchword, and for new ones that say it. */
+  /** The same, only for connections that sent the watchword, and for new ones that send it. */
   freezeWatched(): void
-  /** New connections pass again. */
+  /** Accepts new connections again. */
   mend(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Opens a line on a free port to the server that an address names.
- * @param watchword by which some connections are known: a text that a client sends over them
+ * Opens a proxy on a free port to the server of a URL.
+ * @param watchword a text that a client sends over a connection to mark it
  */
 export async function openLine(target: string, watchword?: string): Promise<Line> {
   const { hostname, port } = new URL(target)

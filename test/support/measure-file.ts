@@ -1,11 +1,11 @@
-// Loaded into every test file by bin/test.ts --slowest: notes how long the file took, and the CPU time of its process and
-// of the processes that it started and waited for.
+// Loaded into each test file by bin/test.ts --slowest: records how long the file took, and the CPU time of its process
+// and its child processes.
 import { appendFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const report = process.env['WAYPOST_TEST_REPORT']
 
-/** What Linux counts in, per second. */
+/** Linux clock ticks per second. */
 const ticks = 100
 
 if (report !== undefined && process.env['NODE_TEST_CONTEXT'] !== undefined) {
@@ -18,7 +18,7 @@ if (report !== undefined && process.env['NODE_TEST_CONTEXT'] !== undefined) {
   })
 }
 
-/** Fields 14 to 17 of `/proc/self/stat` (proc_pid_stat(5)); zeros where there is none. */
+/** Fields 14 to 17 of `/proc/self/stat` (proc_pid_stat(5)); zeros if the file does not exist. */
 function readTicks(): number[] {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')

@@ -1,4 +1,4 @@
-// A System with Waypost's own tables is migrated once in a run; tests get copies of it, which take a tenth of the time.
+// A System with Waypost's own tables is migrated once per run. Tests get copies, which take a tenth of the time.
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { copyFile, rename } from 'node:fs/promises'
@@ -8,12 +8,12 @@ import { sha256 } from '../../src/kit/index.ts'
 import { Client } from 'pg'
 import { migrateSystem, openSystem, systemMigrations } from '../../src/store/index.ts'
 
-/** Where files of one run are shared by its processes; bin/test.ts names and removes it. */
+/** The folder for files that the processes of a run share; bin/test.ts creates and removes it. */
 const shared = process.env['WAYPOST_TEST_FOLDER'] ?? makeOwnFolder()
 
 /**
- * Makes the file of a migrated System where an address of SQLite leads, from a folder; where it leads to PostgreSQL
- * nothing is done: `createSystem` of test/support/postgres.ts made that one.
+ * Creates the file of a migrated System at a SQLite URL relative to a folder. Does nothing for PostgreSQL, whose
+ * databases `createSystem` of test/support/postgres.ts creates.
  */
 export async function copySystem(url: string, folder: string): Promise<void> {
   if (!url.startsWith('sqlite:')) return
@@ -21,18 +21,18 @@ export async function copySystem(url: string, folder: string): Promise<void> {
   if (!existsSync(template)) {
     const own = path.join(shared, `${randomUUID()}.db`)
     await migrate(`sqlite:${own}`)
-    await rename(own, template) // whole, or not there: other processes look for it too
+    await rename(own, template) // atomic, because other processes look for it too
   }
   await copyFile(template, path.resolve(folder, url.slice('sqlite:'.length)))
 }
 
-/** The name of a migrated database on a server, which must only be copied. */
+/** Returns the name of a migrated database on a server, to be copied and not used. */
 export async function findTemplate(adminUrl: string): Promise<string> {
   const name = `waypost_system_${sha256(JSON.stringify(systemMigrations)).slice(0, 16)}`
   const client = new Client({ connectionString: adminUrl })
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock(7401)') // of several processes one makes it
+    await client.query('select pg_advisory_lock(7401)') // only one process creates it
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name])
     if (rowCount === 0) {
       const own = `waypost_${randomUUID().replaceAll('-', '')}`

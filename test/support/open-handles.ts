@@ -1,10 +1,10 @@
-// Loaded into every process of tests by bin/test.ts: when its tests are over it must end. One that does not has left
-// something open, and would keep the run waiting for ever; it fails and says what is open.
+// Loaded into each test process by bin/test.ts: the process must end after its tests. Otherwise something was left open
+// that would block the run; the process then fails and reports it.
 import { after } from 'node:test'
 
 const graceMs = 60_000
 
-// The runner itself loads this too; only the processes of tests have this variable.
+// The runner itself loads this too, but only test processes have this variable.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     setTimeout(() => {

@@ -5,24 +5,24 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** PgBouncer in transaction mode before a PostgreSQL. */
+/** A PgBouncer in transaction mode in front of a PostgreSQL. */
 export interface PgBouncer {
-  /** The address of a database through it. */
+  /** Returns the URL of a database through PgBouncer. */
   through(url: string): string
-  /** What it logged. */
+  /** Its log. */
   readonly log: () => string
   stop(): Promise<void>
 }
 
 const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)
 
-/** Why nothing can be tried through PgBouncer on this machine, for `skip`; false where it can. */
+/** Why PgBouncer is not available on this machine, for `skip`; false if it is. */
 export const lacksPgBouncer: string | false =
   program === undefined ? 'needs PgBouncer: apt-get install pgbouncer' : false
 
 const nobody = 65534
 
-/** Starts it before the server of an address, with few connections to it, so that clients have to share them. */
+/** Starts it in front of the server of a URL, with few connections, so that clients must share them. */
 export async function startPgBouncer(target: string): Promise<PgBouncer> {
   const { hostname, port: targetPort, username, password } = new URL(target)
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-pgbouncer-'))
@@ -39,14 +39,14 @@ export async function startPgBouncer(target: string): Promise<PgBouncer> {
     'auth_type = any',
     'pool_mode = transaction',
     'default_pool_size = 6',
-    'server_login_retry = 1', // as docs/operations.md advises
+    'server_login_retry = 1', // as docs/operations.md recommends
     'query_wait_timeout = 10',
     'max_client_conn = 500',
     'log_connections = 0',
     'log_disconnections = 0',
   ]
   await writeFile(file, lines.join('\n'), { mode: 0o600 })
-  const isRoot = process.getuid?.() === 0 // it refuses to run as root
+  const isRoot = process.getuid?.() === 0 // it does not run as root
   if (isRoot) for (const one of [folder, file]) await chown(one, nobody, nobody)
   await chmod(folder, 0o700)
   const child = spawn(program!, [file], {
@@ -65,7 +65,7 @@ export async function startPgBouncer(target: string): Promise<PgBouncer> {
   }
   const failed = ended.then(() => Promise.reject(new Error(`PgBouncer did not start\n${log}`)))
   await Promise.race([isUp(), failed])
-  failed.catch(() => undefined) // it is stopped later
+  failed.catch(() => undefined) // it may be stopped before it fails
   return {
     through: (url) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
     log: () => log,

@@ -10,23 +10,23 @@ import { makeUuid, messageOf, readEnvironment, variable } from '../../src/kit/in
 
 /** A real PostgreSQL for tests. */
 export interface TestPostgres {
-  /** The address of one of its databases; `postgres` is always there. */
+  /** Returns the URL of a database; `postgres` always exists. */
   url(database: string): string
-  /** @returns the address of a new, empty database */
+  /** @returns the URL of a new, empty database */
   createDatabase(): Promise<string>
-  /** @returns the address of a new database with Waypost's own tables */
+  /** @returns the URL of a new database with Waypost's own tables */
   createSystem(): Promise<string>
   stop(): Promise<void>
 }
 
 /** A server that no other test uses. */
 export interface OwnPostgres extends TestPostgres {
-  /** Stops it at once, as a crash would, and starts it again at the same port; what was committed is there. */
+  /** Stops it like a crash and restarts it on the same port. Committed data is kept. */
   crash(options?: Outage): Promise<void>
 }
 
 export interface Outage {
-  /** Of PostgreSQL: it is killed at once by SIGQUIT, by default; with SIGINT it takes leave of its clients. */
+  /** By default SIGQUIT, which kills it immediately; SIGINT closes client connections first. */
   readonly signal?: 'SIGQUIT' | 'SIGINT'
   /** Runs before it is started again. */
   whileAway?(): Promise<void>
@@ -34,14 +34,14 @@ export interface Outage {
 
 const user = 'postgres'
 const password = 'waypost-test'
-// Nobody needs the data after a crash, and a test waits for each commit.
+// Faster commits: durability is not needed.
 const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=300']
-/** As it is by default: a commit is on the disk. */
+/** The defaults: commits are written to disk. */
 const durableFlags = ['max_connections=300']
 
 /**
- * Uses the server that the variable WAYPOST_TEST_POSTGRES names (its `url('postgres')`), so that many test files can
- * share one; without it, or where commits have to outlast a crash, starts one, which takes about half a second and ends with this process, however that ends.
+ * Uses the server of the variable WAYPOST_TEST_POSTGRES (its `url('postgres')`), so that many test files can share one.
+ * Without it, or with `durable`, starts one, which takes about half a second and always ends with this process.
  */
 export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const shared = variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES')
@@ -55,7 +55,7 @@ export async function startOwnPostgres({ durable = true } = {}): Promise<OwnPost
     try {
       return await startServer(durable ? durableFlags : flags)
     } catch (error) {
-      if (attempt === 3) throw error // two who looked for a free port at the same moment may have found the same
+      if (attempt === 3) throw error // two processes may have chosen the same free port
     }
   }
 }
@@ -71,7 +71,7 @@ async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
     password,
     authMethod: 'scram-sha-256',
     persistent: false,
-    createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
+    createPostgresUser: process.getuid?.() === 0, // PostgreSQL does not run as root
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: (text) => (log += text),
@@ -86,7 +86,7 @@ async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
     throw new Error(`PostgreSQL did not start: ${messageOf(error)}\n${log}`, { cause: error })
   }
   let forget = await stopAfterDeath(folder)
-  let holdOn = letGo(server)
+  let holdOn = detach(server)
   const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
   return {
     ...databases,
@@ -100,17 +100,17 @@ async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
       await whileAway?.()
       await server.start()
       forget = await stopAfterDeath(folder)
-      holdOn = letGo(server)
+      holdOn = detach(server)
     },
     async stop() {
       forget()
-      holdOn() // or nothing would keep this process until the server is gone
+      holdOn() // keeps this process alive until the server has stopped
       await server.stop()
     },
   }
 }
 
-/** Stops the server when this process was killed: the other end of the pipe closes then, whatever happened. */
+/** Stops the server even if this process is killed, because the other end of the pipe closes. */
 async function stopAfterDeath(folder: string): Promise<() => void> {
   const [pid = ''] = (await readFile(path.join(folder, 'postmaster.pid'), 'utf8')).split('\n')
   const script = 'cat >/dev/null; kill -INT $0; while kill -0 $0; do sleep 0.1; done; rm -rf "$1"'
@@ -120,8 +120,8 @@ async function stopAfterDeath(folder: string): Promise<() => void> {
   return () => watcher.kill()
 }
 
-/** The server alone does not keep this process alive: a test file that forgot to stop it must still end. */
-function letGo(server: EmbeddedPostgres): () => void {
+/** Lets this process end if a test file did not stop the server. */
+function detach(server: EmbeddedPostgres): () => void {
   const { process: child } = server as unknown as { process: ChildProcess }
   for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as { unref?(): void } | null)?.unref?.()
   child.unref()
@@ -141,7 +141,7 @@ function useServer(adminUrl: string): TestPostgres {
     url,
     createDatabase: () => create(),
     async createSystem() {
-      const { findTemplate } = await import('./migrated.ts') // which loads the store
+      const { findTemplate } = await import('./migrated.ts') // loads the store
       return create(` template ${await findTemplate(adminUrl)}`)
     },
     stop: () =>

@@ -21,7 +21,7 @@ import { startPostgres, type TestPostgres } from './postgres.ts'
 export type Files = Readonly<Record<string, string>>
 
 export interface ProjectServerOptions {
-  /** Of the project: by path, `waypost.yml` among them. */
+  /** The files of the project by path, including `waypost.yml`. */
   readonly files: Files
   /** System; a new SQLite file by default. */
   readonly systemUrl?: string
@@ -33,22 +33,22 @@ export interface ProjectServerOptions {
   readonly onResponse?: NonNullable<ServerOptions['onResponse']>
 }
 
-/** A server that serves a project of files written for one test. */
+/** A server for a project whose files a test defines. */
 export interface ProjectServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly host: Host
   readonly server: WaypostServer
   readonly release: StoredRelease
-  /** What the server logged, from the level debug up. */
+  /** The server's log from level debug. */
   readonly logs: readonly Readonly<Record<string, unknown>>[]
   /** Replaces files of the project, deploys it and serves it. */
   deploy(files: Files): Promise<StoredRelease>
-  /** An Authorization header for a user, who is made if need be. */
+  /** Returns an Authorization header for a user, who is created if needed. */
   authorize(user: string, scopes: readonly string[]): Promise<{ authorization: string }>
 }
 
-/** Builds, migrates, activates and serves a project, all of it real; `await using` leaves nothing. */
+/** Builds, migrates, activates and serves a project, all real. Disposal removes everything. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-server-'))
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
@@ -122,18 +122,18 @@ export async function writeFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** The source of an action whose `handle(request, context)` has this body. */
+/** Returns the source of an action with this body of `handle(request, context)`. */
 export function actionFile(body: string, head = ''): string {
   return `${head}\nexport default class Sample {\n  async handle(request: any, context: any): Promise<any> {\n${body}\n  }\n}\n`
 }
 
 interface Suite {
   readonly kind: 'sqlite' | 'postgresql'
-  /** The address of a new System; on SQLite a file in the server's folder, which `copySystem` makes. */
+  /** Returns the URL of a new System; on SQLite a file in the server's folder, which `copySystem` creates. */
   newSystem(): Promise<string>
 }
 
-/** Declares the same tests on SQLite and on PostgreSQL. */
+/** Declares the same tests on SQLite and PostgreSQL. */
 export function describeEachSystem(name: string, declare: (suite: Suite) => void): void {
   describe(`${name}, sqlite`, () => declare({ kind: 'sqlite', newSystem: async () => 'sqlite:system.db' }))
   describe(`${name}, postgresql`, () => {

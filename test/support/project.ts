@@ -5,25 +5,28 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { checkout, runCli, startCli, type CliOptions, type EndedCli, type RunningCli } from './cli.ts'
 
-/** A scaffolded project in a temporary folder, on which the built command line is run. */
+/** A project in a temporary folder, on which the built command line is run. */
 export interface TestProject {
   readonly folder: string
   read(file: string): Promise<string>
   write(file: string, text: string): Promise<void>
-  /** Replaces a text that stands in the file exactly once. */
+  /** Replaces a text that occurs exactly once in the file. */
   edit(file: string, from: string, to: string): Promise<void>
   run(words: Words, options?: RunOptions): Promise<EndedCli>
-  /** Runs a command that has to succeed. @returns what it printed to stdout */
+  /**
+   * Runs a command that must succeed.
+   * @returns its stdout
+   */
   ok(words: Words, options?: RunOptions): Promise<string>
   start(words: Words, options?: RunOptions): RunningCli
   remove(): Promise<void>
 }
 
-/** Words of a command line; a text is split at its spaces. */
+/** Arguments; a text is split at spaces. */
 export type Words = string | readonly string[]
 export type RunOptions = Omit<CliOptions, 'cwd'>
 
-/** Makes the to-do project as `init` scaffolds it; its dependencies are links to those of the checkout. */
+/** Creates the to-do project with `init`. Its dependencies are links to those of the checkout. */
 export async function makeProject(env: Readonly<Record<string, string>> = {}): Promise<TestProject> {
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-e2e-')))
   const folder = path.join(home, 'todo')
@@ -31,7 +34,7 @@ export async function makeProject(env: Readonly<Record<string, string>> = {}): P
   return openProject(folder, env, () => rm(home, { recursive: true, force: true }))
 }
 
-/** The face of a folder that is there already; its commands run in the given environment. */
+/** Opens an existing folder. Its commands run in the given environment. */
 export function openProject(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -70,7 +73,7 @@ function split(words: Words): readonly string[] {
   return typeof words === 'string' ? words.split(' ') : words
 }
 
-/** Links to what a project needs to run, to be checked and to be typed. */
+/** Links the packages that a project needs to run and to be type-checked. */
 export async function linkDependencies(folder: string): Promise<void> {
   const modules = path.join(folder, 'node_modules')
   await mkdir(modules)
@@ -82,7 +85,7 @@ export async function linkDependencies(folder: string): Promise<void> {
 
 let scaffolded: Promise<string> | undefined
 
-/** Once in a process; every project is a copy. */
+/** Once per process; each project is a copy. */
 function scaffold(): Promise<string> {
   scaffolded ??= makeScaffold()
   return scaffolded

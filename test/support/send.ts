@@ -3,10 +3,10 @@ import { isJsonType } from '../../src/kit/index.ts'
 
 export interface Sent {
   readonly method?: string
-  /** As it goes out: nothing is normalised or encoded. */
+  /** Sent without normalization or encoding. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  /** Anything but text and bytes goes out as JSON. */
+  /** Everything except text and bytes is sent as JSON. */
   readonly body?: unknown
   readonly agent?: Agent
   readonly signal?: AbortSignal
@@ -16,12 +16,12 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The parsed body where it is JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows what it asked for
+  /** The parsed body if it is JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the type of its response
   readonly body: any
 }
 
-/** Sends one request as it stands and reads the whole answer. */
+/** Sends a request unchanged and reads the whole response. */
 export function send(port: number, { method, path, headers = {}, body, agent, signal }: Sent): Promise<Answer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const content = body === undefined ? undefined : isRaw ? body : JSON.stringify(body)

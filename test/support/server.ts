@@ -13,21 +13,23 @@ import { makeTestClock, type TestClock } from './clock.ts'
 import { copySystem } from './migrated.ts'
 import { startPostgres } from './postgres.ts'
 
-/** The issuer of every token of a test server. */
+/** The issuer of all tokens of a test server. */
 export const issuer = 'https://api.example.com'
 export const systemKinds = ['sqlite', 'postgresql'] as const
 
-/** A server on a socket, with a System of its own: what `serve` starts, without a project. */
+/** A server on a socket with its own System: what `serve` starts, without a project. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly host: Host
   readonly server: WaypostServer
-  /** What was logged, a JSON line each; the level is `warn`. Without that a machine was too busy to read the feed in time. */
+  /** The log as JSON lines, from level `warn`. Excludes warnings that a busy machine read the feed late. */
   readonly log: readonly string[]
   readonly clock: TestClock
-  /** Another server on the same System: connections, change feed and caches of its own, as in another process. */
+  /**
+   * Starts another server on the same System, with its own connections, change feed and caches, as in another process.
+   */
   startSecond(): Promise<TestServer>
-  /** Sends a request, without a body that is compressed or a redirect that is followed. */
+  /** Sends a request without compression and without following redirects. */
   send(line: string, request?: TestRequest): Promise<TestAnswer>
   close(): Promise<void>
 }
@@ -36,9 +38,9 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly json?: unknown
-  /** Sent as `application/x-www-form-urlencoded`; a text goes out as it is. */
+  /** Sent as `application/x-www-form-urlencoded`; a text is sent unchanged. */
   readonly form?: Readonly<Record<string, string>> | string
-  /** Sent as it is; `headers` say what it is. */
+  /** Sent unchanged; `headers` must describe it. */
   readonly body?: string
 }
 
@@ -46,26 +48,26 @@ export interface TestAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed text; an empty object where it is no JSON. */
-  readonly body: any // oxlint-disable-line typescript/no-explicit-any -- tests look into it as they like
+  /** The parsed body; an empty object if it is not JSON. */
+  readonly body: any // oxlint-disable-line typescript/no-explicit-any -- tests know the type
 }
 
 export interface TestServerOptions {
   readonly kind: SystemKind
   /** Routes to serve; `testRoutes` by default. */
   readonly routes?: readonly ManifestRoute[]
-  /** The release's settings, as under `config:`. */
+  /** The release's settings, as below `config:`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly events?: Manifest['events']
-  /** What the release says of its scopes. */
+  /** The scopes in the manifest. */
   readonly scopes?: Manifest['scopes']
-  /** Where callers reach it; `issuer` by default. */
+  /** The public URL; `issuer` by default. */
   readonly baseUrl?: string
-  /** More of the environment. */
+  /** Additional environment variables. */
   readonly variables?: Readonly<Record<string, string>>
-  /** Beside those that ship with Waypost. */
+  /** In addition to first-party plugins. */
   readonly plugins?: readonly Plugin[]
-  /** Stands between the server and PostgreSQL, to break the line for example. */
+  /** Returns another URL for PostgreSQL, for example that of a proxy that can break connections. */
   readonly rewriteUrl?: (url: string) => Promise<string>
 }
 
@@ -78,7 +80,7 @@ const actionSource = `export default class TellCaller {
 `
 const action: Artifact = { hash: sha256(actionSource), content: actionSource }
 
-/** A route whose action says who calls. */
+/** A route whose action returns the caller. */
 export function makeTestRoute(routePath: string, method: Partial<ManifestMethod>): ManifestRoute {
   return {
     path: routePath,
@@ -96,7 +98,7 @@ export function makeTestRoute(routePath: string, method: Partial<ManifestMethod>
   }
 }
 
-/** `/open` for everybody, `/any` for any token, `/todo` for the scope todo, `/either` for one of todo and note. */
+/** `/open` is public, `/any` accepts any token, `/todo` needs the scope todo, `/either` one of todo and note. */
 export const testRoutes = [
   makeTestRoute('/open', { public: true }),
   makeTestRoute('/any', {}),
@@ -104,7 +106,7 @@ export const testRoutes = [
   makeTestRoute('/either', { scopes: ['todo', 'note'] }),
 ]
 
-/** Starts a server; without WAYPOST_TEST_POSTGRES a PostgreSQL of its own, which takes half a second. */
+/** Starts a server. Without WAYPOST_TEST_POSTGRES it starts its own PostgreSQL, which takes half a second. */
 export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-server-'))
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
@@ -248,7 +250,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An Authorization header of the scheme Basic, each half form-encoded. */
+/** Returns a Basic Authorization header with both halves form-encoded. */
 export function basic(id: string, secret: string): { authorization: string } {
   const text = [id, secret].map((half) => encodeURIComponent(half)).join(':')
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Why lines of a guide cannot be run on this machine, for `skip`; false where they can. */
+/** Why commands of a guide cannot be run on this machine, for `skip`; false if they can. */
 export const lacksShell: string | false = findLack()
 
 function findLack(): string | false {

@@ -5,9 +5,9 @@ export interface LoadOptions {
   readonly port: number
   readonly path: string
   readonly perSecond: number
-  /** Every so many-th request comes on a connection of its own; the others share connections that are kept. */
+  /** Each request of this number uses a new connection; the others share persistent connections. */
   readonly newConnectionEach: number
-  /** @returns what is wrong with an answer */
+  /** @returns what is wrong with a response */
   judge(answer: LoadAnswer): string | undefined
 }
 
@@ -19,13 +19,13 @@ export interface LoadAnswer {
 
 export interface LoadReport {
   readonly sent: number
-  /** What went wrong, one for each request that did. */
+  /** The problem of each failed request. */
   readonly failures: readonly string[]
-  /** Of each request, from when it was due, so that a server that stands still does not hide how long. */
+  /** The latency of each request from when it was due, so that it includes times when the server was blocked. */
   readonly latenciesMs: readonly number[]
 }
 
-/** Sends requests at a constant rate, whether or not the ones before were answered. */
+/** Sends requests at a constant rate, whether or not earlier ones were answered. */
 export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> } {
   const agent = new Agent({ keepAlive: true })
   const failures: string[] = []
@@ -60,7 +60,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
   }
 }
 
-/** @returns what went wrong */
+/** @returns the problem, if any */
 function send({ port, path, judge }: LoadOptions, agent: Agent | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const outgoing = request(

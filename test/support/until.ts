@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** How long a test waits for an event: far longer than the event takes on a machine that is busy with other work. */
+/** How long a test waits for an event, in milliseconds: far longer than the event takes on a busy machine. */
 export const abortTimeoutMs = 60_000
 
 /**
- * Waits until something holds, and fails when it does not within a minute. It says nothing about how fast the event
- * came: `npm run bench` measures time.
+ * Waits until a condition holds, and fails after a minute. Does not measure how long it took; `npm run bench` measures
+ * time.
  * @param what the event, for the message of a failure
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -1,10 +1,10 @@
 import { Kysely, sql, type Dialect } from 'kysely'
 import type { OpenConnection } from 'waypost'
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the tables are the project's
+// oxlint-disable-next-line typescript/no-explicit-any -- the project defines the tables
 type AnyTables = any
 
-/** A database as a connection: a Kysely client whose values are those of System. */
+/** Returns a connection for a database: a Kysely client with the same JavaScript values as System. */
 export function openKysely(database: {
   dialect(): Dialect
   close(): void | Promise<void>

@@ -21,14 +21,14 @@ const config = {
   additionalProperties: false,
 }
 
-/** A PostgreSQL database, pooled; the first query makes the first connection. */
+/** A PostgreSQL database with a connection pool. The first query connects. */
 export const postgresql: ConnectionClass<Config, Kysely<unknown>> = {
   description: 'A PostgreSQL database',
   config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'postgresql',
   async open({ url, max }, { name }) {
-    // Loaded when it is opened: who validates does not wait for drivers.
+    // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openPostgres }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
     return openKysely(openPostgres({ url, applicationName: `waypost ${name}`, ...(max === undefined ? {} : { max }) }))
   },

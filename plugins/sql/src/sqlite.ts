@@ -20,14 +20,14 @@ const config = {
   additionalProperties: false,
 }
 
-/** An SQLite database in a file. */
+/** A SQLite database file. */
 export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
   description: 'A SQLite database file',
   config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
   async open({ file }, { folder }) {
-    // Loaded when it is opened: who validates does not wait for drivers.
+    // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
     return openKysely(openSqlite({ file: path.resolve(folder, file), create: true }))
   },

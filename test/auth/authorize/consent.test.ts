@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { addUser, addUserScopes, docsClientId, removeUserScopes } from '../../../src/auth/index.ts'
-import { usualKinds } from '../../support/forms.ts'
+import { defaultKinds } from '../../support/forms.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import {
@@ -21,7 +21,7 @@ import {
 const grants = ['authorization_code']
 const local = 'http://127.0.0.1:51004/callback'
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`consent on ${kind}`, () => {
     let world: World
     let visitor: Visitor

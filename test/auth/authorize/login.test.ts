@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { addUser } from '../../../src/auth/index.ts'
 import { hashPassword } from '../../../src/auth/account/passwords.ts'
 import { sha256 } from '../../../src/kit/index.ts'
-import { usualKinds } from '../../support/forms.ts'
+import { defaultKinds } from '../../support/forms.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
 import {
   callback,
@@ -20,7 +20,7 @@ const day = 86_400_000
 const sessionCookie = '__Host-waypost-session'
 const formCookie = '__Host-waypost-form'
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`a login on the pages on ${kind}`, () => {
     let world: World
     let client: Credentials

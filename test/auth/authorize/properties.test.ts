@@ -5,7 +5,7 @@ import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/respon
 import { isSameRedirectUri, leadsToDevice, isRedirectUri } from '../../../src/auth/account/redirect-uris.ts'
 import { encodeBytes, normalizeQuery, parseQuery } from '../../../src/auth/authorize/query-parameters.ts'
 import { withoutLogin } from '../../../src/auth/authorize/visit.ts'
-import { usualKinds } from '../../support/forms.ts'
+import { defaultKinds } from '../../support/forms.ts'
 import { assertDiscreet, openWorld, type Credentials, type World } from '../world.ts'
 import { callback, challenge, makeVisitor, readHidden, requestOf, writeQuery, type Visitor } from './visitor.ts'
 
@@ -141,7 +141,7 @@ test('a request that goes on after a login does not ask for it again, and is the
   )
 })
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`whatever is sent to the pages, on ${kind}`, () => {
     let world: World
     let client: Credentials

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { usualKinds } from '../../support/forms.ts'
+import { defaultKinds } from '../../support/forms.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readAnswer, readPage, requestOf, writeQuery } from './visitor.ts'
 
-for (const kind of usualKinds) {
+for (const kind of defaultKinds) {
   describe(`registration on the pages, on ${kind}`, () => {
     let world: World
     let site: Credentials
