@@ -71,14 +71,15 @@ function looksLikeWaypost(text: string): boolean {
 
 /** Mailbox names of RFC 2142, and names that read as if the user operated the service. */
 const reservedNames = new Set(
-  (
-    'abuse ftp hostmaster info marketing news noc postmaster sales security support usenet uucp webmaster www ' +
-    'account accounts admin administration administrator administrators admins anonymous api billing contact daemon ' +
-    'help helpdesk login mailerdaemon moderator moderators nobody noreply official operator operators owner root ' +
-    'service staff superuser sysadmin system team'
-  )
-    .split(' ')
-    .map(fold),
+  [
+    'nobody',
+    ...(
+      'abuse ftp hostmaster info marketing news noc postmaster sales security support usenet uucp webmaster www ' +
+      'account accounts admin administration administrator administrators admins anonymous api billing contact daemon ' +
+      'help helpdesk login mailerdaemon moderator moderators noreply official operator operators owner root ' +
+      'service staff superuser sysadmin system team'
+    ).split(' '),
+  ].map(fold),
 )
 
 /** Whether a user name, or its part before `@` or `+`, reads like Waypost or like the operator of the service. */
