@@ -14,6 +14,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, ended:
 interface Connection {
   readonly socket: Socket
   isBusy: boolean
+  /** The bytes that the client had not read at the last check, and for how many checks it has read nothing. */
+  readonly unread: { bytes: number; checks: number }
   /** Requests that arrived before the previous ones were answered. */
   readonly queue: (Exchange & {
     /** The number of bytes read from the connection when the request arrived. */
@@ -32,6 +34,10 @@ const maxQueuedRequests = 32
 const maxQueuedBytes = 128 * 1024
 /** How long a client may read nothing of a response. */
 const stallTimeoutMs = 60_000
+/** Maximum number of response bytes in memory. Above it, clients that read nothing for three checks are disconnected. */
+const maxUnreadBytes = 64 * 1024 * 1024
+const unreadCheckIntervalMs = 1000
+const maxStalledChecks = 3
 const warnIntervalMs = 60_000
 
 /** The open connections of a server. Limits their number and the memory that each can use. */
@@ -55,6 +61,8 @@ export class Connections {
   watch(server: Server): void {
     server.timeout = stallTimeoutMs
     server.on('connection', (socket: Socket) => this.#add(socket))
+    const checking = setInterval(() => this.#closeStalled(), unreadCheckIntervalMs).unref()
+    server.on('close', () => clearInterval(checking))
     server.on('timeout', (socket: Socket) => {
       // Wait only for actions that are still running.
       const isComputing = this.#open.get(socket)?.isBusy === true && socket.writableLength === 0
@@ -82,10 +90,28 @@ export class Connections {
   #add(socket: Socket): void {
     if (this.#open.size >= this.#limits.maxConnections) this.#makeRoom(socket)
     if (socket.destroyed) return
-    const connection = { socket, isBusy: false, queue: [] }
+    const connection = { socket, isBusy: false, unread: { bytes: 0, checks: 0 }, queue: [] }
     this.#open.set(socket, connection)
     this.#idle.add(connection)
     socket.once('close', () => this.#remove(socket))
+  }
+
+  #closeStalled(): void {
+    let unreadBytes = 0
+    const stalled: Connection[] = []
+    for (const connection of this.#open.values()) {
+      const { socket, unread } = connection
+      const bytes = countUnread(socket)
+      unread.checks = bytes > 0 && bytes === unread.bytes ? unread.checks + 1 : 0
+      unread.bytes = bytes
+      unreadBytes += socket.writableLength
+      if (unread.checks >= maxStalledChecks) stalled.push(connection)
+    }
+    for (const { socket } of stalled.toSorted((a, b) => b.unread.checks - a.unread.checks)) {
+      if (unreadBytes <= maxUnreadBytes) return
+      unreadBytes -= socket.writableLength
+      this.#close(socket)
+    }
   }
 
   #makeRoom(newcomer: Socket): void {
@@ -124,4 +150,14 @@ export class Connections {
     this.#idle.delete(connection)
     connection.queue.length = 0
   }
+}
+
+/**
+ * Returns the bytes that the operating system has not accepted yet. `writableLength` counts a chunk until all of it was
+ * accepted, because all of it is in memory.
+ */
+function countUnread(socket: Socket): number {
+  if (socket.writableLength === 0) return 0
+  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } }
+  return handle?.writeQueueSize ?? socket.writableLength
 }

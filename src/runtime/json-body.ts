@@ -90,7 +90,11 @@ function readBody(payload: RequestPayload, limit: number, done: ReadCallback): v
     else parts.push(part)
   }
   const end = () => {
-    if (length <= limit) done(null, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+    if (length > limit) return
+    const [first] = parts
+    const bytes = parts.length === 1 ? first! : Buffer.concat(parts)
+    parts.length = 0 // the listeners live until the response is sent
+    done(null, bytes)
   }
   if (payload.readableEnded) return end() // see the listener
   payload.on('data', read)

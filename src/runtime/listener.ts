@@ -4,6 +4,7 @@ import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { isHealthRequest } from './health.ts'
+import { LeanRequest, LeanResponse } from './lean-messages.ts'
 import { listen, type Address } from './listen.ts'
 import type { Pressure } from './pressure.ts'
 import { ServingGeneration } from './serving-generation.ts'
@@ -43,7 +44,9 @@ export interface ListenerOptions extends Address {
   onError?(error: Error): void
 }
 
-const serverOptions: ServerOptions = {
+const serverOptions: ServerOptions<typeof LeanRequest, typeof LeanResponse<LeanRequest>> = {
+  IncomingMessage: LeanRequest,
+  ServerResponse: LeanResponse,
   requestTimeout: 60_000,
   headersTimeout: 20_000,
   // Longer than load balancers keep idle connections, so that they do not send into a closed one

@@ -37,6 +37,7 @@ export function makeHandler(sources: ContextSources & SendSources, mounting: Met
 
   return (request, reply) => {
     const { params, query, body } = check(request)
+    request.body = undefined // otherwise it stays in memory until the response is read
     const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
     const scope = new RequestScope(request, reply)
     const context = makeActionContext(sources, scope)

@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { openListener, type Listener } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { send } from '../support/send.ts'
@@ -18,6 +20,7 @@ interface Site extends AsyncDisposable {
   open(): Promise<Caller>
   readonly full: readonly number[]
   onRequest: (request: IncomingMessage) => void
+  respond: (response: ServerResponse, url: string) => void
 }
 
 interface Caller {
@@ -44,7 +47,7 @@ async function openSite(most = 1000): Promise<Site> {
         site.onRequest(request)
         begun.push(url!)
         if (url === '/slow') slow.push(response)
-        else response.end(`<${url}>`)
+        else site.respond(response, url!)
       },
       close: async () => undefined,
     },
@@ -54,6 +57,7 @@ async function openSite(most = 1000): Promise<Site> {
     begun,
     full,
     onRequest: () => undefined,
+    respond: (response, url) => response.end(`<${url}>`),
     answerSlow: () => slow.shift()!.end('<slow>'),
     async open() {
       const socket = connect(listener.port, '127.0.0.1')
@@ -82,8 +86,18 @@ async function openSite(most = 1000): Promise<Site> {
 
 /** Bytes that JavaScript holds on to, here and outside of its heap. */
 function measureMemory(): number {
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return heapUsed + Math.max(external, arrayBuffers) // of what is being sent, only the latter counts the bytes
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** The same without garbage. */
+function measureLive(): number {
+  collectGarbage()
+  collectGarbage()
+  return measureMemory()
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
@@ -146,6 +160,60 @@ for (const [name, request] of floods) {
     assert.ok(last <= 100 * 384 * 1024, `${last} bytes were read`)
   })
 }
+
+test('clients that ask for large responses and read nothing come to cost less than 100 MB; one that reads slowly is served', async () => {
+  await using site = await openSite()
+  const large = 'x'.repeat(900_000)
+  const sockets = new Set<Socket>()
+  site.onRequest = ({ socket }) => void sockets.add(socket)
+  site.respond = (response) => response.end(`${large}${site.begun.length}`)
+  const before = measureLive()
+  const callers = await Promise.all(Array.from({ length: 200 }, () => site.open()))
+  const [slow] = callers as [Caller, ...Caller[]]
+  let taken = 0
+  slow.socket.on('data', (part: string) => {
+    taken += part.length
+    slow.socket.pause()
+    setTimeout(() => slow.socket.resume(), 1)
+  })
+  for (const { socket } of callers) socket.pause().write(get('/large').repeat(8))
+  slow.socket.resume()
+  const countUnread = () =>
+    [...sockets].reduce((sum, socket) => sum + (socket.destroyed ? 0 : socket.writableLength), 0)
+  await until('all are answered', () => sockets.size === 200)
+  await until('stalled ones are closed', () => countUnread() < 80e6)
+  await until('it costs less than 100 MB', () => measureLive() - before < 100e6)
+  await until('the slow client has got it all', () => taken > 8 * large.length)
+  assert.equal(slow.socket.destroyed, false)
+})
+
+test('a body in chunks of one byte is joined', async () => {
+  await using site = await openSite()
+  const parts: Buffer[] = []
+  const ended = new Promise((resolve) => {
+    site.onRequest = (request) => request.on('data', (part: Buffer) => parts.push(part)).on('end', resolve)
+  })
+  const text = Array.from({ length: 200_000 }, (_, index) => index % 10).join('')
+  const caller = await site.open()
+  caller.socket.write('POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  caller.socket.write(text.replaceAll(/\d/g, '1\r\n$&\r\n'))
+  caller.socket.write(`1388\r\n${'x'.repeat(5000)}\r\n3\r\nend\r\n0\r\n\r\n`)
+  await ended
+  assert.equal(Buffer.concat(parts).toString(), `${text}${'x'.repeat(5000)}end`)
+  assert.ok(parts.length < 20_000, `${parts.length} parts`)
+})
+
+test('a body that is sent bit by bit is read bit by bit', async () => {
+  await using site = await openSite()
+  const parts: string[] = []
+  site.onRequest = (request) => request.on('data', (part: Buffer) => parts.push(part.toString()))
+  const caller = await site.open()
+  caller.socket.write('POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  for (const part of ['one', 'two', 'three']) {
+    caller.socket.write(`${part.length}\r\n${part}\r\n`)
+    await until(`${part} is read`, () => parts.at(-1) === part)
+  }
+})
 
 test('a connection on which large requests wait is closed; one with few of them is answered', async () => {
   await using site = await openSite()

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import Fastify from 'fastify'
 import { readJsonBodies } from '../../src/runtime/json-body.ts'
+import { actionFile, openProjectServer } from '../support/project-server.ts'
+import { until } from '../support/until.ts'
 
 async function post(payload: string | Buffer) {
   const app = Fastify()
@@ -61,4 +66,34 @@ for (const [name, payload, status, said] of cases) {
 test('what is accepted arrives as it was sent', async () => {
   const { body } = await post('{"a":"\\ud83d\\ude00 \\\\u0000","n":1.5,"l":[null,true]}')
   assert.deepEqual(body, { body: { a: '😀 \\u0000', n: 1.5, l: [null, true] } })
+})
+
+test('a body is not in memory any more while its response waits to be read', async () => {
+  const kept: { body?: WeakRef<object> } = {}
+  Object.assign(globalThis, { kept })
+  await using server = await openProjectServer({
+    files: {
+      'waypost.yml': `
+routes:
+  /todo: { methods: { POST: { public: true, request: { type: object }, response: {}, action: src/large.ts } } }
+`,
+      'src/large.ts': actionFile(
+        "Object.assign((globalThis as never)['kept'], { body: new WeakRef(request.body as object) }); return 'x'.repeat(20e6)",
+      ),
+    },
+  })
+  const socket = connect(server.port, '127.0.0.1').pause()
+  const body = JSON.stringify({ text: 'x'.repeat(500_000) })
+  socket.write(
+    `POST /todo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  socket.write(body)
+  await until('the action has run', () => kept.body !== undefined)
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  await until('the body is collected', () => {
+    collectGarbage()
+    return kept.body!.deref() === undefined
+  })
+  socket.destroy()
 })

@@ -1,0 +1,60 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+
+const maxSmallBytes = 4 * 1024
+const bufferBytes = 16 * 1024
+const maxDelayMs = 20
+
+/** A request that joins small chunks: Node creates an object for each chunk, and a client may send chunks of one byte. */
+export class LeanRequest extends IncomingMessage {
+  #buffer: Buffer | undefined
+  #length = 0
+  #timer: NodeJS.Timeout | undefined
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null || chunk.length >= maxSmallBytes) {
+      this.#flush()
+      return super.push(chunk)
+    }
+    if (this.#buffer === undefined) this.#buffer = chunk
+    else this.#join(chunk)
+    this.#length += chunk.length
+    this.#timer ??= setTimeout(() => this.#flush(), maxDelayMs) // for code that reads a body as it arrives
+    return this.readableLength + this.#length < this.readableHighWaterMark
+  }
+
+  #join(chunk: Buffer): void {
+    if (this.#length + chunk.length > bufferBytes) {
+      this.#flush()
+      this.#buffer = chunk
+      return
+    }
+    if (this.#buffer!.length < bufferBytes) {
+      const first = this.#buffer!
+      this.#buffer = Buffer.allocUnsafeSlow(bufferBytes)
+      first.copy(this.#buffer)
+    }
+    chunk.copy(this.#buffer!, this.#length)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const bytes = this.#buffer?.subarray(0, this.#length)
+    this.#buffer = undefined
+    this.#length = 0
+    if (bytes !== undefined && !this.destroyed) super.push(bytes)
+  }
+}
+
+const longString = 16 * 1024
+
+/** A response that sends long strings as bytes: for a string, Node allocates three bytes per character until it is sent. */
+export class LeanResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
+    const isLong = typeof chunk === 'string' && chunk.length > longString
+    const bytes = isLong
+      ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+      : chunk
+    return super.end(bytes, encoding as BufferEncoding, callback)
+  }
+}
