@@ -3,6 +3,13 @@ import { findJsonExcess, isStorable } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether an empty body counts as none: generated clients send a content type whenever a body is possible. */
+    readonly acceptsNoBody?: () => boolean
+  }
+}
+
 // Escapes of characters that databases cannot store: NUL and halves of surrogate pairs.
 const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/
 
@@ -24,6 +31,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (declaredLength > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return readBody(payload, limit, (failure, bytes) => {
       if (bytes === undefined) return done(failure)
+      if (bytes.length === 0 && request.routeOptions.config.acceptsNoBody?.() === true) return done(null, undefined)
       if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined)
         return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
       if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))

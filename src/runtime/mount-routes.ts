@@ -56,7 +56,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
       method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
       url: route.path,
       exposeHeadRoute: false,
-      config: rateConfig(manifest, method),
+      config: { ...rateConfig(manifest, method), acceptsNoBody: () => slots[index]!.method.request === undefined },
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
     })

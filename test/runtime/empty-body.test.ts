@@ -11,6 +11,7 @@ routes:
   /todo:
     methods:
       POST: { public: true, request: { type: object }, response: { type: object }, rate: many, action: src/echo.ts }
+  /open: { methods: { POST: { public: true, action: src/echo.ts }, DELETE: { public: true, action: src/echo.ts } } }
 rate: { many: { limit: 100, window: 1s, by: address } }
 `,
   'src/echo.ts': actionFile('return request.body'),
@@ -36,6 +37,26 @@ describe('a request whose type is named although it has no body', () => {
       assert.match(answer, /^HTTP\/1\.1 4\d\d /)
       assert.match(answer, said)
     })
+  }
+})
+
+// Generated clients name a type whenever a body is possible.
+test('an empty body is accepted where no request is declared', async () => {
+  await using server = await openProjectServer({ files })
+  const headers = { 'content-type': 'application/json' }
+  for (const body of [undefined, '']) {
+    const posted = await fetch(`${server.url}/open`, {
+      method: 'POST',
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    assert.deepEqual([posted.status, await posted.text()], [200, '{}'])
+    const deleted = await fetch(`${server.url}/open`, {
+      method: 'DELETE',
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    assert.deepEqual([deleted.status, await deleted.text()], [204, ''])
   }
 })
 
