@@ -82,7 +82,7 @@ export class DevConsole implements Console {
     this.#failures.set(id, { error, timer: setTimeout(alone, maxWaitMs).unref() })
   }
 
-  strayed(error: unknown): void {
+  unhandledError(error: unknown): void {
     line(`${paint('red', 'error')}  outside of any request; is an await missing?`)
     writeLine(indent(describeFailure(error)))
   }
@@ -109,7 +109,7 @@ export class DevConsole implements Console {
     this.#list(fresh)
   }
 
-  refused({ files, diagnostics, error, isServing }: News<'refused'>): void {
+  reloadFailed({ files, diagnostics, error, isServing }: News<'reloadFailed'>): void {
     const { fresh, unchangedErrors, unchangedWarnings } = this.#problems.update(
       { diagnostics, error },
       files.length === 0,

@@ -9,7 +9,7 @@ import {
   shortenEnd,
   sinceFlag,
 } from '../../bin/cli/index.ts'
-import type { FoundDelivery, ListedDelivery } from '../../src/operate/index.ts'
+import type { DeliveryDetails, ListedDelivery } from '../../src/operate/index.ts'
 
 const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
@@ -57,7 +57,7 @@ export default class EventDeliveries extends HostCommand {
       const to = delivery.endpoint === undefined ? '(deleted)' : formatEndpoint(delivery.endpoint)
       this.print(`  ${id}   ${delivery.state}   ${delivery.event ?? '-'} → ${to}   ${delivery.user ?? ''}`.trimEnd())
       this.print()
-      const cells = (of: (attempt: FoundDelivery['attempts'][number]) => string) => attempts.map(of)
+      const cells = (of: (attempt: DeliveryDetails['attempts'][number]) => string) => attempts.map(of)
       this.printTable([
         { title: 'STARTED', cells: cells(({ startedAt }) => timeOf(startedAt)!) },
         {

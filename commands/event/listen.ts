@@ -1,5 +1,5 @@
 import { Args, Flags, HostCommand, formatClock, paint, toPrintable, untilAborted } from '../../bin/cli/index.ts'
-import type { HeardDelivery, Listening } from '../../src/operate/index.ts'
+import type { ReceivedDelivery, EventListener } from '../../src/operate/index.ts'
 
 /** The width of the time before a delivery. */
 const margin = ' '.repeat(10)
@@ -44,12 +44,12 @@ export default class EventListen extends HostCommand {
     })
   }
 
-  #begin(event: string, { endpoint, user }: Listening): void {
+  #begin(event: string, { endpoint, user }: EventListener): void {
     this.note(`  Listening  ${endpoint}`)
     this.note(`  Event      ${event}, as ${user}; delivered by waypost dev or event:execute. Ctrl+C stops.\n`)
   }
 
-  #show({ id, event, body, problem }: HeardDelivery): void {
+  #show({ id, event, body, problem }: ReceivedDelivery): void {
     const signature = problem === undefined ? 'signature ok' : `signature ${paint('red', problem)}`
     this.print(`${formatClock(Date.now())}  ${toPrintable(event)}   ${toPrintable(id)}   ${signature}`)
     for (const line of prettify(body).split('\n')) this.print(`${margin}${toPrintable(line)}`)
@@ -61,7 +61,7 @@ function prettify(body: string): string {
   return data === body ? body : JSON.stringify(data, undefined, 2)
 }
 
-function toLine({ id, event, body, problem }: HeardDelivery): string {
+function toLine({ id, event, body, problem }: ReceivedDelivery): string {
   return JSON.stringify({ delivery: id, event, signature: problem ?? 'ok', data: parse(body) })
 }
 

@@ -60,13 +60,13 @@ export default class EventReplay extends HostCommand {
   }
 
   async #replayDead(host: Host, { yes, ...request }: DeadFlags): Promise<unknown> {
-    const { replayHostDead } = await import('../../src/operate/index.ts')
+    const { replayHostDeliveries } = await import('../../src/operate/index.ts')
     const { since, event, subscription, limit } = request
     const confirm = (count: number) => {
       const chosen = count > limit ? `the ${limit} oldest of ${count} dead deliveries` : plural(count, 'dead delivery')
       return this.confirmChange(`Replay ${chosen}?`, { isConfirmed: yes })
     }
-    const done = await replayHostDead(host, { since, event, subscription, limit, confirm })
+    const done = await replayHostDeliveries(host, { since, event, subscription, limit, confirm })
     if (done === undefined) return { replayed: 0, more: true }
     if (done.replayed === 0) this.print('  No dead delivery since then can be replayed.')
     else this.print(`  Replayed   ${plural(done.replayed, 'delivery')}, due now`)

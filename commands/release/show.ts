@@ -1,7 +1,7 @@
 import { Args, HostCommand, plural, toPrintable, wrap } from '../../bin/cli/index.ts'
-import type { ListedActivation, ShownRelease } from '../../src/operate/index.ts'
+import type { ListedActivation, ReleaseDetails } from '../../src/operate/index.ts'
 
-type Manifest = ShownRelease['manifest']
+type Manifest = ReleaseDetails['manifest']
 
 const indent = 15
 
@@ -28,7 +28,7 @@ export default class ReleaseShow extends HostCommand {
     })
   }
 
-  #show({ id, manifest, message, createdAt, createdBy, activations }: ShownRelease): void {
+  #show({ id, manifest, message, createdAt, createdBy, activations }: ReleaseDetails): void {
     this.#line('Release', id)
     this.#line('Project', `${manifest.name}, built by waypost ${manifest.waypost}`)
     this.#line('Stored', `${timeOf(createdAt)} by ${createdBy}`)
@@ -95,7 +95,7 @@ function describeArtifacts({ artifacts }: Manifest): string {
   return `${plural(sizes.length, 'artifact')}, ${Math.ceil(bytes / 1024)} KB`
 }
 
-function toJson({ id, message, createdBy, createdAt, activations, manifest }: ShownRelease) {
+function toJson({ id, message, createdBy, createdAt, activations, manifest }: ReleaseDetails) {
   return {
     release: id,
     name: manifest.name,

@@ -22,7 +22,7 @@ export default class UserAdd extends HostCommand {
     const { args, flags } = await this.parse(UserAdd)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { addHostUser, findIdleScopes } = await import('../../src/operate/index.ts')
+    const { addHostUser, findUnusedScopes } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
@@ -30,7 +30,7 @@ export default class UserAdd extends HostCommand {
       const user = await addHostUser(host, { name, email, password, admin, scopes: scopes ?? [] })
       this.print(`  Added      ${user.name} with ${user.scopes.length === 0 ? 'no scope' : user.scopes.join(', ')}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown only once)`)
-      this.noteUnusedScopes(await findIdleScopes(host, scopes ?? []))
+      this.noteUnusedScopes(await findUnusedScopes(host, scopes ?? []))
       return { ...user, ...(given === undefined ? { password } : {}) }
     })
   }

@@ -28,11 +28,11 @@ export default class UserPassword extends HostCommand {
     const { args, flags } = await this.parse(UserPassword)
     const given = flags['password-stdin'] ? await readSecret() : undefined
     const password = given ?? makeSecret(12)
-    const { changeHostUserPassword, countHostStanding } = await import('../../src/operate/index.ts')
+    const { changeHostUserPassword, countHostPasswordlessAccess } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
-      const active = await countHostStanding(host, args.name)
+      const active = await countHostPasswordlessAccess(host, args.name)
       const programs = `${plural(active.clients, 'client')} with client_credentials`
       const listeners = plural(active.subscriptions, 'subscription')
       const ends = {

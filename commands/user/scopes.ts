@@ -15,7 +15,7 @@ export default class UserScopes extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(UserScopes)
-    const { changeHostUserScopes, findIdleScopes } = await import('../../src/operate/index.ts')
+    const { changeHostUserScopes, findUnusedScopes } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
@@ -25,7 +25,7 @@ export default class UserScopes extends HostCommand {
         remove: flags.remove ?? [],
       })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
-      this.noteUnusedScopes(await findIdleScopes(host, flags.add ?? []))
+      this.noteUnusedScopes(await findUnusedScopes(host, flags.add ?? []))
       return user
     })
   }

@@ -1,7 +1,7 @@
 import type { Metafile, PartialMessage, PluginBuild } from 'esbuild'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { readBytesInside, type ProjectFolder } from '../definition/index.ts'
+import { readProjectBytes, type ProjectFolder } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeFileArtifact, type Artifact } from '../release/index.ts'
 import { sourceLoader } from './find-process-env.ts'
@@ -124,7 +124,7 @@ function addAsset(
   names.add(file)
   if (file.split('/').some((part) => part.startsWith('.') && part !== '..'))
     return reject('its path has a name that begins with a dot')
-  const read = readBytesInside(folder, file, assetLimits.fileBytes)
+  const read = readProjectBytes(folder, file, assetLimits.fileBytes)
   if ('bytes' in read) {
     const artifact = makeFileArtifact(path.posix.basename(file), read.bytes)
     artifacts.set(artifact.hash, artifact)

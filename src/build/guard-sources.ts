@@ -1,7 +1,7 @@
 import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { openFolder, readBytesInside, type ProjectFolder } from '../definition/index.ts'
+import { openFolder, readProjectBytes, type ProjectFolder } from '../definition/index.ts'
 import { rewriteFileUrls, type AssetSink } from './collect-assets.ts'
 import { findProcessEnv } from './find-process-env.ts'
 
@@ -53,7 +53,7 @@ interface OwnSource {
 
 async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
   const name = path.relative(folder.realRoot, file).split(path.sep).join('/')
-  const read = readBytesInside(folder, name, maxBytes)
+  const read = readProjectBytes(folder, name, maxBytes)
   if ('bytes' in read) {
     // Migrations have no context that could provide the variable.
     const isAction = !name.startsWith('migrations/')

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { openFolder, readBytesInside, type FileProblem } from '../definition/index.ts'
+import { openFolder, readProjectBytes, type FileProblem } from '../definition/index.ts'
 import { sha256 } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 
@@ -33,7 +33,7 @@ export async function loadMigrations(root: string): Promise<MigrationSource[]> {
       const there = await statOf(path.join(folder, entry))
       if (there === undefined || there.isDirectory()) continue
       const file = `migrations/${connection}/${entry}`
-      const read = readBytesInside(project, file, maxBytes)
+      const read = readProjectBytes(project, file, maxBytes)
       const isRead = 'bytes' in read
       const text = isRead ? new TextDecoder().decode(read.bytes) : ''
       migrations.push({

@@ -5,7 +5,7 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { composeValue } from './compose-value.ts'
 import type { Definition } from './definition.ts'
-import { makeLoading, makeSourceCache, maxValues as limit } from './load-context.ts'
+import { createLoadContext, makeSourceCache, maxValues as limit } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { makeReport, type Report } from './report.ts'
 
@@ -33,7 +33,7 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   const report = withoutWarnings(makeReport())
   const inside = [...options.files].filter((file) => !path.posix.normalize(file).startsWith('..'))
   const texts = new Map(inside.map((file) => [file, '']))
-  const loading = makeLoading({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
+  const loading = createLoadContext({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
   const { root, pointerAt } = composeValue(value, loading)
   if (loading.budget.left < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
   const { context, definition } = makeDefinition(loading, root)

@@ -10,8 +10,8 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
-import { findBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
-import { maxValues, siteOf, type LoadContext } from './load-context.ts'
+import { findTagBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
+import { maxValues, includeSiteOf, type LoadContext } from './load-context.ts'
 import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
@@ -97,7 +97,7 @@ function reportTag(node: YamlNode, { loading, origin }: ComposeContext): boolean
   if (node.tag === undefined || standardTags.test(node.tag)) return true
   const [start = 0] = node.range ?? []
   const tag = node.tag.startsWith('tag:yaml.org,2002:') ? `!!${node.tag.slice(18)}` : node.tag
-  const found = findBefore(origin, tag, start)
+  const found = findTagBefore(origin, tag, start)
   const at = { origin, start: found, end: found === start ? start + 1 : found + tag.length }
   if (tag === '!include') {
     const parameters = { target: isMap(node) ? '{…}' : '[…]' }
@@ -210,7 +210,7 @@ function merge(entries: Map<string, Entry>, node: Node): void {
 }
 
 function reportDuplicate(first: Entry, at: Span, { loading }: ComposeContext): void {
-  const { file, line } = siteOf(first.keySpan)
+  const { file, line } = includeSiteOf(first.keySpan)
   loading.report.add({
     code: 'WP_DEFINITION_KEY_DUPLICATE',
     at,

@@ -1,6 +1,6 @@
 import { hasReferences, type DeclaredVariable } from '../kit/index.ts'
 import type { Location } from './definition.ts'
-import { siteOf, type LoadContext } from './load-context.ts'
+import { includeSiteOf, type LoadContext } from './load-context.ts'
 import { textOf, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
@@ -33,7 +33,7 @@ export interface ClassUseNode {
 }
 
 export function locationOf(at: Span): Location {
-  return siteOf(at)
+  return includeSiteOf(at)
 }
 
 /** Scopes of Waypost itself, which projects do not declare. */
@@ -57,6 +57,8 @@ export function recordScopes(
 }
 
 /** Returns an object without its undefined properties. */
-export function compact<Value extends object>(value: Value): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+export function omitUndefined<Value extends object>(
+  value: Value,
+): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never
 }

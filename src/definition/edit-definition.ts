@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Location } from './definition.ts'
 import { insertBelowKey, insertIntoEmpty, insertIntoJson, insertIntoMap, type NewEntry } from './insert-entry.ts'
 import { loadRoot } from './load-definition.ts'
-import { makeLoading, makeSourceCache, siteOf, type Texts } from './load-context.ts'
+import { createLoadContext, makeSourceCache, includeSiteOf, type Texts } from './load-context.ts'
 import { entriesOf, isEmpty, toValue, type Entry, type Node } from './node.ts'
 import { openFolder } from './read-file.ts'
 import { makeReport } from './report.ts'
@@ -34,7 +34,7 @@ export function findMap(edit: DefinitionEdit, keys: readonly string[]): MapLocat
 /** Returns the location of the key at these keys. */
 export function findKey(edit: DefinitionEdit, keys: readonly string[]): Location | undefined {
   const { node, entry } = findNode(edit, keys)
-  return node === undefined || entry === undefined ? undefined : siteOf(entry.keySpan)
+  return node === undefined || entry === undefined ? undefined : includeSiteOf(entry.keySpan)
 }
 
 /** Returns the value at these keys as JSON. */
@@ -81,7 +81,7 @@ function stepInto(node: Node | undefined, key: string): FoundNode {
 function loadNode({ root, texts }: DefinitionEdit): Node | undefined {
   const folder = openFolder(root)
   if (folder === undefined) return undefined
-  return loadRoot(makeLoading({ folder, report: makeReport(), cache: makeSourceCache(), texts }))
+  return loadRoot(createLoadContext({ folder, report: makeReport(), cache: makeSourceCache(), texts }))
 }
 
 /** Whether the value is empty. */

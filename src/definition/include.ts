@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
-import { loadSource, siteOf, type LoadContext } from './load-context.ts'
+import { loadSource, includeSiteOf, type LoadContext } from './load-context.ts'
 import { parsePointer } from '../schema/index.ts'
 import { isLink, type FileProblem } from './read-file.ts'
 import type { Report } from './report.ts'
@@ -50,7 +50,7 @@ const maxHops = 100
 
 /** Finds the target. Returns undefined after reporting a problem at its use. */
 export function openTarget(loading: LoadContext, target: Target, at: Span): LocatedNode | undefined {
-  const site = siteOf(at)
+  const site = includeSiteOf(at)
   const includedAt = [site, ...at.origin.includedAt]
   const isAgain = at.origin.includedAt.some((one) => isSame(one, site))
   if (isAgain || includedAt.length > maxHops) {
@@ -137,11 +137,11 @@ function childOf(node: YamlNode | null, key: string): YamlNode | null | undefine
 /** Returns the span from the tag to the end of its target. */
 export function spanOfInclude(node: YamlNode, origin: Origin): Span {
   const [start = 0, end = start] = node.range ?? []
-  return { origin, start: findBefore(origin, '!include', start), end }
+  return { origin, start: findTagBefore(origin, '!include', start), end }
 }
 
 /** Returns the offset of the tag before a value; the given offset if the tag is not nearby. */
-export function findBefore({ source }: Origin, tag: string, offset: number): number {
+export function findTagBefore({ source }: Origin, tag: string, offset: number): number {
   const from = Math.max(0, offset - 500)
   const found = source.text.slice(from, offset + tag.length).lastIndexOf(tag)
   return found === -1 ? offset : from + found

@@ -20,5 +20,5 @@ export { addToDefinition, findKey, findMap, findValue, type DefinitionEdit } fro
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
 export { makeSourceCache, type Texts } from './load-context.ts'
-export { openFolder, readBytesInside, type ProjectFolder, type FileProblem } from './read-file.ts'
+export { openFolder, readProjectBytes, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

@@ -1,7 +1,7 @@
 import type { IncludeSite } from '../kit/index.ts'
 import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
-import { readInside, type ProjectFolder, type FileProblem } from './read-file.ts'
+import { readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 import { positionOf, type Report } from './report.ts'
 import type { Source, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
@@ -43,7 +43,7 @@ const maxParts = 200_000
 /** Texts by file, relative to the project's root with forward slashes. */
 export type Texts = ReadonlyMap<string, string>
 
-export function makeLoading(
+export function createLoadContext(
   given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>,
 ): LoadContext {
   return {
@@ -100,7 +100,7 @@ function loadText(
   if (given !== undefined) return { text: given }
   const known = cache.sources.get(file)
   if (known !== undefined && changed?.has(file) === false && !cache.linked.has(file)) return known
-  const content = readInside(folder, file)
+  const content = readProjectFile(folder, file)
   if ('text' in content && content.isLinked) cache.linked.add(file)
   else cache.linked.delete(file)
   return content
@@ -132,7 +132,7 @@ function parse({ report, cache, budget }: LoadContext, { file, text, includedAt 
 }
 
 /** Returns the location of a span as an include site. */
-export function siteOf(at: Span): IncludeSite {
+export function includeSiteOf(at: Span): IncludeSite {
   return { file: at.origin.source.file, ...positionOf(at) }
 }
 

@@ -7,7 +7,7 @@ import type { Definition } from './definition.ts'
 import {
   pruneCache,
   loadSource,
-  makeLoading,
+  createLoadContext,
   makeSourceCache,
   type LoadContext,
   type SourceCache,
@@ -15,7 +15,7 @@ import {
 } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
-import { checkInside, openFolder } from './read-file.ts'
+import { checkProjectFile, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
 
 export interface LoadOptions {
@@ -67,7 +67,7 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const folder = openFolder(root)
   if (folder === undefined) return reportMissing(report)
   const { cache = makeSourceCache(), changed, texts } = options
-  const loading = makeLoading({ folder, report, cache, changed, texts })
+  const loading = createLoadContext({ folder, report, cache, changed, texts })
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.left < 0) {
     pruneCache(loading)
@@ -88,7 +88,7 @@ export function loadRoot(loading: LoadContext): Node | undefined {
     return compose(source.content, { loading, origin: { source, includedAt: [] }, path: new Set() })
   }
   if (source.problem === 'missing') {
-    const isMisspelt = checkInside(loading.folder, 'waypost.yaml') === undefined
+    const isMisspelt = checkProjectFile(loading.folder, 'waypost.yaml') === undefined
     const hint = isMisspelt ? 'Rename waypost.yaml to waypost.yml' : undefined
     report.addAt(rootFile, { code: 'WP_DEFINITION_FILE_MISSING', hint })
   } else {

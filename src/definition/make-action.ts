@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { ActionUse, ClassUse } from './definition.ts'
 import { locationOf, type DefinitionContext } from './definition-context.ts'
 import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
-import { checkInside, isLink, type FileProblem } from './read-file.ts'
+import { checkProjectFile, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
 
 /** Reads an action: a file, the name of an action, or an inline class. */
@@ -74,7 +74,7 @@ function checkFile({ loading }: DefinitionContext, file: string): FileProblem | 
   const { texts, changed, cache, actionFiles } = loading
   actionFiles.add(file)
   if (texts?.has(file) || (changed?.has(file) === false && cache.actionFiles.has(file))) return undefined
-  const fileProblem = checkInside(loading.folder, file)
+  const fileProblem = checkProjectFile(loading.folder, file)
   if (fileProblem === undefined) cache.actionFiles.add(file)
   else cache.actionFiles.delete(file)
   return fileProblem

@@ -3,7 +3,7 @@ import { bodylessStatuses, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
 import { checkName } from './section.ts'
@@ -46,7 +46,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
     at: locationOf(entry.keySpan),
   }
-  return method.action === undefined ? undefined : compact({ ...method, action: method.action })
+  return method.action === undefined ? undefined : omitUndefined({ ...method, action: method.action })
 }
 
 export function isPublic(node: Node): boolean {

@@ -1,9 +1,9 @@
 import { checkPath } from './check-path.ts'
 import type { Method, Route } from './definition.ts'
-import { siteOf } from './load-context.ts'
+import { includeSiteOf } from './load-context.ts'
 import { isPublic, makeMethod } from './make-method.ts'
 import { makeParameters } from './make-parameters.ts'
-import { compact, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
 
@@ -24,7 +24,7 @@ function checkDuplicate({ loading }: DefinitionContext, entry: Entry, shapes: Ma
     shapes.set(shape, entry)
     return
   }
-  const { file, line } = siteOf(other.keySpan)
+  const { file, line } = includeSiteOf(other.keySpan)
   const parameters = { path: entry.key, other: other.key, first: `${file}:${line}` }
   loading.report.add({ code: 'WP_DEFINITION_ROUTE_DUPLICATE', at: entry.keySpan, parameters })
 }
@@ -51,7 +51,12 @@ function makeRoute(context: DefinitionContext, entry: Entry): Route {
     const made = makeMethod(context, method, shared)
     if (made !== undefined) methods.push(made)
   }
-  return compact({ path: entry.key, methods, deprecated: readDate(context, entry), at: locationOf(entry.keySpan) })
+  return omitUndefined({
+    path: entry.key,
+    methods,
+    deprecated: readDate(context, entry),
+    at: locationOf(entry.keySpan),
+  })
 }
 
 /** A route whose methods are all public looks protected by its scopes, but is not. */

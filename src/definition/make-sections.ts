@@ -12,7 +12,7 @@ import {
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
-import { compact, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { omitUndefined, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
@@ -54,7 +54,7 @@ export function makeEvents(context: DefinitionContext, node: Node | undefined): 
     const schema = valueOf(value, 'schema')
     const scopes = valueOf(value, 'scopes')
     recordScopes(context, itemsOf(scopes))
-    return compact({
+    return omitUndefined({
       description: textOf(valueOf(value, 'description')),
       schema: schema === undefined ? undefined : makeSchema(context.schemas, schema),
       scopes: scopes === undefined ? undefined : textsOf(scopes),
@@ -64,7 +64,7 @@ export function makeEvents(context: DefinitionContext, node: Node | undefined): 
 
 export function describeScopes(context: DefinitionContext, node: Node | undefined): void {
   for (const { key, value } of entriesOf(node)) {
-    context.scopes.set(key, compact({ description: textOf(valueOf(value, 'description')) }))
+    context.scopes.set(key, omitUndefined({ description: textOf(valueOf(value, 'description')) }))
   }
 }
 
@@ -86,7 +86,7 @@ export function makeCronjobs(
     const action = makeAction(context, valueOf(value, 'action'))
     const text = textOf(schedule)
     if (text === undefined || action === undefined) return undefined
-    return compact({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })
+    return omitUndefined({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })
   })
 }
 
@@ -119,7 +119,7 @@ export function declareVariables({ loading: { report }, declared }: DefinitionCo
     const secret = toPlain(valueOf(value, 'secret')) === true
     if (type === undefined || (fallback !== undefined && !checkDefault(report, fallback, { name, type, secret })))
       continue
-    const variable = compact({
+    const variable = omitUndefined({
       type,
       description: textOf(valueOf(value, 'description')),
       default: toPlain(fallback) as VariableValue | undefined,

@@ -32,7 +32,7 @@ export interface FileText {
 }
 
 /** Reads a text file of the project. The path is relative to its root, with forward slashes. */
-export function readInside(folder: ProjectFolder, file: string): FileText | FileProblem {
+export function readProjectFile(folder: ProjectFolder, file: string): FileText | FileProblem {
   return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
@@ -54,7 +54,7 @@ function findEncodingProblem(bytes: Uint8Array): FileProblem {
 }
 
 /** Reads a file of the project as bytes. The path is relative to its root, with forward slashes. */
-export function readBytesInside(
+export function readProjectBytes(
   folder: ProjectFolder,
   file: string,
   maxBytes: number,
@@ -67,7 +67,7 @@ export function readBytesInside(
 }
 
 /** Checks that a regular file of the project exists; undefined if it does. */
-export function checkInside(folder: ProjectFolder, file: string): FileProblem | undefined {
+export function checkProjectFile(folder: ProjectFolder, file: string): FileProblem | undefined {
   return withFile(folder, file, () => undefined)
 }
 

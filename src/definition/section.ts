@@ -1,5 +1,5 @@
 import type { DefinitionCode } from './errors.ts'
-import { siteOf } from './load-context.ts'
+import { includeSiteOf } from './load-context.ts'
 import { isEmpty, type Entry, type Node, valueOf } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
@@ -54,6 +54,6 @@ function suggestName({ key, entries }: Section, name: string, report: Report): s
  */
 export function didYouMean(name: string, entry: Entry | undefined): string {
   if (entry === undefined) return `Did you mean "${name}"?`
-  const { file, line } = siteOf(entry.keySpan)
+  const { file, line } = includeSiteOf(entry.keySpan)
   return `Did you mean "${name}" (${file}:${line})?`
 }

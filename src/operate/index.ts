@@ -12,11 +12,11 @@ export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } f
 export { loadDatabaseTime } from '../store/index.ts'
 export { addHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
-export { type DeliveryDetails as FoundDelivery, findHostDelivery } from './events/deliveries.ts'
+export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
-export type { ReceivedDelivery as HeardDelivery, EventListener as Listening, ListenRequest } from './events/listen.ts'
-export { type ReplayRequest, replayHostDeliveries as replayHostDead } from './events/deliveries.ts'
+export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
+export { type ReplayRequest, replayHostDeliveries } from './events/deliveries.ts'
 export {
   type ListedSubscription,
   type SubscriptionChoice,
@@ -37,19 +37,19 @@ export { rotateHostKey } from './keys.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'
-export { type ReleaseDetails as ShownRelease, showHostRelease } from './releases/host-releases.ts'
-export { type ListedScope, listHostScopes, findUnusedScopes as findIdleScopes } from './scopes.ts'
+export { type ReleaseDetails, showHostRelease } from './releases/host-releases.ts'
+export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export { issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
-  countHostPasswordlessAccess as countHostStanding,
+  countHostPasswordlessAccess,
   changeHostUserStatus,
   changeHostUserPassword,
   changeHostUserScopes,
 } from './users.ts'
-export { runCheck as look, type Finding, failure } from './doctor/finding.ts'
-export { openReadOnly as openQuietly } from './doctor/open-read-only.ts'
+export { runCheck, type Finding, failure } from './doctor/finding.ts'
+export { openReadOnly } from './doctor/open-read-only.ts'
 export { describeWaiting, maxSilenceMs as lateMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {

@@ -12,11 +12,11 @@ export interface DevConsole {
   answered(answered: Answered): void
   failed(error: unknown, request: { id: string; method: string; path: string }): void
   /** Project code failed outside of a request: a rejected promise that was not awaited, or a timer. */
-  strayed(error: unknown): void
+  unhandledError(error: unknown): void
   delivered(attempt: AttemptReport): void
   ranCronjob(report: CronjobReport): void
   reloaded(event: DevReloaded): void
-  refused(event: DevReloadFailed): void
+  reloadFailed(event: DevReloadFailed): void
   warned(message: string): void
   /** An action wrote to its log. */
   logged(line: LoggedLine): void

@@ -1,6 +1,6 @@
 import { openBuilder } from '../build/index.ts'
 import { variable, version, messageOf } from '../kit/index.ts'
-import { catchStrayFailures, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
+import { catchUnhandledErrors, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
 import { issueHostToken } from '../operate/index.ts'
 import {
   nameTarget,
@@ -51,7 +51,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   opened.defer(() => builder.close())
   const reloadFiles = createReloader({ ...options, project, builder, server })
   const first = await reloadFiles()
-  const user = await ensureDevelopmentUser(options.folder, server.host.system, 'refused' in first ? [] : first.scopes)
+  const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))
   const watching = await reloadOnSave(session, { first, reloadFiles })
   opened.defer(() => watching.close())
@@ -60,7 +60,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   opened.defer(await announceDev(options.folder, news.url))
   options.console.started(news)
   if (other !== undefined) options.console.warned(describeOther(other))
-  if ('refused' in first) options.console.refused({ ...first, files: [], isServing: false })
+  if ('failed' in first) options.console.reloadFailed({ ...first, files: [], isServing: false })
   const issueToken = async () => {
     const issued = await issueHostToken(session.host, { user: user.name, scopes: undefined, expires: undefined })
     return { token: issued.access_token, expiresInS: issued.expires_in }
@@ -88,9 +88,9 @@ async function openSession(
   const own = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
   const identity = await claimDevelopment(host, port)
   opened.defer(
-    catchStrayFailures({
-      onRejection: (error) => console.strayed(error),
-      onException: (error) => console.strayed(error),
+    catchUnhandledErrors({
+      onRejection: (error) => console.unhandledError(error),
+      onException: (error) => console.unhandledError(error),
     }),
   )
   const check = makeHostCheck({ listening: address, baseUrl: identity.issuer, allowed: options.allowedHosts ?? [] })
@@ -135,7 +135,7 @@ function describeStart(
   own: readonly AppliedMigration[],
 ): Omit<DevStarted, 'user' | 'ms'> {
   const urls = listeningUrls(addressOf(options), server.port)
-  const done = 'refused' in first ? { applied: [], written: [] } : first.migration
+  const done = 'failed' in first ? { applied: [], written: [] } : first.migration
   return {
     project: project.label,
     ...urls,
@@ -143,7 +143,7 @@ function describeStart(
     target: nameTarget(host),
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
-    suggestions: 'refused' in first ? [] : first.suggestions,
+    suggestions: 'failed' in first ? [] : first.suggestions,
   }
 }
 

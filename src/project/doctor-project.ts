@@ -3,7 +3,7 @@ import path from 'node:path'
 import { openBuilder } from '../build/index.ts'
 import { version, type Diagnostic } from '../kit/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
-import { look, type Finding } from '../operate/index.ts'
+import { runCheck, type Finding } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
 import { loadFacts, planMigrations } from '../store/index.ts'
 import { findProject, type Project } from './find-project.ts'
@@ -24,7 +24,7 @@ export async function checkProject(folder: string): Promise<CheckedProject> {
     return { isThere: false, finding: { check, state: 'skip', message } }
   }
   let release: BuiltRelease | undefined
-  const finding = await look(check, async () => {
+  const finding = await runCheck(check, async () => {
     const project = findProject(folder)
     const built = await build(project)
     release = built.release

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { installation, type Clock, type Variables } from '../kit/index.ts'
-import { checkHost, failure, look, openQuietly, type Finding } from '../operate/index.ts'
+import { checkHost, failure, runCheck, openReadOnly, type Finding } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
 import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
 
@@ -23,7 +23,7 @@ export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
   const checks: Finding[] = [checkNode()]
   const project = await checkProject(options.folder)
   checks.push(project.finding)
-  const { host, finding } = await openQuietly(options)
+  const { host, finding } = await openReadOnly(options)
   checks.push(finding)
   if (host !== undefined) {
     try {
@@ -39,7 +39,7 @@ export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
 
 async function checkSystem(host: Host, { release, isThere }: CheckedProject, clock?: Clock): Promise<Finding[]> {
   return [
-    ...(release === undefined ? [] : [await look('migrations', () => checkMigrations(host, release))]),
+    ...(release === undefined ? [] : [await runCheck('migrations', () => checkMigrations(host, release))]),
     ...(await checkHost(host, clock)),
     ...(isThere ? await checkKinds(host) : []),
   ]

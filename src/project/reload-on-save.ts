@@ -23,7 +23,7 @@ export async function reloadOnSave(
   { first, reloadFiles }: ReloadOnSaveOptions,
 ): Promise<SaveWatcher> {
   let last = first
-  let isServing = !('refused' in first)
+  let isServing = !('failed' in first)
   let scopes = scopesOf(first)
 
   /** @param isQuiet do not report if nothing changed */
@@ -41,16 +41,16 @@ export async function reloadOnSave(
     })
     if (isSilent && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files
-    if ('refused' in last) return console.refused({ ...last, files: named, isServing })
+    if ('failed' in last) return console.reloadFailed({ ...last, files: named, isServing })
     isServing = true
     if (scopesOf(last) !== scopes) await ensureDevelopmentUser(folder, server.host.system, last.scopes)
     scopes = scopesOf(last)
     const { diagnostics, migration } = last
-    console.reloaded({ files: named, diagnostics, migration, isFixed: 'refused' in before, ms: ms! })
+    console.reloaded({ files: named, diagnostics, migration, isFixed: 'failed' in before, ms: ms! })
   }
   const tryReload = (change: Change, reporting: ReloadReporting) =>
     reload(change, reporting).catch((error: unknown) =>
-      console.refused({ files: change.files, diagnostics: [], error, isServing }),
+      console.reloadFailed({ files: change.files, diagnostics: [], error, isServing }),
     )
 
   const everything: Change = { files: [], isMove: true }
@@ -96,7 +96,7 @@ interface ReloadReporting {
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
 
 function scopesOf(result: ReloadResult): string {
-  return 'refused' in result ? '' : result.scopes.join(' ')
+  return 'failed' in result ? '' : result.scopes.join(' ')
 }
 
 /** Whether a save of this file is reported even if nothing changed. */

@@ -38,7 +38,7 @@ export interface ReloadSuccess {
 export interface ReloadFailure {
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
-  readonly refused: true
+  readonly failed: true
   readonly error?: unknown
   readonly state: string
 }
@@ -60,7 +60,7 @@ export function createReloader(options: ReloaderOptions): (request?: ReloadReque
     try {
       return await reloader.reloadFiles(request)
     } catch (error) {
-      return { assets: reloader.assets, diagnostics: [], refused: true, error, state: messageOf(error) }
+      return { assets: reloader.assets, diagnostics: [], failed: true, error, state: messageOf(error) }
     }
   }
 }
@@ -176,5 +176,5 @@ function isCode(file: string): boolean {
 }
 
 function fail(diagnostics: readonly Diagnostic[], assets: ReadonlySet<string>): ReloadFailure {
-  return { assets, diagnostics, refused: true, state: JSON.stringify(diagnostics) }
+  return { assets, diagnostics, failed: true, state: JSON.stringify(diagnostics) }
 }

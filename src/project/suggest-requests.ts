@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
-import { inventValue } from '../runtime/index.ts'
+import { generateSample } from '../runtime/index.ts'
 
 /** A request to try a project. */
 export interface SuggestedRequest {
@@ -48,7 +48,7 @@ function costOf({ path, method }: Candidate): number {
 
 function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
   if (request === undefined) return '{}'
-  const value = inventValue(request, schemas)
+  const value = generateSample(request, schemas)
   return value === undefined ? undefined : JSON.stringify(value)
 }
 
@@ -63,7 +63,7 @@ function fillPath(path: string, { params, query }: ManifestMethod, schemas: Mani
 
 function inventParts(schema: JsonSchema | undefined, schemas: Manifest['schemas']): Record<string, string> | undefined {
   if (schema === undefined) return {}
-  const values = inventValue(schema, schemas)
+  const values = generateSample(schema, schemas)
   return values === undefined
     ? undefined
     : Object.fromEntries(Object.entries(values as object).map(([name, value]) => [name, String(value)]))

@@ -75,7 +75,7 @@ export async function recordActivation(
 }
 
 /** Returns the last activation of a release. */
-export function lastActivation(db: Pick<System['db'], 'selectFrom'>, id: string) {
+export function findLastActivation(db: Pick<System['db'], 'selectFrom'>, id: string) {
   return db
     .selectFrom('waypost_activation')
     .selectAll()

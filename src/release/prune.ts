@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { sha256 } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
-import { lastActivation, lockActive } from './history.ts'
+import { findLastActivation, lockActive } from './history.ts'
 import { loadActiveId } from './load.ts'
 
 export interface PruneReleasesOptions {
@@ -91,7 +91,7 @@ async function loadReleaseEnds(
 
 async function loadNeededIds(system: System, trx: Transaction<SystemTables>): Promise<ReadonlySet<string | null>> {
   const active = await loadActiveId({ guardDb: trx })
-  const previous = active === undefined ? undefined : (await lastActivation(trx, active))?.previous_id
+  const previous = active === undefined ? undefined : (await findLastActivation(trx, active))?.previous_id
   const servers = await trx.selectFrom('waypost_server').select(['release_id', 'wanted_id']).execute()
   const fallback = await trx
     .selectFrom('waypost_release')

@@ -4,7 +4,7 @@ import type { Activation, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
 import type { MissingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
-import { findActive, assertActive, lastActivation, lockActive, recordActivation } from './history.ts'
+import { findActive, assertActive, findLastActivation, lockActive, recordActivation } from './history.ts'
 
 /** The state of System before a rollback to a release. */
 export interface RollbackSurvey {
@@ -28,7 +28,7 @@ export interface RollbackSurvey {
 export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> {
   const active = await findActive(db)
   if (active === undefined) throw errors.WP_RELEASE_NO_PREVIOUS({ reason: 'none is active' })
-  const previous = (await lastActivation(db, active.id))?.previous_id ?? undefined
+  const previous = (await findLastActivation(db, active.id))?.previous_id ?? undefined
   const name = shortId(active.id)
   if (previous === undefined) throw errors.WP_RELEASE_NO_PREVIOUS({ reason: `none was active before ${name}` })
   const release = db.selectFrom('waypost_release').select('id').where('id', '=', previous)
@@ -49,7 +49,7 @@ export async function rollBack(system: System, id: string, options: ActivateOpti
     assertActive(active, options.against)
     const release = trx.selectFrom('waypost_release').select('id').where('id', '=', id)
     if ((await release.executeTakeFirst()) === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: shortId(id) })
-    const before = await lastActivation(trx, id)
+    const before = await findLastActivation(trx, id)
     await recordActivation(system, trx, {
       id,
       kind: 'rollback',

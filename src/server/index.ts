@@ -9,7 +9,7 @@ export type { ServeOptions, ServingServer } from './serve/serve.ts'
 export { openTestDatabases, type TestDatabases } from './test-databases.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { WaypostServer } from './start-server.ts'
-export { catchUnhandledErrors as catchStrayFailures } from './unhandled-errors.ts'
+export { catchUnhandledErrors } from './unhandled-errors.ts'
 export { deliverTestEvents, ensureTestUser, prepareTestHost, subscribeTestUser } from './test-host.ts'
 
 export async function serve(options: ServeOptions): Promise<ServingServer> {

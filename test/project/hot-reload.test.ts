@@ -105,7 +105,7 @@ describe('dev', () => {
         diagnostics?: { code: string }[]
         isFixed?: boolean
       }
-      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isFixed ? 'mended' : '']
+      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isFixed ? 'fixed' : '']
         .join(' ')
         .trim()
     })
@@ -150,7 +150,7 @@ describe('dev', () => {
     assert.equal(await read(), 'two')
     assert.deepEqual(await hear(), ['reloaded pages/page.html'])
     await save(() => rm(path.join(root, 'pages/page.html')))
-    assert.deepEqual(await hear(), ['refused pages/page.html WP_BUILD_FILE_REFUSED'])
+    assert.deepEqual(await hear(), ['reloadFailed pages/page.html WP_BUILD_FILE_REFUSED'])
     assert.equal(await read(), 'two')
     await save(() => write('pages/page.html', 'three'))
     assert.equal(await read(), 'three')
@@ -182,45 +182,45 @@ describe('dev', () => {
     await hear()
   })
 
-  test('a broken save leaves the last good state in service, says what is wrong once, and that it is mended', async () => {
+  test('a broken save leaves the last good state in service, says what is wrong once, and that it is fixed', async () => {
     await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
     assert.equal(await valueOf('/value'), 13)
-    assert.deepEqual(await hear(), ['refused value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
+    assert.deepEqual(await hear(), ['reloadFailed value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
     await save(() => edit('src/value.ts', '+ 3', '+ 4')) // the code alone is right
     assert.equal(await valueOf('/value'), 13)
-    assert.deepEqual(await hear(), ['refused src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
+    assert.deepEqual(await hear(), ['reloadFailed src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
     await save(() => edit('value.yml', 'response: Vlue', 'response: Value'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['reloaded value.yml mended'])
+    assert.deepEqual(await hear(), ['reloaded value.yml fixed'])
     await save(() => edit('src/value.ts', 'return {', 'return {{'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['refused src/value.ts WP_BUILD_SOURCE'])
+    assert.deepEqual(await hear(), ['reloadFailed src/value.ts WP_BUILD_SOURCE'])
     await save(() => edit('src/value.ts', 'return {{', 'return {'))
-    assert.deepEqual(await hear(), ['reloaded src/value.ts mended'])
+    assert.deepEqual(await hear(), ['reloaded src/value.ts fixed'])
     await save(() => edit('src/value.ts', 'class Value {', 'class Value {\n  constructor() { throw new Error("no") }'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['refused src/value.ts'])
+    assert.deepEqual(await hear(), ['reloadFailed src/value.ts'])
     await save(() => edit('src/value.ts', '\n  constructor() { throw new Error("no") }', ''))
-    assert.deepEqual(await hear(), ['reloaded src/value.ts mended'])
+    assert.deepEqual(await hear(), ['reloaded src/value.ts fixed'])
   })
 
   test('a waypost.yml that a save has emptied for a moment takes nothing out of service', async () => {
     const before = await valueOf('/value')
     await save(() => write('waypost.yml', ''))
     assert.equal(await valueOf('/value'), before)
-    assert.deepEqual(await hear(), ['refused waypost.yml WP_DEFINITION_EMPTY'])
+    assert.deepEqual(await hear(), ['reloadFailed waypost.yml WP_DEFINITION_EMPTY'])
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal(await valueOf('/value'), before)
-    assert.deepEqual(await hear(), ['reloaded waypost.yml mended'])
+    assert.deepEqual(await hear(), ['reloaded waypost.yml fixed'])
   })
 
   test('files that come and go are followed, in the three ways that editors save', async () => {
     await save(() => rm(path.join(root, 'src/base.ts')))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['refused src/base.ts WP_BUILD_IMPORT_MISSING'])
+    assert.deepEqual(await hear(), ['reloadFailed src/base.ts WP_BUILD_IMPORT_MISSING'])
     await save(() => write('src/base.ts', 'export const base = 20\n'))
     assert.equal(await valueOf('/value'), 24)
-    assert.deepEqual(await hear(), ['reloaded src/base.ts mended'])
+    assert.deepEqual(await hear(), ['reloaded src/base.ts fixed'])
     await save(async () => {
       await write('src/base.ts~', 'export const base = 30\n')
       await rename(path.join(root, 'src/base.ts~'), path.join(root, 'src/base.ts'))
@@ -239,14 +239,14 @@ describe('dev', () => {
     await hear()
     await save(() => rm(path.join(root, 'src/new.ts')))
     assert.equal(await valueOf('/new'), 7)
-    assert.deepEqual(await hear(), ['refused src/new.ts WP_BUILD_ACTION_MISSING'])
+    assert.deepEqual(await hear(), ['reloadFailed src/new.ts WP_BUILD_ACTION_MISSING'])
     await save(() => rename(path.join(root, 'src'), path.join(root, 'source')))
     await hear()
     await save(() => rename(path.join(root, 'source'), path.join(root, 'src')))
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal((await ask('/new')).status, 404)
     assert.equal(await valueOf('/value'), 34)
-    assert.match((await hear()).join('\n'), /mended/)
+    assert.match((await hear()).join('\n'), /fixed/)
   })
 
   test('a save of .env shows in the next request, and what counts at the start only is named', async () => {
@@ -255,10 +255,10 @@ describe('dev', () => {
     assert.equal((await ask('/openapi.json')).status, 404)
     assert.deepEqual(await hear(), ['reloaded .env'])
     await save(() => write('.env', ''))
-    assert.deepEqual(await hear(), ['refused .env WP_DEFINITION_ENV_MISSING'])
+    assert.deepEqual(await hear(), ['reloadFailed .env WP_DEFINITION_ENV_MISSING'])
     await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
     assert.equal((await ask('/openapi.json')).status, 200)
-    assert.deepEqual(await hear(), ['warned', 'reloaded .env mended'])
+    assert.deepEqual(await hear(), ['warned', 'reloaded .env fixed'])
   })
 
   test('a save of .env changes the variables of actions; a value of another type is refused', async () => {
@@ -268,7 +268,7 @@ describe('dev', () => {
     assert.equal(await valueOf('/step'), 11)
     await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
     assert.equal(await valueOf('/step'), 1)
-    assert.deepEqual(await hear(), ['reloaded .env', 'refused .env WP_DEFINITION_ENV_TYPE', 'reloaded .env mended'])
+    assert.deepEqual(await hear(), ['reloaded .env', 'reloadFailed .env WP_DEFINITION_ENV_TYPE', 'reloaded .env fixed'])
   })
 
   test('nothing is lost that was saved while something was broken or named by nothing', async () => {
@@ -299,7 +299,7 @@ describe('dev', () => {
     await save(() => write('.env', 'DOCS=public\n'))
     await save(() => write('waypost.yml', `${files['waypost.yml']}plugins: [nosuch]\n`.replace('/slow:', '/slower:')))
     await save(() => edit('src/value.ts', '+ 4', '+ 3'))
-    assert.deepEqual([(await ask('/slow')).status, (await hear()).at(-1)], [200, 'refused src/value.ts'])
+    assert.deepEqual([(await ask('/slow')).status, (await hear()).at(-1)], [200, 'reloadFailed src/value.ts'])
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal(await valueOf('/value'), 43)
     await hear()
@@ -345,7 +345,7 @@ describe('dev', () => {
     assert.equal(await valueOf('/same'), 34)
     await save(() => write('waypost.yml', files['waypost.yml'] + route('src/y.ts')))
     assert.equal(await valueOf('/same'), 34)
-    assert.doesNotMatch((await hear()).join('\n'), /refused/)
+    assert.doesNotMatch((await hear()).join('\n'), /reloadFailed/)
     await save(() => write('waypost.yml', files['waypost.yml']))
     await hear()
   })

@@ -33,7 +33,8 @@ async function openProject(t: TestContext, action: string) {
   await symlink(checkout, path.join(root, 'node_modules/waypost'))
   const refused: (string | undefined)[] = []
   const console = new Proxy({} as DevConsole, {
-    get: (_, what: string) => (about: { error?: Error }) => what === 'refused' && refused.push(about.error?.message),
+    get: (_, what: string) => (about: { error?: Error }) =>
+      what === 'reloadFailed' && refused.push(about.error?.message),
   })
   const start = (imports: ImportLimits) =>
     dev({ folder: root, variables: { ...process.env }, port: 0, deliver: false, console, imports })

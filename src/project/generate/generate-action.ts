@@ -6,7 +6,7 @@ import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
-import { findServed } from './find-served.ts'
+import { waitUntilServed } from './wait-until-served.ts'
 import { nameCronjob, nameRoute } from './name-route.ts'
 import { writeAction, type ActionText } from './write-action.ts'
 import { writeFiles } from './write-files.ts'
@@ -59,7 +59,7 @@ export async function generateAction(options: GenerateActionOptions): Promise<Ge
     text,
   }
   if (use.file !== file) return { ...made, answeredAt: `${at?.file}:${at?.line}` }
-  const servedAt = options.dryRun || route === undefined ? undefined : await findServed(project.root, route)
+  const servedAt = options.dryRun || route === undefined ? undefined : await waitUntilServed(project.root, route)
   return servedAt === undefined ? made : { ...made, servedAt }
 }
 

@@ -7,7 +7,7 @@ import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject, type LoadedProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
-import { findServed } from './find-served.ts'
+import { waitUntilServed } from './wait-until-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
 import { writeFiles, type FileChange } from './write-files.ts'
 
@@ -57,7 +57,7 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   if (options.dryRun) return generated
   await writeFiles(project.root, changes)
   await validateProject(project.root) // writes the types that the new class uses
-  const servedAt = await findServed(project.root, generated.route)
+  const servedAt = await waitUntilServed(project.root, generated.route)
   return servedAt === undefined ? generated : { ...generated, servedAt }
 }
 

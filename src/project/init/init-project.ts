@@ -6,7 +6,7 @@ import { errors } from '../errors.ts'
 import { copyFiles } from './copy-files.ts'
 import { fillPackage, packageName } from './fill-package.ts'
 import { install, type InstallResult } from './install.ts'
-import { addParts, hasWaypost, partsFolder } from './parts.ts'
+import { addParts, usesWaypost, partsFolder } from './parts.ts'
 
 export interface InitOptions {
   readonly folder: string
@@ -39,7 +39,7 @@ const templates = path.join(installation, 'templates')
  */
 export async function initProject(options: InitOptions): Promise<InitReport> {
   const { folder, parts = [] } = options
-  if (parts.length > 0 && options.template === undefined && hasWaypost(folder)) {
+  if (parts.length > 0 && options.template === undefined && usesWaypost(folder)) {
     const { files: added, left } = await addParts(folder, parts)
     return { folder, template: undefined, files: [], added, left, installedMs: undefined }
   }

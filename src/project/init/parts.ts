@@ -73,7 +73,7 @@ function listVariables({ variables }: Definition, { target, indent }: { target: 
 }
 
 /** Whether the `package.json` of a folder depends on Waypost: it is a project or the folder of a server. */
-export function hasWaypost(folder: string): boolean {
+export function usesWaypost(folder: string): boolean {
   if (existsSync(path.join(folder, 'waypost.yml'))) return true
   try {
     const { dependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {

@@ -10,7 +10,7 @@ const pauseMs = 100
  * @param route `POST /order`
  * @returns the URL of the route; undefined if no `dev` is running or the route is not served
  */
-export async function findServed(folder: string, route: string): Promise<string | undefined> {
+export async function waitUntilServed(folder: string, route: string): Promise<string | undefined> {
   const dev = await findRunningDev(folder)
   if (dev === undefined) return undefined
   const [method = '', path = ''] = route.split(' ')
