@@ -1,5 +1,5 @@
-// backend: the endpoints below /backend, by which a server is administered over HTTP: deployments.
-// May import kit, store, auth, events, release, definition, build and connection.
+// backend: the endpoints below /backend for administration over HTTP: deployments. May import every room below it but
+// jobs and consumer.
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
 export {
   paths as releasePaths,

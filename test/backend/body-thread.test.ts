@@ -12,7 +12,7 @@ const { manifest } = makeGreeting('hello')
 
 function taskOf(body: unknown, task: Partial<ReadTask> = {}): ReadTask {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return { bytes: new TextEncoder().encode(text), isPacked: false, limit: 1e8, holds: 'manifest', ...task }
+  return { bytes: new TextEncoder().encode(text), isCompressed: false, limit: 1e8, content: 'manifest', ...task }
 }
 
 /** Reads one body in a thread of its own. */
@@ -38,7 +38,7 @@ test('of a body there is an outline only, which is as wrong as the body', async 
   const { body } = await read({ ...keys, long: 'x' })
   assert.equal(Object.keys(body as object).length, 8)
   const many = Array.from({ length: 5000 }, () => ({ hash: 'x'.repeat(5000), content: 'x', more: { a: { b: {} } } }))
-  const { body: cut, bytes } = await read({ protocol: 1, artifacts: many }, { holds: 'artifacts', limit: 1e9 })
+  const { body: cut, bytes } = await read({ protocol: 1, artifacts: many }, { content: 'artifacts', limit: 1e9 })
   const { artifacts } = cut as { artifacts: readonly { hash: string }[] }
   assert.deepEqual([artifacts.length, artifacts[0]?.hash.length, bytes], [1001, 600, undefined])
   assert.deepEqual(artifacts[0], { hash: 'x'.repeat(600), content: '', more: {} })
@@ -49,7 +49,7 @@ test('artifacts are handed over some at a time, once all of them are sound', asy
   const contents = ['a', 'b'.repeat(700_000), 'c'.repeat(700_000), 'd', 'é'.repeat(900_000)]
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
   await thread.use(async (ask) => {
-    const { bytes } = await ask(taskOf({ protocol: 1, artifacts }, { holds: 'artifacts' }))
+    const { bytes } = await ask(taskOf({ protocol: 1, artifacts }, { content: 'artifacts' }))
     assert.equal(
       bytes,
       contents.reduce((sum, content) => sum + Buffer.byteLength(content), 0),
@@ -61,7 +61,7 @@ test('artifacts are handed over some at a time, once all of them are sound', asy
   }, bo)
   const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
   await thread.use(async (ask) => {
-    const { refused } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { holds: 'artifacts' }))
+    const { refused } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { content: 'artifacts' }))
     assert.equal(refused?.code, 'WP_BACKEND_ARTIFACT_HASH')
     assert.deepEqual((await ask('next')).artifacts, [])
   }, bo)
@@ -80,7 +80,7 @@ const refusals: readonly (readonly [
   ['a prototype by its constructor', '{"constructor":{"prototype":1}}', /forbidden key/],
   ['many levels', '['.repeat(1_000_000), /nested too deeply/],
   ['many values', `[${'[],'.repeat(1_000_001)}[]]`, /too many values/],
-  ['what gzip did not write', '{}', /not valid gzip/, { isPacked: true }],
+  ['what gzip did not write', '{}', /not valid gzip/, { isCompressed: true }],
 ]
 for (const [what, body, said, task] of refusals) {
   test(`${what} is refused`, async () => {
@@ -92,7 +92,7 @@ for (const [what, body, said, task] of refusals) {
 
 test('what unpacks to more than the limit is refused', async () => {
   const bytes = new Uint8Array(gzipSync(Buffer.alloc(1_000_000, '[')))
-  const { refused } = await read('', { bytes, isPacked: true, limit: 999_999 })
+  const { refused } = await read('', { bytes, isCompressed: true, limit: 999_999 })
   assert.deepEqual([refused?.code, refused?.status], ['WP_BACKEND_BODY_SIZE', 413])
 })
 
@@ -169,7 +169,7 @@ test('once its request is abandoned no more artifacts are handed over', async ()
   const artifacts = [{ hash: sha256('a'), content: 'a' }]
   const used = thread.use(
     async (ask) => {
-      await ask(taskOf({ protocol: 1, artifacts }, { holds: 'artifacts' }))
+      await ask(taskOf({ protocol: 1, artifacts }, { content: 'artifacts' }))
       leaving.abort()
       return ask('next')
     },

@@ -4,11 +4,11 @@ import type { Actor } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 
 export interface KnownActor extends Actor {
-  /** For people: the user's name and, behind it, his client's. */
+  /** For display: the user's name, followed by the client's name. */
   readonly by: string
 }
 
-/** Who sent a request that the guard has let in. */
+/** Returns the user and client of an authorized request. */
 export async function findActor(system: System, { principal }: FastifyRequest): Promise<KnownActor> {
   const { user, client } = principal!
   const { name } = (await findClient(system, client.id)) ?? { name: client.id }

@@ -5,50 +5,56 @@ import { errors } from '../errors.ts'
 import type { NextResult, ReadResult, ReadTask } from './body-worker.ts'
 
 export interface ThreadLimits {
-  /** How long a body may take. */
+  /** Time limit for one body. */
   readonly timeoutMs?: number
   readonly memoryMb?: number
-  /** How long the thread is kept without work. */
+  /** How long an idle thread is kept. */
   readonly idleMs?: number
 }
 
-/** Asks the thread; the bytes of a task are moved to it. @throws WP_BACKEND_BODY for what takes too long or too much memory */
-export interface Ask {
+/**
+ * Sends a task to the thread; the task's bytes are transferred to it.
+ * @throws WP_BACKEND_BODY if the task takes too long or too much memory
+ */
+export interface RunTask {
   (task: ReadTask): Promise<ReadResult>
   (task: 'next'): Promise<NextResult>
 }
 
-/** Who waits for a body to be read. */
-export interface Waiting {
-  /** Clients take turns. */
+/** The caller of a request whose body waits to be read. */
+export interface QueuedCaller {
+  /** The client; clients take turns. */
   readonly client: string
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal
 }
 
 /**
- * A thread that reads bodies, one after another: a body may take long to read, and no other request must wait for that. It
- * starts with the first body and ends when a body takes too much time or memory.
+ * A thread that reads bodies one after another, so that a body that takes long does not delay other requests. It starts
+ * with the first body and ends when a body takes too much time or memory.
  */
 export class BodyThread {
   readonly #classes: ClassCatalog
   readonly #limits: Required<ThreadLimits>
-  /** What begins the work that waits, by client; the client whose turn is next comes first. */
+  /** Starts the waiting work, by client. The next client comes first. */
   readonly #queue = new Map<string, (() => void)[]>()
   #worker: Worker | undefined
   /** The client whose body is being read. */
   #client: string | undefined
-  #idle: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
 
   constructor(classes: ClassCatalog, { timeoutMs = 15_000, memoryMb = 512, idleMs = 10_000 }: ThreadLimits = {}) {
     this.#classes = JSON.parse(JSON.stringify(classes)) as ClassCatalog
     this.#limits = { timeoutMs, memoryMb, idleMs }
   }
 
-  /** Has the thread to itself while it works. Rejects when the caller leaves; the thread then stops what it does for it. */
-  async use<Result>(work: (ask: Ask) => Promise<Result>, { client, signal }: Waiting): Promise<Result> {
-    const stop = () => this.#end()
-    await this.#takeTurn(client, signal)
+  /**
+   * Reserves the thread while `work` runs. Rejects when the caller disconnects; the thread then stops its work for the
+   * request.
+   */
+  async use<Result>(work: (ask: RunTask) => Promise<Result>, { client, signal }: QueuedCaller): Promise<Result> {
+    const stop = () => this.#stopWorker()
+    await this.#waitForTurn(client, signal)
     try {
       signal.throwIfAborted()
       signal.addEventListener('abort', stop)
@@ -56,22 +62,22 @@ export class BodyThread {
         signal.throwIfAborted()
         return this.#ask(task)
       }
-      return await work(ask as Ask)
+      return await work(ask as RunTask)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#passTurn()
     }
   }
 
-  async #takeTurn(client: string, signal: AbortSignal): Promise<void> {
-    clearTimeout(this.#idle)
+  async #waitForTurn(client: string, signal: AbortSignal): Promise<void> {
+    clearTimeout(this.#idleTimer)
     if (this.#client === undefined) {
       this.#client = client
       return
     }
     const { promise, resolve: begin, reject } = Promise.withResolvers<void>()
-    const waiting = this.#queue.get(client) ?? []
-    this.#queue.set(client, [...waiting, begin])
+    const queued = this.#queue.get(client) ?? []
+    this.#queue.set(client, [...queued, begin])
     const leave = () => {
       this.#remove(client, begin)
       reject(signal.reason)
@@ -84,11 +90,11 @@ export class BodyThread {
   #passTurn(): void {
     const more = this.#queue.get(this.#client!)
     this.#queue.delete(this.#client!)
-    if (more !== undefined) this.#queue.set(this.#client!, more) // behind the other clients
+    if (more !== undefined) this.#queue.set(this.#client!, more) // after the other clients
     const [next] = this.#queue
     this.#client = next?.[0]
     if (next === undefined) {
-      this.#idle = setTimeout(() => this.#end(), this.#limits.idleMs).unref()
+      this.#idleTimer = setTimeout(() => this.#stopWorker(), this.#limits.idleMs).unref()
       return
     }
     const [client, [begin]] = next
@@ -103,13 +109,13 @@ export class BodyThread {
   }
 
   async #ask(task: ReadTask | 'next'): Promise<unknown> {
-    const worker = (this.#worker ??= this.#begin())
+    const worker = (this.#worker ??= this.#startWorker())
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const { timeoutMs } = this.#limits
-    const refuse = (reason: string) => reject(errors.WP_BACKEND_BODY({ reason }))
-    const timer = setTimeout(() => refuse(`it takes longer than ${timeoutMs / 1000} s to check`), timeoutMs)
+    const rejectBody = (reason: string) => reject(errors.WP_BACKEND_BODY({ reason }))
+    const timer = setTimeout(() => rejectBody(`it takes longer than ${timeoutMs / 1000} s to check`), timeoutMs)
     const failed = (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('it takes too much memory to check')
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') rejectBody('it takes too much memory to check')
       else reject(error)
     }
     const ended = (code: number) => reject(new Error(`The thread that reads bodies ended with ${code}`))
@@ -118,7 +124,7 @@ export class BodyThread {
     try {
       return await promise
     } catch (error) {
-      this.#end()
+      this.#stopWorker()
       throw error
     } finally {
       clearTimeout(timer)
@@ -126,23 +132,23 @@ export class BodyThread {
     }
   }
 
-  #begin(): Worker {
+  #startWorker(): Worker {
     const worker = new Worker(urlOfModule('src/backend/release/body-worker'), {
       workerData: { classes: this.#classes },
-      env: {}, // it needs no variable
+      env: {}, // it needs no variables
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
     })
-    worker.unref() // a request that waits for it keeps the process
-    worker.on('error', () => this.#forget(worker)).on('exit', () => this.#forget(worker))
+    worker.unref() // a waiting request keeps the process alive
+    worker.on('error', () => this.#clearWorker(worker)).on('exit', () => this.#clearWorker(worker))
     return worker
   }
 
-  #forget(worker: Worker): void {
+  #clearWorker(worker: Worker): void {
     if (this.#worker === worker) this.#worker = undefined
   }
 
-  #end(): void {
+  #stopWorker(): void {
     const worker = this.#worker
     this.#worker = undefined
     void worker?.terminate()

@@ -1,4 +1,4 @@
-// A thread that reads what is sent for a deployment: whatever of it takes long keeps no request waiting.
+// A thread that reads and checks the bodies of deployments, so that large ones do not block requests.
 import { isUtf8 } from 'node:buffer'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
@@ -11,84 +11,84 @@ import { releaseLimits } from './limits.ts'
 
 export interface ReadTask {
   readonly bytes: Uint8Array
-  /** By gzip. */
-  readonly isPacked: boolean
-  /** Bytes at most, unpacked. */
+  /** With gzip. */
+  readonly isCompressed: boolean
+  /** Maximum number of bytes after decompression. */
   readonly limit: number
-  readonly holds: 'manifest' | 'artifacts' | 'neither'
+  readonly content: 'manifest' | 'artifacts' | 'neither'
   /** The text of the active release's manifest. */
   readonly active?: string | undefined
 }
 
-/** What was read; `next` then asks for artifacts, some at a time. */
+/** The result of reading a body. Artifacts are then fetched with `next`, in batches. */
 export interface ReadResult {
-  /** As much of the body as tells whether it has the right form. */
+  /** The body, or a part of it that suffices to check its form. */
   readonly body?: unknown
-  /** What is wrong with it; where there is no body, it could not be read. */
-  readonly refused?: CarriedError
+  /** The error found; without `body`, the body could not be read. */
+  readonly refused?: SerializedError
   readonly manifest?: SentManifest
-  /** Bytes of all artifacts. */
+  /** Total size of all artifacts. */
   readonly bytes?: number
 }
 
 export interface NextResult {
-  /** None after the last. */
+  /** Empty after the last batch. */
   readonly artifacts: readonly Artifact[]
 }
 
-/** What a `WaypostError` is made of. */
-export type CarriedError = Pick<WaypostError, 'code' | 'kind' | 'status' | 'message' | 'hint'>
+/** The parts of a `WaypostError` that are sent between threads. */
+export type SerializedError = Pick<WaypostError, 'code' | 'kind' | 'status' | 'message' | 'hint'>
 
-/** What is needed of a manifest that was found to be sound; all of it is in its text only. */
+/** The parts of a valid manifest that are needed. The complete manifest is in `text`. */
 export interface SentManifest {
-  /** Of the release. */
+  /** The id of the release. */
   readonly id: string
   readonly text: string
   readonly waypost: string
   readonly artifacts: Manifest['artifacts']
-  /** The scopes without which something of it cannot be called. */
+  /** Scopes that are required to use the release. */
   readonly scopes: readonly string[]
-  /** The variables that have to be set. */
+  /** Variables that must be set. */
   readonly variables: readonly string[]
   readonly migrations: readonly ManifestMigration[]
-  /** Those with migrations. */
+  /** Connections with migrations. */
   readonly connections: Manifest['connections']
-  /** The names of those that are the same in the active release, and System. */
+  /** Names of the connections that are unchanged from the active release, and System. */
   readonly activeConnections: readonly string[]
 }
 
-/** Manifests that were found to be sound, by their ids: the same one comes for a plan and then to be activated. */
-const sound = new Set<string>()
-const soundLimit = 16
-// The manifest is one level below the body. Exact limits are those of `findImplausible`.
+/** Ids of manifests that were found to be valid: the same manifest is sent for a plan and again to be activated. */
+const validIds = new Set<string>()
+const maxValidIds = 16
+// The manifest is one level below the body. `findImplausible` has the exact limits.
 const excess = { levels: 122, values: 2_000_000 }
 
 const { classes } = workerData as { readonly classes: ClassCatalog }
-let kept: Artifact[] = []
+let checkedArtifacts: Artifact[] = []
 const batchLength = 1024 * 1024
 
 parentPort!.on('message', async (task: ReadTask | 'next') => {
-  const result: ReadResult | NextResult = task === 'next' ? takeNext() : await read(task)
+  const result: ReadResult | NextResult = task === 'next' ? takeBatch() : await read(task)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
   parentPort!.postMessage(result)
 })
 
-function takeNext(): NextResult {
+function takeBatch(): NextResult {
   const artifacts: Artifact[] = []
-  for (let length = 0; kept.length > 0 && length < batchLength; length += artifacts.at(-1)!.content.length)
-    artifacts.push(kept.shift()!)
+  for (let length = 0; checkedArtifacts.length > 0 && length < batchLength; length += artifacts.at(-1)!.content.length)
+    artifacts.push(checkedArtifacts.shift()!)
   return { artifacts }
 }
 
-async function read({ bytes, isPacked, limit, holds, active }: ReadTask): Promise<ReadResult> {
-  kept = []
+async function read({ bytes, isCompressed, limit, content, active }: ReadTask): Promise<ReadResult> {
+  checkedArtifacts = []
   let body: unknown
   try {
-    const parsed = parse(isPacked ? unpack(bytes, limit) : bytes)
-    body = outline(parsed)
+    const parsed = parse(isCompressed ? decompress(bytes, limit) : bytes)
+    body = truncateLargeValues(parsed)
     const { manifest, artifacts } = (parsed ?? {}) as { readonly manifest?: unknown; readonly artifacts?: unknown }
-    if (holds === 'artifacts') return { body, bytes: takeArtifacts(artifacts) }
-    if (holds === 'neither' || manifest === undefined) return { body }
+    if (content === 'artifacts') return { body, bytes: checkArtifacts(artifacts) }
+    if (content === 'neither' || manifest === undefined) return { body }
     return { body, manifest: await readManifest(manifest, active) }
   } catch (error) {
     if (!isWaypostError(error)) throw error
@@ -98,7 +98,7 @@ async function read({ bytes, isPacked, limit, holds, active }: ReadTask): Promis
 }
 
 /** @throws WP_BACKEND_BODY, WP_BACKEND_BODY_SIZE */
-function unpack(bytes: Uint8Array, limit: number): Uint8Array {
+function decompress(bytes: Uint8Array, limit: number): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: limit })
   } catch (error) {
@@ -116,42 +116,43 @@ function parse(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes)
   try {
     const body: unknown = JSON.parse(text)
-    if (!mayHaveRefused.test(text) || !hasRefusedKey(body)) return body
+    if (!mayHaveForbiddenKey.test(text) || !hasForbiddenKey(body)) return body
   } catch {
-    // said below
+    // reported below
   }
   throw errors.WP_BACKEND_BODY({ reason: 'it is not valid JSON, or has a forbidden key' })
 }
 
-const mayHaveRefused = /"__proto__"|"constructor"|\\u/
+const mayHaveForbiddenKey = /"__proto__"|"constructor"|\\u/
 
-/** Whether it has one of the keys by which objects of this process could be changed. */
-function hasRefusedKey(body: unknown): boolean {
-  const waiting = [body]
-  while (waiting.length > 0) {
-    const value = waiting.pop()
+/** Whether an object has a key that could change prototypes. */
+function hasForbiddenKey(body: unknown): boolean {
+  const pending = [body]
+  while (pending.length > 0) {
+    const value = pending.pop()
     if (typeof value !== 'object' || value === null) continue
     if (Object.hasOwn(value, '__proto__')) return true
     const { constructor: made } = value as { readonly constructor: unknown }
     if (Object.hasOwn(value, 'constructor') && typeof made === 'object' && Object.hasOwn(made ?? {}, 'prototype'))
       return true
-    for (const one of Object.values(value)) waiting.push(one)
+    for (const one of Object.values(value)) pending.push(one)
   }
   return false
 }
 
-/** Cuts what is longer than anything that has the right form to what still is too long. */
-function outline(value: unknown, level = 0): unknown {
+/** Shortens values that are too large for any valid form, so that they remain too large. */
+function truncateLargeValues(value: unknown, level = 0): unknown {
   if (typeof value === 'string') return value.slice(0, 600)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return level > 2 ? [] : value.slice(0, 1001).map((one) => outline(one, level + 1))
+  if (Array.isArray(value))
+    return level > 2 ? [] : value.slice(0, 1001).map((one) => truncateLargeValues(one, level + 1))
   const entries = level > 2 ? [] : Object.entries(value).slice(0, 8)
   return Object.fromEntries(
     entries.map(([key, one]) => [
       key.slice(0, 100),
       (level === 0 && key === 'manifest') || (key === 'content' && typeof one === 'string')
         ? ''
-        : outline(one, level + 1),
+        : truncateLargeValues(one, level + 1),
     ]),
   )
 }
@@ -160,11 +161,11 @@ function outline(value: unknown, level = 0): unknown {
 async function readManifest(document: unknown, active: string | undefined): Promise<SentManifest> {
   const text = JSON.stringify(document)
   const id = sha256(text)
-  if (!sound.has(id)) {
+  if (!validIds.has(id)) {
     const checked = await checkManifest(document, classes)
-    if ('problems' in checked) throw refuseManifest(checked.problems)
-    if (sound.size >= soundLimit) sound.clear()
-    sound.add(id)
+    if ('problems' in checked) throw makeManifestError(checked.problems)
+    if (validIds.size >= maxValidIds) validIds.clear()
+    validIds.add(id)
   }
   const manifest = document as Manifest
   const { connections, migrations, variables } = manifest
@@ -184,21 +185,21 @@ async function readManifest(document: unknown, active: string | undefined): Prom
   }
 }
 
-function refuseManifest(problems: readonly ManifestProblem[]): Error {
+function makeManifestError(problems: readonly ManifestProblem[]): Error {
   const [first, ...others] = problems
   const problem = `${first?.path === '' ? 'it' : first?.path} ${first?.message}`.slice(0, 500)
   return errors.WP_BACKEND_MANIFEST({ problem, more: others.length === 0 ? '' : ` (and ${others.length} more)` })
 }
 
 /**
- * Keeps artifacts for `next`, once all of them are found to be sound; nothing where they do not have the right form.
+ * Keeps artifacts for `next` after checking all of them; keeps none if their form is invalid.
  * @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_BODY
  */
-function takeArtifacts(list: unknown): number {
-  const isFormed = Array.isArray(list) && list.every((one: unknown) => isArtifact(one))
-  const artifacts: readonly Artifact[] = isFormed ? list : []
-  const sizes = artifacts.map(assertSound)
-  kept = [...artifacts]
+function checkArtifacts(list: unknown): number {
+  const isWellFormed = Array.isArray(list) && list.every((one: unknown) => isArtifact(one))
+  const artifacts: readonly Artifact[] = isWellFormed ? list : []
+  const sizes = artifacts.map(assertArtifact)
+  checkedArtifacts = [...artifacts]
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
@@ -207,7 +208,7 @@ function isArtifact(value: unknown): value is Artifact {
   return typeof hash === 'string' && typeof content === 'string'
 }
 
-function assertSound({ hash, content }: Artifact): number {
+function assertArtifact({ hash, content }: Artifact): number {
   const found = sha256(content)
   if (found !== hash) throw errors.WP_BACKEND_ARTIFACT_HASH({ hash: shortId(hash), found: shortId(found) })
   if (!isStorable(content))

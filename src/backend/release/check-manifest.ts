@@ -5,9 +5,9 @@ import { findImplausible } from './find-implausible.ts'
 import { releaseLimits } from './limits.ts'
 import { manifestShape } from './manifest-shape.ts'
 
-/** Something that no manifest has which was built from a project without errors. */
+/** A problem that no manifest has that was built from a valid project. */
 export interface ManifestProblem {
-  /** JSON pointer into the manifest, or into what it says in the language of `waypost.yml`. */
+  /** A JSON pointer into the manifest, or into its equivalent in the language of `waypost.yml`. */
   readonly path: string
   readonly message: string
 }
@@ -15,21 +15,21 @@ export interface ManifestProblem {
 export type CheckedManifest = { readonly manifest: Manifest } | { readonly problems: readonly ManifestProblem[] }
 
 /**
- * Checks a document that somebody sent as a manifest, as if he lied: its shape, what it says of itself, and then all that
- * `validate` asks of a project. Nothing of it runs, and nothing is read for it.
- * @param classes those of the plugins that this server has
+ * Checks a manifest from an untrusted client: its form, its consistency, and everything that `validate` checks in a
+ * project. Runs no code and reads no files.
+ * @param classes of the plugins of this server
  */
 export async function checkManifest(document: unknown, classes: ClassCatalog): Promise<CheckedManifest> {
   const implausible = findImplausible(document)
   if (implausible !== undefined) return { problems: [{ path: '', message: implausible }] }
-  const misshapen = await findMisshapen(document)
-  if (misshapen !== undefined) return { problems: [misshapen] }
+  const shapeProblem = await findShapeProblem(document)
+  if (shapeProblem !== undefined) return { problems: [shapeProblem] }
   const manifest = document as Manifest
   const contradictions = [
-    ...findDoubles(manifest),
+    ...findDuplicates(manifest),
     ...findMissingArtifacts(manifest),
-    ...findOddMigrations(manifest),
-    ...findOddPaths(manifest),
+    ...findInvalidMigrations(manifest),
+    ...findInconsistentPaths(manifest),
   ]
   if (contradictions.length > 0) return { problems: contradictions }
   const files = actionsOf(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
@@ -41,8 +41,8 @@ export async function checkManifest(document: unknown, classes: ClassCatalog): P
 
 let shape: Promise<{ Check(value: unknown): boolean; Errors(value: unknown): Iterable<object> }> | undefined
 
-/** Compiled when the first manifest comes: most servers never get one. */
-async function findMisshapen(document: unknown): Promise<ManifestProblem | undefined> {
+/** Compiled for the first manifest, because most servers never receive one. */
+async function findShapeProblem(document: unknown): Promise<ManifestProblem | undefined> {
   shape ??= import('typebox/compile').then(({ Compile }) => Compile(manifestShape))
   const { Check, Errors } = await shape.then((compiled) => ({
     Check: (value: unknown) => compiled.Check(value),
@@ -53,13 +53,13 @@ async function findMisshapen(document: unknown): Promise<ManifestProblem | undef
   return { path: first?.instancePath ?? '', message: first?.message ?? 'is not a manifest' }
 }
 
-/** Routes are a list: each path, and each method of it, stands there once. */
-function findDoubles({ routes }: Manifest): ManifestProblem[] {
+/** Finds duplicates: routes are a list, in which each path, and each of its methods, must occur once. */
+function findDuplicates({ routes }: Manifest): ManifestProblem[] {
   const paths = routes.map(({ path }) => path)
   return [
-    ...doublesOf(paths).map((path) => ({ path: '/routes', message: `has ${path} twice` })),
+    ...duplicatesOf(paths).map((path) => ({ path: '/routes', message: `has ${path} twice` })),
     ...routes.flatMap(({ path, methods }) =>
-      doublesOf(methods.map(({ method }) => method)).map((method) => ({
+      duplicatesOf(methods.map(({ method }) => method)).map((method) => ({
         path: '/routes',
         message: `has ${method} ${path} twice`,
       })),
@@ -67,7 +67,7 @@ function findDoubles({ routes }: Manifest): ManifestProblem[] {
   ]
 }
 
-function doublesOf(names: readonly string[]): string[] {
+function duplicatesOf(names: readonly string[]): string[] {
   const seen = new Set<string>()
   return names.filter((name) => seen.size === seen.add(name).size)
 }
@@ -86,24 +86,24 @@ function findMissingArtifacts(manifest: Manifest): ManifestProblem[] {
   ]
 }
 
-function findOddMigrations({ migrations, connections }: Manifest): ManifestProblem[] {
-  const homeless = migrations.filter(
+function findInvalidMigrations({ migrations, connections }: Manifest): ManifestProblem[] {
+  const withoutConnection = migrations.filter(
     ({ connection }) => connection !== 'System' && !Object.hasOwn(connections, connection),
   )
   return [
-    ...homeless.map(({ connection }) => ({
+    ...withoutConnection.map(({ connection }) => ({
       path: '/migrations',
       message: `has a migration of an unknown connection "${connection}"`,
     })),
-    ...doublesOf(migrations.map(({ connection, name }) => `${connection}/${name}`)).map((name) => ({
+    ...duplicatesOf(migrations.map(({ connection, name }) => `${connection}/${name}`)).map((name) => ({
       path: '/migrations',
       message: `has ${name} twice`,
     })),
   ]
 }
 
-/** The parameters of a path are those of all methods. */
-function findOddPaths({ routes }: Manifest): ManifestProblem[] {
+/** Finds paths whose methods have different path parameters. */
+function findInconsistentPaths({ routes }: Manifest): ManifestProblem[] {
   return routes.flatMap(({ path, methods }) => {
     const texts = new Set(methods.map(({ params }) => JSON.stringify(params)))
     return texts.size < 2 ? [] : [{ path: '/routes', message: `has conflicting parameters in the path ${path}` }]
@@ -118,8 +118,8 @@ function actionsOf({ routes, cronjobs }: Manifest): readonly ManifestAction[] {
 }
 
 /**
- * What would be made of it again has to be what it is: a schema in another form, one of another dialect for example, was
- * not checked as it will be served.
+ * Finds differences between a manifest and the one that would be built from its definition. A schema in another form,
+ * such as another dialect, would not be served as it was checked.
  */
 function findDifferences(manifest: Manifest, definition: Definition): ManifestProblem[] {
   const problems: ManifestProblem[] = []

@@ -1,7 +1,7 @@
 import { bodylessStatuses } from '../../kit/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../../release/index.ts'
 
-/** A manifest in the language of `waypost.yml`, so that it is checked as that is. */
+/** Converts a manifest to the language of `waypost.yml`, so that it can be checked like a project. */
 export function describeManifest(manifest: Manifest): Record<string, unknown> {
   return {
     routes: Object.fromEntries(manifest.routes.map((route) => [route.path, describeRoute(route)])),
@@ -29,7 +29,7 @@ function describeRoute({ deprecated, methods }: ManifestRoute) {
   })
 }
 
-/** How each key of a method is written in `waypost.yml`; a route's own keys are written on each of its methods. */
+/** How each key of a method is written in `waypost.yml`. Keys of a route are written on each of its methods. */
 const methodKeys = {
   method: () => ({}), // the key of the method's entry
   public: (value) => ({ public: value }),

@@ -3,13 +3,13 @@ const maxDepth = 120
 const maxValues = 1_000_000
 
 /**
- * What a document has that no definition has, whatever it means: too many levels or values, or text that cannot be stored
- * as it is. Asked before anybody walks it by recursion.
+ * Finds what no definition can contain: too many levels or values, or text that cannot be stored unchanged. Must run
+ * before any recursive code.
  */
 export function findImplausible(document: unknown): string | undefined {
-  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: document, depth: 0 }]
+  const pending: { readonly value: unknown; readonly depth: number }[] = [{ value: document, depth: 0 }]
   let count = 0
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, depth } = next
     count += 1
     if (count > maxValues) return `has more than ${maxValues} values`
@@ -19,7 +19,7 @@ export function findImplausible(document: unknown): string | undefined {
     if (depth === maxDepth) return `is nested more than ${maxDepth} levels deep`
     for (const [key, item] of Object.entries(value)) {
       if (!isStorable(key)) return 'has a name with a NUL character or an unpaired surrogate'
-      waiting.push({ value: item, depth: depth + 1 })
+      pending.push({ value: item, depth: depth + 1 })
     }
   }
   return undefined

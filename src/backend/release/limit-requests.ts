@@ -3,14 +3,14 @@ import { errors } from '../errors.ts'
 
 const windowMs = 60_000
 
-/** So many requests a minute of each user, for all routes of a group, counted in each server by itself. */
+/** Limits the requests per minute of each user for all routes of a group. Each server counts separately. */
 export function rateOf(group: string, limit: number): FastifyContextConfig {
   return {
     rateLimit: {
       max: limit,
       timeWindow: windowMs,
       groupId: `backend ${group}`,
-      hook: 'preParsing', // the guard has told who calls, and no body was read yet
+      hook: 'preParsing', // the caller is known by then, and the body has not been read
       keyGenerator: (request: FastifyRequest) => `user ${request.principal!.user.id}`,
       errorResponseBuilder: (_request, { ttl }) => {
         const seconds = Math.max(1, Math.ceil(ttl / 1000))
@@ -21,26 +21,26 @@ export function rateOf(group: string, limit: number): FastifyContextConfig {
 }
 
 export interface BodyLimits {
-  /** Requests of one client at most. A deployment sends three at once. */
-  readonly ofClient: number
-  /** Requests of all clients at most. */
-  readonly most: number
+  /** Maximum number of requests per client. A deployment sends three at once. */
+  readonly perClient: number
+  /** Maximum number of requests of all clients. */
+  readonly total: number
 }
 
 /**
- * Limits how many requests with a body are processed at once: a body may be large, and is in memory as a whole. Clients
+ * Limits the number of concurrent requests with a body, because bodies may be large and are held in memory. Clients
  * that may only read are counted separately, so that they do not block deployments.
  */
-export function limitBodies(app: FastifyInstance, { ofClient, most }: BodyLimits): void {
-  const clients = { looking: [] as string[], deploying: [] as string[] }
+export function limitBodies(app: FastifyInstance, { perClient, total }: BodyLimits): void {
+  const clients = { reading: [] as string[], deploying: [] as string[] }
   app.addHook('preParsing', async (request, reply) => {
-    // For a caller that has left there is no other close event.
+    // If the caller has disconnected, there is no further close event.
     if (request.method !== 'POST' || reply.raw.closed || request.raw.socket.destroyed) return
     const { client, scopes } = request.principal!
-    const group = clients[scopes.includes('backend.deploy') ? 'deploying' : 'looking']
-    if (group.filter((id) => id === client.id).length >= ofClient)
-      throw errors.WP_BACKEND_CLIENT_BUSY({ limit: ofClient }, { retryAfterSeconds: 1 })
-    if (group.length >= most) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
+    const group = clients[scopes.includes('backend.deploy') ? 'deploying' : 'reading']
+    if (group.filter((id) => id === client.id).length >= perClient)
+      throw errors.WP_BACKEND_CLIENT_BUSY({ limit: perClient }, { retryAfterSeconds: 1 })
+    if (group.length >= total) throw errors.WP_BACKEND_BUSY({}, { retryAfterSeconds: 1 })
     group.push(client.id)
     reply.raw.once('close', () => group.splice(group.indexOf(client.id), 1))
   })

@@ -7,26 +7,29 @@ const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const name = Type.String({ minLength: 1, maxLength: 256 })
 const text = Type.String({ maxLength: 10_000 })
 const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 1000 })
-// What stands in them is looked into by those who know what they are.
+// The contents are checked by the classes that they configure.
 const config = Type.Record(Type.String(), Type.Unknown())
 const schema = Type.Union([Type.Boolean(), Type.Record(Type.String(), Type.Unknown())])
 
-function closed<Properties extends Parameters<typeof Type.Object>[0]>(properties: Properties) {
+function strictObject<Properties extends Parameters<typeof Type.Object>[0]>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** Keys are names that whoever reads them next checks. */
+/** Keys are names; they are checked where they are used. */
 function mapOf<Item extends TSchema>(item: Item, maxProperties = 20_000) {
   return Type.Record(Type.String({ pattern: '^[^]{1,256}$' }), item, { maxProperties, additionalProperties: false })
 }
 
-const classUse = closed({ class: name, config })
+const classUse = strictObject({ class: name, config })
 const action = Type.Union([
-  closed({ artifact: hash, file: Type.String({ pattern: '^[^\\\\\\u0000-\\u001f]+\\.[tj]s$', maxLength: 1000 }) }),
+  strictObject({
+    artifact: hash,
+    file: Type.String({ pattern: '^[^\\\\\\u0000-\\u001f]+\\.[tj]s$', maxLength: 1000 }),
+  }),
   classUse,
 ])
 
-const method = closed({
+const method = strictObject({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   public: Type.Boolean(),
   description: Type.Optional(text),
@@ -43,28 +46,28 @@ const method = closed({
   source: Type.String({ maxLength: 1000 }),
 } satisfies Record<keyof ManifestMethod, TSchema>)
 
-const route = closed({
+const route = strictObject({
   path: Type.String({ minLength: 1, maxLength: 1000 }),
   deprecated: Type.Optional(Type.Union([Type.String({ maxLength: 10 }), Type.Literal(true)])),
   methods: Type.Array(method, { minItems: 1, maxItems: 5 }),
 } satisfies Record<keyof ManifestRoute, TSchema>)
 
-const migration = closed({
+const migration = strictObject({
   connection: name,
   name: Type.String({ pattern: '^[^/\\\\\\u0000-\\u001f]{1,200}$' }),
   checksum: hash,
   artifact: hash,
 })
 
-const declared = closed({
+const declared = strictObject({
   type: Type.Enum([...variableTypes]),
   description: Type.Optional(text),
   default: Type.Optional(Type.Union([text, Type.Integer(), Type.Boolean()])),
   secret: Type.Optional(Type.Literal(true)),
 })
 
-/** What a manifest looks like. What its names and texts mean is checked elsewhere. */
-export const manifestShape = closed({
+/** The form of a manifest. The meaning of names and texts is checked elsewhere. */
+export const manifestShape = strictObject({
   format: Type.Literal(1),
   waypost: Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}([-+][0-9A-Za-z.+-]{1,64})?$' }),
   name,
@@ -72,20 +75,22 @@ export const manifestShape = closed({
   schemas: mapOf(schema),
   connections: mapOf(classUse),
   events: mapOf(
-    closed({ description: Type.Optional(text), schema: Type.Optional(schema), scopes: Type.Optional(scopes) }),
+    strictObject({ description: Type.Optional(text), schema: Type.Optional(schema), scopes: Type.Optional(scopes) }),
   ),
-  scopes: mapOf(closed({ description: Type.Optional(text) })),
-  cronjobs: mapOf(closed({ schedule: text, timezone: Type.Optional(text), timeout: Type.Optional(text), action })),
+  scopes: mapOf(strictObject({ description: Type.Optional(text) })),
+  cronjobs: mapOf(
+    strictObject({ schedule: text, timezone: Type.Optional(text), timeout: Type.Optional(text), action }),
+  ),
   rates: mapOf(
-    closed({
+    strictObject({
       limit: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
       windowMs: Type.Integer({ minimum: 1000 }),
       by: Type.Enum(['principal', 'address']),
     }),
   ),
   config,
-  plugins: Type.Array(closed({ name, config }), { maxItems: 1000 }),
-  variables: mapOf(closed({ optional: Type.Boolean(), declared: Type.Optional(declared) })),
+  plugins: Type.Array(strictObject({ name, config }), { maxItems: 1000 }),
+  variables: mapOf(strictObject({ optional: Type.Boolean(), declared: Type.Optional(declared) })),
   migrations: Type.Array(migration, { maxItems: 20_000 }),
   artifacts: Type.Record(hash, Type.Integer({ minimum: 0, maximum: releaseLimits.artifactBytes }), {
     maxProperties: 50_000,

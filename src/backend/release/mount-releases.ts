@@ -20,47 +20,56 @@ import {
   type ServersAnswer,
   type SurveyAnswer,
 } from './protocol.ts'
-import { takeBodies } from './read-bodies.ts'
-import { openReleaseDesk, type DeskSources, type ReleaseDesk, type Surveyed } from './release-desk.ts'
+import { acceptBodies } from './read-bodies.ts'
+import {
+  openReleaseReceiver,
+  type ReceiverSources,
+  type ReleaseReceiver,
+  type SurveyResult,
+} from './release-receiver.ts'
 import { openReleaseReader, type ReleaseReader, type SentArtifacts } from './release-reader.ts'
 
-export interface ReleaseSources extends DeskSources {
+export interface ReleaseSources extends ReceiverSources {
   readonly guard: Guard
-  /** The classes that this server's plugins bring. */
+  /** The classes of this server's plugins. */
   readonly classes: ClassCatalog
-  /** Why nobody deploys to this server over HTTP, if so. */
+  /** Why this server does not accept deployments over HTTP; undefined if it does. */
   readonly closed: 'off' | 'development' | undefined
 }
 
-const toRead = ['backend.read', 'backend.deploy']
-const toDeploy = ['backend.deploy']
-const bodiesAtOnce = { ofClient: 4, most: 12 }
+const readScopes = ['backend.read', 'backend.deploy']
+const deployScopes = ['backend.deploy']
+const bodyLimits = { perClient: 4, total: 12 }
 
 /**
- * `/backend/release`: the receiving side of `deploy --url`. The token stands in the header, so that no page of another
- * site sends one along.
+ * Mounts `/backend/release`, the receiving side of `deploy --url`. The token is sent in a header, so that pages of
+ * other sites cannot send it.
  */
 export function mountReleases(sources: ReleaseSources): FastifyPluginAsync {
-  const side = { ...sources, desk: openReleaseDesk(sources), reader: openReleaseReader(sources.classes) }
+  const endpointSources = {
+    ...sources,
+    receiver: openReleaseReceiver(sources),
+    reader: openReleaseReader(sources.classes),
+  }
   return async (app) => {
-    takeBodies(app)
-    limitBodies(app, bodiesAtOnce)
+    acceptBodies(app)
+    limitBodies(app, bodyLimits)
     app.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
     })
-    mountLooking(app, side)
-    mountDeploying(app, side)
-    mountRollback(app, { ...side, onRequest: admit(sources, toDeploy) })
+    mountReading(app, endpointSources)
+    mountDeploying(app, endpointSources)
+    mountRollback(app, { ...endpointSources, onRequest: requireScopes(sources, deployScopes) })
   }
 }
 
-interface Side extends ReleaseSources {
-  readonly desk: ReleaseDesk
+interface EndpointSources extends ReleaseSources {
+  readonly receiver: ReleaseReceiver
   readonly reader: ReleaseReader
 }
 
-/** Lets in whoever has a token with one of the scopes, unless the server takes no deployments. */
-function admit({ guard, closed }: ReleaseSources, needed: readonly string[]) {
+/** Requires a token with one of the scopes, and rejects all requests if the server accepts no deployments. */
+function requireScopes({ guard, closed }: ReleaseSources, needed: readonly string[]) {
   return async (request: FastifyRequest) => {
     request.principal = await guard.authorize(request.headers.authorization, needed)
     if (closed === 'off') throw errors.WP_BACKEND_DEPLOY_OFF()
@@ -68,10 +77,10 @@ function admit({ guard, closed }: ReleaseSources, needed: readonly string[]) {
   }
 }
 
-/** What a plan needs. */
-function mountLooking(app: FastifyInstance, { desk, reader, ...sources }: Side): void {
+/** Mounts the endpoints for plans. */
+function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const { system } = sources
-  const onRequest = admit(sources, toRead)
+  const onRequest = requireScopes(sources, readScopes)
   app.get(paths.servers, { onRequest, config: rateOf('look', 1200) }, async (): Promise<ServersAnswer> => ({
     servers: await listLiveServers(system),
   }))
@@ -81,11 +90,11 @@ function mountLooking(app: FastifyInstance, { desk, reader, ...sources }: Side):
     const { manifest } = await reader.manifest(request, SurveyBody, textOf(active))
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
     reply.type('application/json; charset=utf-8')
-    return writeSurvey(await desk.survey(manifest, { active, mayOpen }))
+    return writeSurvey(await receiver.survey(manifest, { active, mayOpen }))
   })
 }
 
-/** Of a manifest that is damaged there is none. */
+/** Undefined if the manifest is damaged. */
 function textOf(active: ActiveRow | undefined): string | undefined {
   try {
     return active && assertIntact(active)
@@ -94,32 +103,32 @@ function textOf(active: ActiveRow | undefined): string | undefined {
   }
 }
 
-/** A `SurveyAnswer` as text: the manifest of the active release may be large, and is text already. */
-function writeSurvey({ active, ...survey }: Surveyed): string {
+/** Writes a `SurveyAnswer` as text. The manifest of the active release may be large and is already text. */
+function writeSurvey({ active, ...survey }: SurveyResult): string {
   if (active === undefined) return JSON.stringify({ ...survey, active: null } satisfies SurveyAnswer)
   const { manifest, ...rest } = active
   const head = JSON.stringify({ ...survey, active: rest })
   return `${head.slice(0, -2)},"manifest":${manifest}}}`
 }
 
-function mountDeploying(app: FastifyInstance, { desk, reader, ...sources }: Side): void {
-  const onRequest = admit(sources, toDeploy)
+function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
+  const onRequest = requireScopes(sources, deployScopes)
   app.get(paths.access, { onRequest, config: rateOf('look', 1200) }, async (): Promise<AccessAnswer> => {
     return { waypost: version, protocol }
   })
   const upload = { onRequest, config: rateOf('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
   app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {
-    const keep = async (sent: SentArtifacts) => {
-      await desk.keep(sent)
+    const storeArtifacts = async (sent: SentArtifacts) => {
+      await receiver.store(sent)
       return { stored: sent.count }
     }
-    return reader.artifacts(request, keep)
+    return reader.artifacts(request, storeArtifacts)
   })
   const activating = { onRequest, config: rateOf('activate', 60), bodyLimit: releaseLimits.manifestBytes }
   app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
     const { manifest } = await reader.manifest(request, SurveyBody)
     const actor = await findActor(sources.system, request)
-    const applied = await desk.migrate(manifest)
+    const applied = await receiver.migrate(manifest)
     const names = applied.map(({ connection, name }) => `${connection}/${name}`)
     request.log.info({ audit: { ...actor, migrations: names } }, 'migrations applied over HTTP')
     return { applied }
@@ -127,7 +136,7 @@ function mountDeploying(app: FastifyInstance, { desk, reader, ...sources }: Side
   app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
     const { body, manifest } = await reader.manifest(request, ActivateBody)
     const actor = await findActor(sources.system, request)
-    const { id, activated } = await desk.activate(manifest, body, actor)
+    const { id, activated } = await receiver.activate(manifest, body, actor)
     request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release deployed over HTTP')
     return { id, activated }
   })

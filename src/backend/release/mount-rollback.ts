@@ -4,31 +4,34 @@ import type { System } from '../../store/index.ts'
 import { findActor } from './actor.ts'
 import { rateOf } from './limit-requests.ts'
 import { paths, RollbackBody, RollbackSurveyBody, type ActivateAnswer, type RollbackSurveyAnswer } from './protocol.ts'
-import type { ReleaseDesk } from './release-desk.ts'
+import type { ReleaseReceiver } from './release-receiver.ts'
 import type { ReleaseReader } from './release-reader.ts'
 
 export interface RollbackSources {
   readonly system: System
-  readonly desk: ReleaseDesk
+  readonly receiver: ReleaseReceiver
   readonly reader: ReleaseReader
-  /** Lets in whoever may deploy. */
+  /** Requires permission to deploy. */
   readonly onRequest: onRequestAsyncHookHandler
 }
 
 const bodyLimit = 16_384
 
-/** Going back. A look too is for who may deploy: it loads the migrations that ran since, to see how they are marked. */
-export function mountRollback(app: FastifyInstance, { system, desk, reader, onRequest }: RollbackSources): void {
+/**
+ * Mounts the endpoints for rollbacks. The survey also requires permission to deploy, because it loads the code of
+ * migrations to read their marks.
+ */
+export function mountRollback(app: FastifyInstance, { system, receiver, reader, onRequest }: RollbackSources): void {
   const options = { onRequest, config: rateOf('activate', 60), bodyLimit }
   app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyAnswer> => {
     const { release } = await reader.plain(request, RollbackSurveyBody)
-    const { active, ...survey } = await desk.surveyRollback(release)
+    const { active, ...survey } = await receiver.surveyRollback(release)
     return { ...survey, active: active ?? null }
   })
   app.post(paths.rollback, options, async (request): Promise<ActivateAnswer> => {
     const body = await reader.plain(request, RollbackBody)
     const actor = await findActor(system, request)
-    const { id, activated } = await desk.rollBack(body, actor)
+    const { id, activated } = await receiver.rollBack(body, actor)
     request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release rolled back over HTTP')
     return { id, activated }
   })

@@ -10,14 +10,14 @@ import type {
   StoredRelease,
 } from '../../release/index.ts'
 
-// What a deployment over HTTP says, and what a server answers. Both sides are of this file; a change that the other side
-// of an older Waypost would not understand is another protocol.
+// Requests and responses of deployments over HTTP, shared by client and server. A change that the other side of an
+// older version would not understand requires a new protocol number.
 
 export const protocol = 1
 
 const strict = { additionalProperties: false }
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
-// Looked into by `checkManifest`, which says more than that it does not fit.
+// Checked by `checkManifest`, which gives better errors.
 const manifest = Type.Unknown()
 const version = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
@@ -35,9 +35,9 @@ export const ActivateBody = Type.Object(
   {
     protocol: version,
     manifest,
-    /** The beginning of the id of the release that is active; `none` where nothing is. */
+    /** Prefix of the id of the release that must be active; `none` for no release. */
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
-    // It is printed on terminals: nothing in it may be invisible or move what stands around it.
+    // Printed on terminals, so it must not contain invisible characters or change the text around it.
     message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
   },
   strict,
@@ -46,7 +46,7 @@ export const ActivateBody = Type.Object(
 export const RollbackSurveyBody = Type.Object(
   {
     protocol: version,
-    /** The beginning of an id; without it the release that was active before is meant. */
+    /** Prefix of an id; by default the previously active release. */
     release: Type.Optional(Type.String({ pattern: '^[0-9a-f]{1,64}$' })),
   },
   strict,
@@ -69,7 +69,7 @@ export type ActivateRequest = Static<typeof ActivateBody>
 export type RollbackSurveyRequest = Static<typeof RollbackSurveyBody>
 export type RollbackRequest = Static<typeof RollbackBody>
 
-/** Who answers, and what it understands. */
+/** The server's version and protocol. */
 export interface AccessAnswer {
   readonly waypost: string
   readonly protocol: number
@@ -79,7 +79,7 @@ export interface ServersAnswer {
   readonly servers: readonly LiveServer[]
 }
 
-/** What the server's System knows of a release that may come. */
+/** What the server's System already has of a new release. */
 export interface SurveyAnswer {
   readonly id: string
   readonly active: StoredRelease | null
@@ -94,7 +94,7 @@ export interface ArtifactsAnswer {
 }
 
 export interface MigrateAnswer {
-  /** In the order in which they ran; each took so many milliseconds. */
+  /** In the order in which they ran, with their durations in milliseconds. */
   readonly applied: readonly RanMigration[]
 }
 
@@ -106,28 +106,28 @@ export interface RanMigration {
 
 export type ActivateAnswer = Activation
 
-/** What going back to a release would mean. */
+/** What a rollback to a release would involve. */
 export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {
   readonly active: { readonly id: string; readonly manifest?: Manifest | undefined } | null
 }
 
-/** Where each is asked, below the address of the server. */
+/** Paths of the endpoints, relative to the server's URL. */
 export const paths = {
-  /** GET: for who may deploy. */
+  /** GET; requires permission to deploy. */
   access: '/backend/release/access',
   /** GET */
   servers: '/backend/release/server',
-  /** POST: changes nothing. */
+  /** POST; changes nothing. */
   survey: '/backend/release/survey',
-  /** POST: keeps artifacts for a release to come. */
+  /** POST; stores artifacts for a future release. */
   artifacts: '/backend/release/artifact',
-  /** POST: runs the migrations that a release needs; its artifacts have been uploaded. */
+  /** POST; runs the migrations of a release whose artifacts have been uploaded. */
   migrations: '/backend/release/migration',
-  /** POST: stores a release and activates it. */
+  /** POST; stores a release and activates it. */
   releases: '/backend/release',
-  /** POST: changes nothing. */
+  /** POST; changes nothing. */
   rollbackSurvey: '/backend/release/rollback/survey',
-  /** POST: makes a release that is stored the active one. */
+  /** POST; activates a stored release. */
   rollback: '/backend/release/rollback',
 } as const
 

@@ -4,18 +4,19 @@ import type { ClassCatalog } from '../../definition/index.ts'
 import { WaypostError, version } from '../../kit/index.ts'
 import { assertServable, type Artifact, type releaseErrors } from '../../release/index.ts'
 import { errors } from '../errors.ts'
-import { BodyThread, type Ask } from './body-thread.ts'
-import type { CarriedError, ReadResult, ReadTask, SentManifest } from './body-worker.ts'
+import { BodyThread, type RunTask } from './body-thread.ts'
+import type { SerializedError, ReadResult, ReadTask, SentManifest } from './body-worker.ts'
 import { ArtifactsBody, assertProtocol } from './protocol.ts'
-import { PackedBody } from './read-bodies.ts'
+import { UnparsedBody } from './read-bodies.ts'
 
-/** Reads what is sent for a deployment, in threads. */
+/** Reads the bodies of deployments in threads. */
 export interface ReleaseReader {
-  /** @throws WP_BACKEND_BODY and others of bodies */
+  /** Reads a body without a manifest. @throws WP_BACKEND_BODY and other errors of bodies */
   plain<Body extends TSchema>(request: FastifyRequest, schema: Body): Promise<Static<Body>>
   /**
+   * Reads a body with a manifest.
    * @param active the text of the active release's manifest
-   * @throws WP_BACKEND_MANIFEST, WP_BACKEND_OLDER, WP_BACKEND_BODY and others of bodies
+   * @throws WP_BACKEND_MANIFEST, WP_BACKEND_OLDER, WP_BACKEND_BODY and other errors of bodies
    */
   manifest<Body extends TSchema>(
     request: FastifyRequest,
@@ -23,25 +24,25 @@ export interface ReleaseReader {
     active?: string,
   ): Promise<{ readonly body: Static<Body>; readonly manifest: SentManifest }>
   /**
-   * Hands over artifacts once all of them are found to be sound.
-   * @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_BODY and others of bodies
+   * Passes on artifacts after checking all of them.
+   * @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_BODY and other errors of bodies
    */
   artifacts<Result>(request: FastifyRequest, keep: (sent: SentArtifacts) => Promise<Result>): Promise<Result>
 }
 
 export interface SentArtifacts {
   readonly count: number
-  /** Of all together. */
+  /** Total size in bytes. */
   readonly bytes: number
-  /** Some at a time: all together may be large. */
+  /** In batches, because all together may be large. */
   readonly each: AsyncIterable<readonly Artifact[]>
 }
 
-/** Opens the reader of a server with these classes. */
+/** Opens the reader of a server. @param classes of its plugins */
 export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
-  // A client that may only read does not delay deployments.
-  const threads = { looking: new BodyThread(classes), deploying: new BodyThread(classes) }
-  const use = async <Result>(request: FastifyRequest, work: (ask: Ask) => Promise<Result>): Promise<Result> => {
+  // Separate threads, so that clients that may only read do not delay deployments.
+  const threads = { reading: new BodyThread(classes), deploying: new BodyThread(classes) }
+  const use = async <Result>(request: FastifyRequest, work: (ask: RunTask) => Promise<Result>): Promise<Result> => {
     const { client, scopes } = request.principal!
     const { socket } = request.raw
     const leaving = new AbortController()
@@ -49,7 +50,7 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
     if (socket.destroyed) leave()
     socket.once('close', leave)
     try {
-      const thread = threads[scopes.includes('backend.deploy') ? 'deploying' : 'looking']
+      const thread = threads[scopes.includes('backend.deploy') ? 'deploying' : 'reading']
       return await thread.use(work, { client: client.id, signal: leaving.signal })
     } finally {
       socket.off('close', leave)
@@ -58,45 +59,50 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
 
   return {
     plain: (request, schema) =>
-      use(request, async (ask) => (await read(request, schema, { ask, holds: 'neither' })).body),
+      use(request, async (ask) => (await read(request, schema, { ask, content: 'neither' })).body),
     manifest: (request, schema, active) =>
       use(request, async (ask) => {
-        const { body, manifest } = await read(request, schema, { ask, holds: 'manifest', active })
+        const { body, manifest } = await read(request, schema, { ask, content: 'manifest', active })
         assertNotNewer(manifest!)
         return { body, manifest: manifest! }
       }),
     artifacts: (request, keep) =>
       use(request, async (ask) => {
-        const { body, bytes = 0 } = await read(request, ArtifactsBody, { ask, holds: 'artifacts' })
+        const { body, bytes = 0 } = await read(request, ArtifactsBody, { ask, content: 'artifacts' })
         return keep({ count: body.artifacts.length, bytes, each: nextArtifacts(ask) })
       }),
   }
 }
 
-interface Reading extends Pick<ReadTask, 'holds' | 'active'> {
-  readonly ask: Ask
+interface ReadOptions extends Pick<ReadTask, 'content' | 'active'> {
+  readonly ask: RunTask
 }
 
 async function read<Body extends TSchema>(
   request: FastifyRequest,
   schema: Body,
-  { ask, ...task }: Reading,
+  { ask, ...task }: ReadOptions,
 ): Promise<ReadResult & { readonly body: Static<Body> }> {
   const { body: sent } = request
-  if (!(sent instanceof PackedBody))
-    throw misfit(request, schema, sent) ?? errors.WP_BACKEND_BODY({ reason: 'it is empty' })
-  const { isPacked } = sent
-  const result = await ask({ bytes: movable(sent), isPacked, limit: request.routeOptions.bodyLimit, ...task })
+  if (!(sent instanceof UnparsedBody))
+    throw findSchemaError(request, schema, sent) ?? errors.WP_BACKEND_BODY({ reason: 'it is empty' })
+  const { isCompressed } = sent
+  const result = await ask({
+    bytes: toTransferable(sent),
+    isCompressed,
+    limit: request.routeOptions.bodyLimit,
+    ...task,
+  })
   const { body, refused } = result
-  if (body === undefined && refused !== undefined) throw revive(refused)
-  const problem = misfit(request, schema, body)
+  if (body === undefined && refused !== undefined) throw deserializeError(refused)
+  const problem = findSchemaError(request, schema, body)
   if (problem !== undefined) throw problem
   assertProtocol(body as { readonly protocol: number })
-  if (refused !== undefined) throw revive(refused)
+  if (refused !== undefined) throw deserializeError(refused)
   return { ...result, body: body as Static<Body> }
 }
 
-async function* nextArtifacts(ask: Ask): AsyncIterable<readonly Artifact[]> {
+async function* nextArtifacts(ask: RunTask): AsyncIterable<readonly Artifact[]> {
   for (;;) {
     const { artifacts } = await ask('next')
     if (artifacts.length === 0) return
@@ -104,20 +110,22 @@ async function* nextArtifacts(ask: Ask): AsyncIterable<readonly Artifact[]> {
   }
 }
 
-/** Bytes with memory of their own: what is small shares it with others. */
-function movable({ bytes }: PackedBody): Uint8Array {
+/**
+ * Returns the bytes in a buffer of their own, because small buffers share memory with others and cannot be transferred.
+ */
+function toTransferable({ bytes }: UnparsedBody): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
-/** The error that Fastify throws for a body that does not fit. */
-function misfit(request: FastifyRequest, schema: TSchema, body: unknown): Error | undefined {
+/** Returns the error that Fastify throws for a body that does not match its schema. */
+function findSchemaError(request: FastifyRequest, schema: TSchema, body: unknown): Error | undefined {
   const check = request.compileValidationSchema(schema, 'body')
   if (check(body)) return undefined
   const { errors: validation } = check
   return Object.assign(new Error('The body does not fit'), { validation, validationContext: 'body', statusCode: 400 })
 }
 
-function revive({ code, ...row }: CarriedError): Error {
+function deserializeError({ code, ...row }: SerializedError): Error {
   return new WaypostError(code, row)
 }
 

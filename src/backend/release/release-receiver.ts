@@ -23,43 +23,46 @@ import { releaseLimits } from './limits.ts'
 import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'
 import type { SentArtifacts } from './release-reader.ts'
 
-export interface DeskSources {
+export interface ReceiverSources {
   readonly system: System
   /**
-   * The migrations of a release that have not run, as `Connection/name`. Without `mayOpen` nothing is opened that the
-   * active release does not have: of other connections all count as pending.
+   * Returns the migrations of a release that have not run, as `Connection/name`. Without `mayOpen`, connections that
+   * the active release does not have are not opened; all their migrations count as pending.
    */
   pendingMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
-  /** Runs the migrations of a release that have not run, in order, under the lock. */
+  /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
-  /** What going back to a release would mean; throws what keeps anybody from it. Changes nothing. */
+  /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
 }
 
-/** A release whose artifacts are here. */
+/** A release whose artifacts have been uploaded. */
 export interface SentRelease {
   readonly manifest: SentManifest
   readonly artifacts: readonly Artifact[]
 }
 
-/** What a survey finds; the manifest of the active release stays the text that it is. */
-export interface Surveyed extends Omit<SurveyAnswer, 'active'> {
+/** The result of a survey. The manifest of the active release stays text. */
+export interface SurveyResult extends Omit<SurveyAnswer, 'active'> {
   readonly active: (Omit<ActiveRow, 'manifest'> & { readonly manifest: string }) | undefined
 }
 
-/** The receiving side of a deployment: whoever sends is believed nothing. */
-export interface ReleaseDesk {
+/** The receiving side of a deployment. Clients are not trusted. */
+export interface ReleaseReceiver {
   /**
-   * What stands here, seen from a release that may come. Changes nothing.
-   * @param active the active release, as `loadActiveRow` found it
+   * Compares System with a new release. Changes nothing.
+   * @param active the active release, as loaded by `loadActiveRow`
    */
   survey(
     manifest: SentManifest,
     options: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
-  ): Promise<Surveyed>
-  /** @throws WP_BACKEND_UPLOADS_FULL; nothing is kept then */
-  keep(sent: SentArtifacts): Promise<void>
-  /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION; what is served stays as it is */
+  ): Promise<SurveyResult>
+  /** Stores artifacts, all or none. @throws WP_BACKEND_UPLOADS_FULL */
+  store(sent: SentArtifacts): Promise<void>
+  /**
+   * Runs migrations. The release being served does not change.
+   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION
+   */
   migrate(manifest: SentManifest): Promise<readonly RanMigration[]>
   /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
   activate(
@@ -67,19 +70,19 @@ export interface ReleaseDesk {
     how: Pick<ActivateRequest, 'against' | 'message'>,
     actor: KnownActor,
   ): Promise<Activation>
-  /** @throws as `rollBack`, and what keeps anybody from going back */
+  /** @throws the errors of `rollBack`, and any reason why the rollback is not possible */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activation>
 }
 
-export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDesk {
+export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {
   const findPending = (manifest: SentManifest, options: { mayOpen: boolean }) =>
-    tellingWhy(() => sources.pendingMigrations(manifest, options))
+    exposeErrors(() => sources.pendingMigrations(manifest, options))
 
   return {
     async survey(manifest, { active: row, mayOpen }) {
       const { id, text } = manifest
-      // Of the same release what is stored may be damaged: deploying it again repairs it.
+      // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
       return {
         id,
@@ -90,15 +93,15 @@ export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDes
         pendingMigrations: await findPending(manifest, { mayOpen }),
       }
     },
-    async keep({ bytes: more, each }) {
+    async store({ bytes: more, each }) {
       const bytes = await countUploadedBytes(system)
-      const limit = releaseLimits.waitingBytes
+      const limit = releaseLimits.pendingBytes
       if (bytes + more > limit) throw errors.WP_BACKEND_UPLOADS_FULL({ bytes, limit })
       for await (const some of each) await storeUploads(system, some)
     },
     async migrate(manifest) {
       const artifacts = await load(system, manifest)
-      return tellingWhy(() => sources.migrate({ manifest, artifacts }))
+      return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
     async activate(manifest, { against, message }, { by, ...actor }) {
       const pending = await findPending(manifest, { mayOpen: true })
@@ -108,9 +111,9 @@ export function openReleaseDesk({ system, ...sources }: DeskSources): ReleaseDes
       await deleteUploads(system, Object.keys(manifest.artifacts))
       return activation
     },
-    surveyRollback: (beginning) => tellingWhy(() => sources.surveyRollback(beginning)),
+    surveyRollback: (beginning) => exposeErrors(() => sources.surveyRollback(beginning)),
     async rollBack({ release, against, message }, { by, ...actor }) {
-      const { id } = await tellingWhy(() => sources.surveyRollback(release))
+      const { id } = await exposeErrors(() => sources.surveyRollback(release))
       return rollBack(system, id, { by, actor, message, against })
     },
   }
@@ -128,8 +131,8 @@ async function load(system: System, { artifacts: sizes }: SentManifest): Promise
   throw errors.WP_BACKEND_MANIFEST({ problem: `/artifacts/${other.hash} has a different size`, more: '' })
 }
 
-/** What is wrong with a migration or its connection is for whoever deploys: a status of 500 would hide it from him. */
-async function tellingWhy<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Converts errors of migrations and connections, so that deployers see them. A status of 500 would hide them. */
+async function exposeErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {
