@@ -11,7 +11,7 @@ export { backendScopes, checkScopes, consumerScope, isBackendScope, splitScopes 
 export { isOnDevice } from './account/redirect-uris.ts'
 export { mountPages } from './authorize/mount-pages.ts'
 export { mountAuthorization } from './endpoint/mount-authorization.ts'
-export { makeTokenResponse as tokenAnswer } from './endpoint/token-endpoints.ts'
+export { makeTokenResponse } from './endpoint/token-endpoints.ts'
 export { pruneKeys, rotateKey, type KeyRotation } from './token/rotate-key.ts'
 export { revokeTokens, type Revocation } from './token/revoke.ts'
 export { openTokenIssuer } from './token/tokens.ts'
@@ -23,18 +23,18 @@ export { checkClientParts } from './self-service/own-clients.ts'
 export { listOwnGrants, withdrawGrant } from './self-service/own-grants.ts'
 export { listOwnTokens, revokeOwnToken, type OwnToken, type TokenCursor } from './self-service/own-tokens.ts'
 export { registerUser } from './self-service/own-account.ts'
-export { recordUses as writeUses } from './token/token-writer.ts'
+export { recordUses } from './token/token-writer.ts'
 export { chooseClient } from './account/client-lookup.ts'
 export { chooseUser } from './account/users.ts'
 export { countScopes } from './account/scopes.ts'
 export { findUnheldScopes } from './account/scopes.ts'
 export {
-  countPasswordlessAccess as countStanding,
+  countPasswordlessAccess,
   endAccess,
   nothingEnded,
-  type AccessSubject as AccessOf,
+  type AccessSubject,
   type EndedAccess,
-  type PasswordChangeOptions as PasswordEnds,
+  type PasswordChangeOptions,
 } from './access/end-access.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { setPassword } from './access/administer.ts'

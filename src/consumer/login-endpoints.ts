@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { OAuthError, tokenAnswer, type Login } from '../auth/index.ts'
+import { OAuthError, makeTokenResponse, type Login } from '../auth/index.ts'
 import { limitBodies, maxAnonymousBodyBytes } from './callers.ts'
 import { errors } from './errors.ts'
 
@@ -39,7 +39,7 @@ export function mountLogin(login: Login): FastifyPluginAsync {
   }
 }
 
-function makeLoginResponse(issued: Parameters<typeof tokenAnswer>[0]) {
-  const { access_token: token, ...rest } = tokenAnswer(issued, ' ')
+function makeLoginResponse(issued: Parameters<typeof makeTokenResponse>[0]) {
+  const { access_token: token, ...rest } = makeTokenResponse(issued, ' ')
   return { token, ...rest }
 }

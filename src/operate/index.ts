@@ -50,7 +50,7 @@ export {
 } from './users.ts'
 export { runCheck, type Finding, failure } from './doctor/finding.ts'
 export { openReadOnly } from './doctor/open-read-only.ts'
-export { describeWaiting, maxSilenceMs as lateMs } from './doctor/check-events.ts'
+export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)

@@ -12,7 +12,7 @@ import {
   openTokenIssuer,
   readTokenId,
   revokeTokens,
-  type AccessOf,
+  type AccessSubject,
   type EndedAccess,
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
@@ -85,7 +85,7 @@ async function revokeOne(system: System, text: string, now: number): Promise<num
   return revokeTokens(system, { jti }, now)
 }
 
-async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessOf> {
+async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessSubject> {
   if (user !== undefined) return { userId: (await chooseUser(system, user)).id }
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
   return { clientId: (await chooseClient(system, client)).id }

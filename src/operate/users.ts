@@ -4,14 +4,14 @@ import {
   backendScopes,
   checkScopes,
   chooseUser,
-  countStanding,
+  countPasswordlessAccess,
   isBackendScope,
   loadUserScopes,
   removeUserScopes,
   setPassword,
   setUserStatus,
   type EndedAccess,
-  type PasswordEnds,
+  type PasswordChangeOptions,
 } from '../auth/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
 
@@ -61,13 +61,13 @@ export async function countHostPasswordlessAccess(
   { system }: Host,
   name: string,
 ): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
-  return countStanding(system.db, (await chooseUser(system, name)).id)
+  return countPasswordlessAccess(system.db, (await chooseUser(system, name)).id)
 }
 
 /** Changes the password of a user and ends all access that used the old one. */
 export async function changeHostUserPassword(
   { system, clock }: Host,
-  { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordEnds,
+  { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordChangeOptions,
 ): Promise<EndedAccess & { name: string }> {
   const user = await chooseUser(system, name)
   const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })

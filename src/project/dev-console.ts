@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../events/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
-import type { Answered } from '../runtime/index.ts'
+import type { RequestReport } from '../runtime/index.ts'
 import type { CronjobReport } from '../jobs/index.ts'
 import type { DevelopmentUser } from './development-user.ts'
 import type { MigrationReport } from './migrate.ts'
@@ -9,7 +9,7 @@ import type { SuggestedRequest } from './suggest-requests.ts'
 /** The output of `dev`. */
 export interface DevConsole {
   started(event: DevStarted): void
-  answered(answered: Answered): void
+  answered(answered: RequestReport): void
   failed(error: unknown, request: { id: string; method: string; path: string }): void
   /** Project code failed outside of a request: a rejected promise that was not awaited, or a timer. */
   unhandledError(error: unknown): void

@@ -23,7 +23,7 @@ import type { SecurityHeaders } from './security-headers.ts'
 
 import type { Tracing } from './tracing.ts'
 
-export type { RequestReport as Answered } from './report-requests.ts'
+export type { RequestReport } from './report-requests.ts'
 
 /** Endpoints that are mounted in each generation. */
 export type Endpoint = FastifyPluginAsync

@@ -3,7 +3,7 @@
 // doors of auth and events.
 export type { ContextSources } from './action-context.ts'
 export {
-  type Answered,
+  type RequestReport,
   type Endpoint,
   type Generation,
   type GenerationOptions,
@@ -13,20 +13,14 @@ export {
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActionFinder } from './find-action.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'
-export { mountHealth, type CheckReadiness as FindUnready } from './health.ts'
+export { mountHealth, type CheckReadiness } from './health.ts'
 export { mountMetrics } from './metrics.ts'
 export type { Address } from './listen.ts'
 export type { ConnectionLimits } from './connections.ts'
 export { openListener, type Listener } from './listener.ts'
 export { openOpsListener, type OpsListener } from './ops-listener.ts'
 export type { Tracing } from './tracing.ts'
-export {
-  watchPressure,
-  watchStalls,
-  type Pressure,
-  type PressureLimits,
-  type StallWatch as Stalls,
-} from './pressure.ts'
+export { watchPressure, watchStalls, type Pressure, type PressureLimits, type StallWatch } from './pressure.ts'
 export { mountPluginRoutes } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'

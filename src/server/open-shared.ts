@@ -16,7 +16,7 @@ import {
   type RateCounters,
   type SchemaCache,
   type SecurityHeaders,
-  type Stalls,
+  type StallWatch,
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
 import { type ReleaseTerms, readTrustedProxies, systemConnection } from '../host/index.ts'
@@ -37,7 +37,7 @@ export interface Shared {
   readonly rateCounters: RateCounters
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
-  readonly stalls: Stalls
+  readonly stalls: StallWatch
 }
 
 export interface ServerParts {

@@ -1,4 +1,4 @@
-import type { FindUnready } from '../runtime/index.ts'
+import type { CheckReadiness } from '../runtime/index.ts'
 import type { Feed, System } from '../store/index.ts'
 import { checkSystem } from '../host/index.ts'
 
@@ -6,7 +6,7 @@ type Part = 'stopping' | 'release'
 
 /** Whether a server should get requests. */
 export interface Readiness {
-  readonly check: FindUnready
+  readonly check: CheckReadiness
   /** The server does not serve the active release yet. */
   isBehind: boolean
   /** Sets the reason why one part is not ready; undefined clears it. */

@@ -1,4 +1,4 @@
-import { type Guard, writeUses } from '../auth/index.ts'
+import { type Guard, recordUses } from '../auth/index.ts'
 import type { System } from '../store/index.ts'
 
 const intervalMs = 10_000
@@ -25,7 +25,7 @@ export function recordTokenUses({ guard, system, onError }: UsesOptions): {
     for (const [jti, at] of guard.drainUses()) if (pending.has(jti) || pending.size < limit) pending.set(jti, at)
     const uses = new Map(pending)
     try {
-      await writeUses(system, uses)
+      await recordUses(system, uses)
       for (const [jti, at] of uses) if (pending.get(jti) === at) pending.delete(jti)
       isFailing = false
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { PluginSet } from '../plugin/index.ts'
-import type { Address, Answered, Logger, Pressure } from '../runtime/index.ts'
+import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
 import type { Host, Identity, ServerTracing } from '../host/index.ts'
 
@@ -22,6 +22,6 @@ export interface ServerOptions {
   readonly plugins?: PluginSet
   /** Run cronjobs on this server. */
   readonly cron?: CronOptions
-  onResponse?(answered: Answered): void
+  onResponse?(answered: RequestReport): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }

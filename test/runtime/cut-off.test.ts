@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { probeAgent, userAgent } from '../../src/kit/index.ts'
-import type { Answered } from '../../src/runtime/index.ts'
+import type { RequestReport } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 
@@ -39,7 +39,7 @@ const files = {
 
 describe('an answer that is streamed', () => {
   let server: ProjectServer
-  const answered: Answered[] = []
+  const answered: RequestReport[] = []
   const failed: { error: unknown; id: string }[] = []
 
   before(async () => {
@@ -55,7 +55,7 @@ describe('an answer that is streamed', () => {
   })
   after(() => server[Symbol.asyncDispose]())
 
-  async function answeredOnce(): Promise<Answered> {
+  async function answeredOnce(): Promise<RequestReport> {
     await until('it is reported', () => answered.length > 0)
     await new Promise((resolve) => setTimeout(resolve, 30))
     assert.equal(answered.length, 1)

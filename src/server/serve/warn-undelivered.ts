@@ -1,7 +1,7 @@
 import { measureEvents } from '../../events/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import { loadFacts, loadDatabaseTime } from '../../store/index.ts'
-import { describeWaiting, lateMs } from '../../operate/index.ts'
+import { describeWaiting, maxSilenceMs } from '../../operate/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 
 export interface WarnOptions {
@@ -17,7 +17,7 @@ export function warnUndelivered({ server, logger, everyMs = 60_000 }: WarnOption
   async function check(): Promise<void> {
     const { system } = server.host
     const [now, { last_execute: last }] = await Promise.all([loadDatabaseTime(system), loadFacts(system)])
-    if (last !== undefined && Math.abs(now - Number(last)) < lateMs) return
+    if (last !== undefined && Math.abs(now - Number(last)) < maxSilenceMs) return
     const { due } = (await measureEvents(system, server.terms())).deliveries
     if (due === 0) return
     const since = last === undefined ? null : new Date(Number(last)).toISOString()
