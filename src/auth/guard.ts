@@ -47,7 +47,7 @@ export function makeGuard(options: GuardOptions): Guard {
   })
   // A key may have been withdrawn, and all tokens that it signed with it.
   const cache = makeFeedCache<VerifiedToken>({ feed, limit: cacheLimit, subjectsOf, clearOn: ['key'] })
-  const refusals = makeChallengeErrors(options.issuer)
+  const challenges = makeChallengeErrors(options.issuer)
   const reader = makeTokenReader(options.system)
   let uses = new Map<string, number>()
 
@@ -58,7 +58,7 @@ export function makeGuard(options: GuardOptions): Guard {
   ): Principal {
     if (uses.size < usesLimit) uses.set(jti, now)
     if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
-    throw refusals.missingScope(principal, tokenScopes, needed)
+    throw challenges.missingScope(principal, tokenScopes, needed)
   }
 
   return {
@@ -67,17 +67,17 @@ export function makeGuard(options: GuardOptions): Guard {
       let token = header.slice(bearerPrefix.length)
       let cached = header.startsWith(bearerPrefix) ? cache.get(token) : undefined
       if (cached === undefined) {
-        token = readBearer(header, needed, refusals)
+        token = readBearer(header, needed, challenges)
         cached = cache.get(token)
       }
       if (cached === undefined) {
-        const load = () => loadVerified(options, reader, { token, refusals })
+        const load = () => loadVerified(options, reader, { token, refusals: challenges })
         return cache.load(token, load).then((verified) => checkAccess(verified, clock.now(), needed))
       }
       const now = clock.now()
       if (cached.expiresAt > now) return checkAccess(cached, now, needed)
       cache.delete(token)
-      throw refusals.invalid('has expired')
+      throw challenges.invalid('has expired')
     },
     drainUses() {
       const drained = uses

@@ -14,20 +14,20 @@ import {
 import { authorizeCallers, limitBodies, maxAnonymousBodyBytes, preventCaching, formatTime } from './callers.ts'
 
 const email = Type.String({ maxLength: 254, format: 'email' })
-const word = Type.String({ minLength: 1, maxLength: 1024 })
+const passwordText = Type.String({ minLength: 1, maxLength: 1024 })
 
 const AccountBody = Type.Object({ email: Type.Union([email, Type.Null()]) }, { additionalProperties: false })
 const PasswordBody = Type.Object(
   {
-    old: word,
-    new: word,
+    old: passwordText,
+    new: passwordText,
     end_clients: Type.Optional(Type.Boolean()),
     end_subscriptions: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
 const RegisterBody = Type.Object(
-  { username: Type.String({ minLength: 1, maxLength: 64 }), email: Type.Optional(email), password: word },
+  { username: Type.String({ minLength: 1, maxLength: 64 }), email: Type.Optional(email), password: passwordText },
   { additionalProperties: false },
 )
 
@@ -41,7 +41,7 @@ export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIss
         const { id, client, scopes } = callerOf(request)
         const account = await loadAccount(issuer.system, id)
         // Clients must not learn the user's other scopes.
-        return view(client.isLogin ? account : { ...account, scopes: scopes.toSorted() })
+        return toResponse(client.isLogin ? account : { ...account, scopes: scopes.toSorted() })
       })
     })
     await app.register(async (own) => mountChanges(own, { guard, issuer }))
@@ -56,7 +56,7 @@ function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; i
     async (request) => {
       const { id } = callerOf(request)
       await changeEmail(issuer.system, id, request.body.email)
-      return view(await loadAccount(issuer.system, id))
+      return toResponse(await loadAccount(issuer.system, id))
     },
   )
   app.put<{ Body: Static<typeof PasswordBody> }>(
@@ -85,13 +85,13 @@ export function mountRegistration(issuer: TokenIssuer): FastifyPluginAsync {
       async (request, reply) => {
         const { username, ...rest } = request.body
         const account = await registerUser(issuer, { ...rest, name: username, address: request.ip })
-        return reply.code(201).send(view(account))
+        return reply.code(201).send(toResponse(account))
       },
     )
   }
 }
 
-function view({ createdAt, ...account }: OwnAccount) {
+function toResponse({ createdAt, ...account }: OwnAccount) {
   return { ...account, created: formatTime(createdAt) }
 }
 

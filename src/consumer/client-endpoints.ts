@@ -50,17 +50,17 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
     preventCaching(app)
     const callerOf = authorizeCallers(app, guard, { login: true })
     app.get('/consumer/client', async (request) => ({
-      entry: (await listOwnClients(system.db, callerOf(request).id)).map(view),
+      entry: (await listOwnClients(system.db, callerOf(request).id)).map(toResponse),
     }))
     app.get('/consumer/client/:id', async (request: ById) =>
-      view(await findOwnClient(system.db, callerOf(request).id, request.params.id)),
+      toResponse(await findOwnClient(system.db, callerOf(request).id, request.params.id)),
     )
     app.post<{ Body: Static<typeof ClientBody> }>(
       '/consumer/client',
       { schema: { body: ClientBody } },
       async (request, reply) => {
         const { client, secret } = await addOwnClient(system, callerOf(request), addDefaultGrants(request.body))
-        return reply.code(201).send({ ...view(client), ...(secret === undefined ? {} : { secret }) })
+        return reply.code(201).send({ ...toResponse(client), ...(secret === undefined ? {} : { secret }) })
       },
     )
     app.patch<{ Body: Static<typeof ChangeBody>; Params: { id: string } }>(
@@ -69,7 +69,7 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
       async (request) => {
         const { redirect_uris: redirectUris, ...change } = request.body
         const which = { owner: callerOf(request), id: request.params.id }
-        return view(await changeOwnClient(issuer, which, { ...change, redirectUris }))
+        return toResponse(await changeOwnClient(issuer, which, { ...change, redirectUris }))
       },
     )
     app.delete('/consumer/client/:id', async (request: ById, reply) => {
@@ -82,7 +82,7 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
       async (request) => {
         const which = { id: request.params.id, revokeTokens: request.body?.revoke_tokens ?? false }
         const { client, secret } = await replaceClientSecret(issuer, callerOf(request), which)
-        return { ...view(client), secret }
+        return { ...toResponse(client), secret }
       },
     )
   }
@@ -95,7 +95,7 @@ function addDefaultGrants({ name, scopes, grants, ...rest }: Static<typeof Clien
   return { name, scopes, grants: grants ?? defaultGrants, redirectUris, public: rest.public ?? false }
 }
 
-function view({ redirectUris, createdAt, isBarred, ...client }: OwnClient) {
+function toResponse({ redirectUris, createdAt, isBarred, ...client }: OwnClient) {
   const disabledBy = client.status === 'active' ? {} : { disabled_by: isBarred ? 'administrator' : 'owner' }
   return { ...client, ...disabledBy, redirect_uris: redirectUris, created: formatTime(createdAt) }
 }

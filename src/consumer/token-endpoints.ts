@@ -33,7 +33,7 @@ export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssu
           after: after === undefined ? undefined : parseCursor(after),
         }
         const { entry, ...next } = writePage(await listOwnTokens(issuer.system, wanted), page, writeCursor)
-        return { entry: entry.map((token) => ({ ...view(token), current: token.jti === jti })), ...next }
+        return { entry: entry.map((token) => ({ ...toResponse(token), current: token.jti === jti })), ...next }
       },
     )
     app.delete<{ Params: { id: string } }>('/consumer/token/:id', async (request, reply) => {
@@ -43,7 +43,7 @@ export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssu
   }
 }
 
-function view({ jti, familyId, client, scopes, ...times }: OwnToken) {
+function toResponse({ jti, familyId, client, scopes, ...times }: OwnToken) {
   return {
     jti,
     family: familyId,

@@ -1,8 +1,8 @@
 import {
   addClient,
   checkClientParts,
-  chooseClient,
-  chooseUser,
+  resolveClient,
+  resolveUser,
   isBackendScope,
   loadUserScopes,
   renewClientSecret,
@@ -32,11 +32,13 @@ export async function addHostClient(
   grants: readonly string[]
   redirect_uris: readonly string[]
 }> {
-  const owner = await chooseUser(host.system, request.user)
+  const owner = await resolveUser(host.system, request.user)
   const owned = await loadUserScopes(host.system.db, owner.id)
   const scopes = request.scopes ?? owned.filter((scope) => !isBackendScope(scope))
   // Operators can assign every grant, including `password`.
-  const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseGrants(request) }, ['password'])
+  const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseDefaultGrants(request) }, [
+    'password',
+  ])
   const { id, secret } = await addClient(host.system, { ...client, user: owner.name })
   const { grants, redirectUris } = client
   return {
@@ -49,7 +51,7 @@ export async function addHostClient(
 }
 
 /** Clients with redirect URIs use codes; those without act for their owner, which requires a secret. */
-function chooseGrants({ redirectUris, public: isPublic }: Pick<NewClient, 'redirectUris' | 'public'>) {
+function chooseDefaultGrants({ redirectUris, public: isPublic }: Pick<NewClient, 'redirectUris' | 'public'>) {
   return [isPublic || redirectUris.length > 0 ? 'authorization_code' : 'client_credentials', 'refresh_token']
 }
 
@@ -58,7 +60,7 @@ export async function renewHostClientSecret(
   { system }: Host,
   idOrName: string,
 ): Promise<{ client_id: string; client_secret: string; name: string }> {
-  const client = await chooseClient(system, idOrName)
+  const client = await resolveClient(system, idOrName)
   return { client_id: client.id, client_secret: await renewClientSecret(system, client), name: client.name }
 }
 
@@ -67,6 +69,6 @@ export async function changeHostClientStatus(
   { system, clock }: Host,
   { client: idOrName, status }: { client: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { client_id: string; name: string }> {
-  const { id, name } = await chooseClient(system, idOrName)
+  const { id, name } = await resolveClient(system, idOrName)
   return { client_id: id, name, ...(await setClientStatus(system, { id, status, now: clock.now() })) }
 }

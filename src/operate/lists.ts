@@ -1,4 +1,4 @@
-import { chooseClient, chooseUser, splitScopes } from '../auth/index.ts'
+import { resolveClient, resolveUser, splitScopes } from '../auth/index.ts'
 import type { Host } from '../host/index.ts'
 import { listRows, type System } from '../store/index.ts'
 
@@ -63,7 +63,7 @@ export async function listHostClients(
   { system }: Pick<Host, 'system'>,
   { user, limit }: { user?: string | undefined; limit: number },
 ): Promise<readonly ListedClient[]> {
-  const where = user === undefined ? {} : { user_id: (await chooseUser(system, user)).id }
+  const where = user === undefined ? {} : { user_id: (await resolveUser(system, user)).id }
   const clients = await listRows(system, 'Client', { where, orderBy: { name: 'asc', id: 'asc' }, limit })
   const ids = clients.map(({ id }) => id)
   const [given, owners] = await Promise.all([
@@ -100,8 +100,8 @@ export async function listHostTokens(
     where: {
       revoked_at: null,
       expires_at: { $gt: clock.now() },
-      ...(user === undefined ? {} : { user_id: (await chooseUser(system, user)).id }),
-      ...(client === undefined ? {} : { client_id: (await chooseClient(system, client)).id }),
+      ...(user === undefined ? {} : { user_id: (await resolveUser(system, user)).id }),
+      ...(client === undefined ? {} : { client_id: (await resolveClient(system, client)).id }),
     },
     members: [
       { key: 'user_id', in: 'User', column: 'id', where: { status: 'active' } },

@@ -1,8 +1,8 @@
 import {
   authErrors,
   checkScopes,
-  chooseClient,
-  chooseUser,
+  resolveClient,
+  resolveUser,
   endAccess,
   issueTokens,
   loadUserScopes,
@@ -31,7 +31,7 @@ export async function issueHostToken(
   if (request.expires !== undefined && (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > maxLifetimeMs)) {
     throw authErrors.WP_AUTH_LIFETIME({ value: request.expires })
   }
-  const user = await chooseUser(host.system, request.user)
+  const user = await resolveUser(host.system, request.user)
   if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
   const owned = await loadUserScopes(host.system.db, user.id)
   const scopes = checkScopes(request.scopes ?? owned)
@@ -86,7 +86,7 @@ async function revokeOne(system: System, text: string, now: number): Promise<num
 }
 
 async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessSubject> {
-  if (user !== undefined) return { userId: (await chooseUser(system, user)).id }
+  if (user !== undefined) return { userId: (await resolveUser(system, user)).id }
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
-  return { clientId: (await chooseClient(system, client)).id }
+  return { clientId: (await resolveClient(system, client)).id }
 }

@@ -3,7 +3,7 @@ import {
   addUserScopes,
   backendScopes,
   checkScopes,
-  chooseUser,
+  resolveUser,
   countPasswordlessAccess,
   isBackendScope,
   loadUserScopes,
@@ -50,7 +50,7 @@ export async function changeHostUserScopes(
   host: Host,
   request: { name: string; add: readonly string[]; remove: readonly string[] },
 ): Promise<{ name: string; scopes: readonly string[] }> {
-  const user = await chooseUser(host.system, request.name)
+  const user = await resolveUser(host.system, request.name)
   await addUserScopes(host.system, user.id, checkScopes(request.add))
   await removeUserScopes(host.system, user.id, request.remove)
   return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
@@ -61,7 +61,7 @@ export async function countHostPasswordlessAccess(
   { system }: Host,
   name: string,
 ): Promise<Pick<EndedAccess, 'clients' | 'subscriptions'>> {
-  return countPasswordlessAccess(system.db, (await chooseUser(system, name)).id)
+  return countPasswordlessAccess(system.db, (await resolveUser(system, name)).id)
 }
 
 /** Changes the password of a user and ends all access that used the old one. */
@@ -69,7 +69,7 @@ export async function changeHostUserPassword(
   { system, clock }: Host,
   { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordChangeOptions,
 ): Promise<EndedAccess & { name: string }> {
-  const user = await chooseUser(system, name)
+  const user = await resolveUser(system, name)
   const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })
   return { name: user.name, ...ended }
 }
@@ -79,6 +79,6 @@ export async function changeHostUserStatus(
   { system, clock }: Host,
   { name, status }: { name: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { name: string }> {
-  const user = await chooseUser(system, name)
+  const user = await resolveUser(system, name)
   return { name: user.name, ...(await setUserStatus(system, { id: user.id, status, now: clock.now() })) }
 }

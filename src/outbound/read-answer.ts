@@ -12,16 +12,16 @@ export interface Answer {
 
 /** Reads a response to its end, so that the connection can be reused, and keeps the beginning. */
 export function makeAnswer(): Answer {
-  const kept: Buffer[] = []
+  const chunks: Buffer[] = []
   let size = 0
   return {
     add(part) {
       // Copied, because a slice would keep the whole chunk in memory.
-      if (size < keptBytes) kept.push(Buffer.from(part.subarray(0, keptBytes - size)))
+      if (size < keptBytes) chunks.push(Buffer.from(part.subarray(0, keptBytes - size)))
       size += part.length
       return size <= maxBytes ? undefined : 'a response larger than 1 MB'
     },
-    text: () => (kept.length === 0 ? '' : toText(kept)),
+    text: () => (chunks.length === 0 ? '' : toText(chunks)),
   }
 }
 

@@ -20,16 +20,16 @@ export function makeRequestCheck(
   { schemas, manifest }: { readonly schemas: SchemaCache; readonly manifest: Manifest },
   method: ManifestMethod,
 ): (request: FastifyRequest) => CheckedInput {
-  const takesBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
+  const acceptsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
   const checkParams =
     method.params === undefined ? undefined : schemas.validator(method.params, manifest.schemas, 'path')
   const checkQuery = method.query === undefined ? undefined : schemas.validator(method.query, manifest.schemas, 'query')
-  const bodySchema = method.request ?? (takesBody ? anyObject : undefined)
+  const bodySchema = method.request ?? (acceptsBody ? anyObject : undefined)
   const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
 
   const readBody = ({ body }: FastifyRequest): unknown => {
     if (method.request !== undefined) return body
-    if (!takesBody) return undefined
+    if (!acceptsBody) return undefined
     return body === undefined ? {} : body
   }
   return (request) => {

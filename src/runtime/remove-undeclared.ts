@@ -64,7 +64,7 @@ function findItems(parts: readonly SchemaPart[], index: number): SchemaPart[] {
   })
 }
 
-const combining = ['allOf', 'anyOf', 'oneOf', 'then', 'else'] // a condition declares nothing
+const combiningKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else'] // a condition declares nothing
 
 /** Returns all schemas that apply to the same value. */
 function expandParts(given: readonly SchemaPart[], named: NamedSchemas): readonly SchemaPart[] {
@@ -76,7 +76,7 @@ function expandParts(given: readonly SchemaPart[], named: NamedSchemas): readonl
     found.set(schema, part)
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], root, named) : undefined
     if (target !== undefined) pending.push({ schema: target.schema, root: target.root })
-    const inner = combining.flatMap((keyword) => (schema[keyword] ?? []) as JsonSchema | readonly JsonSchema[])
+    const inner = combiningKeywords.flatMap((keyword) => (schema[keyword] ?? []) as JsonSchema | readonly JsonSchema[])
     const dependent = Object.values((schema['dependentSchemas'] ?? {}) as NamedSchemas)
     pending.push(...[...inner, ...dependent].map((one) => ({ schema: one, root })))
   }

@@ -66,7 +66,7 @@ async function readClient(system: System, id: string): Promise<KnownClient | und
  * Finds a client by its id or its name.
  * @throws WP_AUTH_CLIENT_NO_MATCH naming the nearest, WP_AUTH_CLIENT_AMBIGUOUS if several have the name
  */
-export async function chooseClient(system: System, idOrName: string): Promise<ClientRecord> {
+export async function resolveClient(system: System, idOrName: string): Promise<ClientRecord> {
   const byId = await findClient(system, idOrName)
   if (byId !== undefined) return byId
   const named = await system.db

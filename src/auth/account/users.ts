@@ -153,7 +153,7 @@ export async function verifyLogin(system: System, name: string, password: string
  * another with a name that looks like an id.
  * @throws WP_AUTH_USER_UNKNOWN naming the nearest
  */
-export async function chooseUser(system: System, idOrName: string): Promise<UserRecord> {
+export async function resolveUser(system: System, idOrName: string): Promise<UserRecord> {
   const users = system.db.selectFrom('waypost_user').select(['id', 'name', 'status'])
   const byId = isUuid(idOrName) ? await users.where('id', '=', idOrName).executeTakeFirst() : undefined
   return byId ?? findUser(system, idOrName)

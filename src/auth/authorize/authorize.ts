@@ -4,7 +4,7 @@ import { verifyAttempt } from '../access/login.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { storeConsent } from './consent.ts'
-import { decide } from './decide.ts'
+import { decideStep } from './decide.ts'
 import { hasShown } from './cookies.ts'
 import { issueCode } from './issue-code.ts'
 import { registerUser } from '../self-service/own-account.ts'
@@ -19,7 +19,7 @@ export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
     const session = await findSession(issuer, cookies.session(request))
-    const step = await decide(issuer, checked, session)
+    const step = await decideStep(issuer, checked, session)
     if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
     if (step.next === 'consent') return sendConsent(visit, checked, step)
     return sendCode(visit, checked, step)
@@ -103,7 +103,7 @@ export async function handleConsent(visit: Visit): Promise<FastifyReply> {
   return answerRequest(visit, query, async (checked) => {
     if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied access')
     if (fields['decision'] !== 'allow') throw new PageError('This form is not valid', 'It contains no decision.')
-    const step = await decide(issuer, checked, await findSession(issuer, cookie))
+    const step = await decideStep(issuer, checked, await findSession(issuer, cookie))
     // The user allowed what the page showed. Scopes may have been added to the client or the user since.
     const isShown = (shown: string) => hasShown(fields['csrf'] ?? '', shown)
     if (step.next === 'login' || !isShown(shownOnConsent(checked, step.scopes))) return restartRequest(visit, query)

@@ -18,7 +18,7 @@ const maxPasswordAgeMs = 15 * 60_000
  * Decides what must happen before a request gets its code.
  * @throws OAuthError, also if a page is needed but none may be shown
  */
-export async function decide(
+export async function decideStep(
   issuer: Pick<TokenIssuer, 'system' | 'clock'>,
   request: CheckedRequest,
   session: Session | undefined,

@@ -6,13 +6,13 @@ import { invalidClient, OAuthError } from '../errors.ts'
 export type Form = Readonly<Record<string, string>>
 
 /** Parameters that clients may repeat (RFC 8707 §2, RFC 8693 §2.1). */
-const mayRepeat: ReadonlySet<string> = new Set(['resource', 'audience'])
+const repeatableParameters: ReadonlySet<string> = new Set(['resource', 'audience'])
 
 /** Converts a parsed form. @throws OAuthError invalid_request for a repeated parameter */
 export function readForm(body: unknown): Form {
   const form = Object.create(null) as Record<string, string> // without a prototype, `__proto__` is an ordinary name
   for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
-    if (mayRepeat.has(name)) continue
+    if (repeatableParameters.has(name)) continue
     if (typeof value !== 'string') {
       throw new OAuthError('invalid_request', `The parameter "${name}" is repeated`)
     }

@@ -11,13 +11,13 @@ import { mountCrossOrigin } from './oauth-responses.ts'
  * 400, because nginx's `auth_request` converts everything except 2xx, 401 and 403 to 500.
  */
 export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Guard): void {
-  const refusals = makeChallengeErrors(issuer.issuer)
+  const challenges = makeChallengeErrors(issuer.issuer)
   const authorize = async (header: string | undefined) => {
     try {
       return await guard.authorize(header, [])
     } catch (error) {
       if (!isWaypostError(error) || error.code !== 'WP_AUTH_TOKEN_FORM') throw error
-      throw refusals.invalid('is malformed', error)
+      throw challenges.invalid('is malformed', error)
     }
   }
   mountCrossOrigin(app, {

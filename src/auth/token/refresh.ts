@@ -126,7 +126,7 @@ async function lockFamily(issuer: TokenIssuer, trx: Transaction<SystemTables>, f
   }
 }
 
-interface Use {
+interface RefreshUse {
   readonly request: RefreshRequest
   readonly family: Family
   readonly now: number
@@ -136,7 +136,7 @@ interface Use {
 async function findSuccessor(
   issuer: TokenIssuer,
   trx: Transaction<SystemTables>,
-  { request, family, now }: Use,
+  { request, family, now }: RefreshUse,
 ): Promise<string | undefined> {
   const { refresh_grace: grace, refresh_lifetime: lifetime } = issuer.settings()
   const hash = sha256(request.refreshToken)

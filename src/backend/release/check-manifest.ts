@@ -1,9 +1,9 @@
 import { checkDefinitionValue, type ClassCatalog, type Definition, type Method } from '../../definition/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod } from '../../release/index.ts'
 import { describeManifest } from './describe-manifest.ts'
-import { findImplausible } from './find-implausible.ts'
 import { releaseLimits } from './limits.ts'
 import { manifestShape } from './manifest-shape.ts'
+import { isStorable } from '../../kit/index.ts'
 
 /** A problem that no manifest has that was built from a valid project. */
 export interface ManifestProblem {
@@ -151,4 +151,30 @@ function schemasOf(given: ManifestMethod, made: Method | undefined): readonly [u
 
 function sortedKeys(record: Readonly<Record<string, unknown>>): unknown {
   return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+const maxDepth = 120
+const maxValues = 1_000_000
+
+/**
+ * Finds what no definition can contain: too many levels or values, or text that cannot be stored unchanged. Must run
+ * before any recursive code.
+ */
+export function findImplausible(document: unknown): string | undefined {
+  const pending: { readonly value: unknown; readonly depth: number }[] = [{ value: document, depth: 0 }]
+  let count = 0
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth } = next
+    count += 1
+    if (count > maxValues) return `has more than ${maxValues} values`
+    if (typeof value === 'string' && !isStorable(value))
+      return 'has a string with a NUL character or an unpaired surrogate'
+    if (typeof value !== 'object' || value === null) continue
+    if (depth === maxDepth) return `is nested more than ${maxDepth} levels deep`
+    for (const [key, item] of Object.entries(value)) {
+      if (!isStorable(key)) return 'has a name with a NUL character or an unpaired surrogate'
+      pending.push({ value: item, depth: depth + 1 })
+    }
+  }
+  return undefined
 }

@@ -4,7 +4,7 @@ import { errors } from '../errors.ts'
 const windowMs = 60_000
 
 /** Limits the requests per minute of each user for all routes of a group. Each server counts separately. */
-export function rateOf(group: string, limit: number): FastifyContextConfig {
+export function makeRateLimit(group: string, limit: number): FastifyContextConfig {
   return {
     rateLimit: {
       max: limit,

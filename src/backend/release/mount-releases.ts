@@ -5,7 +5,7 @@ import { shortId, version } from '../../kit/index.ts'
 import { assertIntact, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { findActor } from './actor.ts'
-import { limitBodies, rateOf } from './limit-requests.ts'
+import { limitBodies, makeRateLimit } from './limit-requests.ts'
 import { releaseLimits } from './limits.ts'
 import { mountRollback } from './mount-rollback.ts'
 import {
@@ -81,11 +81,11 @@ function requireScopes({ guard, closed }: ReleaseSources, needed: readonly strin
 function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const { system } = sources
   const onRequest = requireScopes(sources, readScopes)
-  app.get(paths.servers, { onRequest, config: rateOf('look', 1200) }, async (): Promise<ServersAnswer> => ({
+  app.get(paths.servers, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
     servers: await listLiveServers(system),
   }))
   const bodyLimit = releaseLimits.manifestBytes
-  app.post(paths.survey, { onRequest, config: rateOf('survey', 60), bodyLimit }, async (request, reply) => {
+  app.post(paths.survey, { onRequest, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
     const active = await loadActiveRow(system)
     const { manifest } = await reader.manifest(request, SurveyBody, textOf(active))
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
@@ -113,10 +113,10 @@ function writeSurvey({ active, ...survey }: SurveyResult): string {
 
 function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const onRequest = requireScopes(sources, deployScopes)
-  app.get(paths.access, { onRequest, config: rateOf('look', 1200) }, async (): Promise<AccessAnswer> => {
+  app.get(paths.access, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<AccessAnswer> => {
     return { waypost: version, protocol }
   })
-  const upload = { onRequest, config: rateOf('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
+  const upload = { onRequest, config: makeRateLimit('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
   app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {
     const storeArtifacts = async (sent: SentArtifacts) => {
       await receiver.store(sent)
@@ -124,7 +124,7 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     }
     return reader.artifacts(request, storeArtifacts)
   })
-  const activating = { onRequest, config: rateOf('activate', 60), bodyLimit: releaseLimits.manifestBytes }
+  const activating = { onRequest, config: makeRateLimit('activate', 60), bodyLimit: releaseLimits.manifestBytes }
   app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
     const { manifest } = await reader.manifest(request, SurveyBody)
     const actor = await findActor(sources.system, request)

@@ -2,7 +2,7 @@ import { shortId } from '../../kit/index.ts'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import type { System } from '../../store/index.ts'
 import { findActor } from './actor.ts'
-import { rateOf } from './limit-requests.ts'
+import { makeRateLimit } from './limit-requests.ts'
 import { paths, RollbackBody, RollbackSurveyBody, type ActivateAnswer, type RollbackSurveyAnswer } from './protocol.ts'
 import type { ReleaseReceiver } from './release-receiver.ts'
 import type { ReleaseReader } from './release-reader.ts'
@@ -22,7 +22,7 @@ const bodyLimit = 16_384
  * migrations to read their marks.
  */
 export function mountRollback(app: FastifyInstance, { system, receiver, reader, onRequest }: RollbackSources): void {
-  const options = { onRequest, config: rateOf('activate', 60), bodyLimit }
+  const options = { onRequest, config: makeRateLimit('activate', 60), bodyLimit }
   app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyAnswer> => {
     const { release } = await reader.plain(request, RollbackSurveyBody)
     const { active, ...survey } = await receiver.surveyRollback(release)

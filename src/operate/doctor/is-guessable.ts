@@ -1,7 +1,7 @@
-/** Words of examples and rows of keyboards, which random text hardly ever contains. */
+/** Words of examples and keyboard rows, which are rare in random text. */
 const exampleWords = /change.?me|replace|example|secret|password|passphrase|waypost|qwerty|asdfgh|zxcvbn/i
-/** What 32 random digits have after deductions for accidental sequences. */
-const leastBits = 80
+/** The estimate for 32 random digits, which may contain accidental sequences. */
+const minBits = 80
 
 /** The 260 commonest of the 676 pairs of letters, by their first letter: 95% of the pairs in English words, 38% in random text. */
 const commonPairs: ReadonlySet<string> = new Set(
@@ -15,14 +15,14 @@ const commonPairs: ReadonlySet<string> = new Set(
 )
 
 /**
- * Whether a secret is not random: it is short of characters, a sequence, or text. Passphrases count as text, since no
- * one can tell from words whether dice chose them.
+ * Whether a secret is not random: it has too few different characters, or consists of sequences or text. Passphrases
+ * count as text, because words do not show whether they were chosen at random.
  */
 export function isGuessable(secret: string): boolean {
-  return exampleWords.test(secret) || isText(secret) || estimateBits(secret) < leastBits
+  return exampleWords.test(secret) || isText(secret) || estimateBits(secret) < minBits
 }
 
-/** Whether most of a secret is words, whose letters follow each other as those of a language do. */
+/** Whether a secret consists mostly of words, whose letters follow each other like those of English. */
 function isText(secret: string): boolean {
   if (/^[\da-f-]*$/i.test(secret)) return false // most pairs of these letters are common
   const words = secret.match(/[A-Z]?[a-z]{3,}|[A-Z]{4,}/g) ?? []
@@ -33,7 +33,10 @@ function isText(secret: string): boolean {
   return words.join('').length >= secret.length * 0.65 && common.length >= pairs.length * 0.85
 }
 
-/** Counts characters that do not continue a sequence, such as `1234` or `aaaa`, or an earlier part of the text. */
+/**
+ * Counts the characters that do not continue a sequence, such as `1234` or `aaaa`, or repeat an earlier part of the
+ * text.
+ */
 function estimateBits(secret: string): number {
   const step = (at: number) => secret.charCodeAt(at) - secret.charCodeAt(at - 1)
   let counted = 0

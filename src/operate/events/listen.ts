@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { chooseUser, loadUserScopes, loginClientId } from '../../auth/index.ts'
+import { resolveUser, loadUserScopes, loginClientId } from '../../auth/index.ts'
 import {
   findSignatureProblem,
   makeSubscriptions,
@@ -52,7 +52,7 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   const { system, clock } = host
   const { secrets, isDevelopment } = await openIdentity(host)
   if (!isDevelopment) throw errors.WP_SERVER_LISTEN_DEVELOPMENT({ target: system.target })
-  const user = await chooseUser(system, request.user ?? (await readDevelopmentUser(host)))
+  const user = await resolveUser(system, request.user ?? (await readDevelopmentUser(host)))
   const { catalog, settings } = await loadTerms(system, host.variables)
   const outbound = openOutbound({ clock, allow: () => [], loopback: true })
   const subscriptions = makeSubscriptions({

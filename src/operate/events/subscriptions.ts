@@ -1,4 +1,4 @@
-import { chooseClient, chooseUser } from '../../auth/index.ts'
+import { resolveClient, resolveUser } from '../../auth/index.ts'
 import { eventErrors } from '../../events/index.ts'
 import { endSubscriptions, type SubscriptionSelector } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
@@ -103,7 +103,7 @@ export async function enableHostSubscriptions(host: Host, choice: SubscriptionCh
 async function resolve({ system }: Host, { id, user, client }: SubscriptionChoice): Promise<SubscriptionSelector> {
   return {
     ...(id === undefined ? {} : { id }),
-    ...(user === undefined ? {} : { userId: (await chooseUser(system, user)).id }),
-    ...(client === undefined ? {} : { clientId: (await chooseClient(system, client)).id }),
+    ...(user === undefined ? {} : { userId: (await resolveUser(system, user)).id }),
+    ...(client === undefined ? {} : { clientId: (await resolveClient(system, client)).id }),
   }
 }

@@ -122,26 +122,26 @@ const unzip = promisify(gunzip)
  * so that slow or disconnected callers use no file or memory of their own.
  */
 function mountViewer(app: FastifyInstance): void {
-  const load = once(async () => {
+  const load = memoize(async () => {
     const packed = await readFile(viewerFile)
-    return { packed, unpack: once(() => unzip(packed)), etag: `"${sha256(packed).slice(0, 32)}"` }
+    return { packed, unpack: memoize(() => unzip(packed)), etag: `"${sha256(packed).slice(0, 32)}"` }
   })
   app.get('/docs/viewer.js', async (request, reply) => {
     const { packed, unpack, etag } = await load()
     if (isKnown(request, reply, etag)) return reply
     const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ')
     reply.type('text/javascript; charset=utf-8').header('vary', vary)
-    if (!takesGzip(request.headers['accept-encoding'])) return reply.send(await unpack())
+    if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(await unpack())
     return reply.header('content-encoding', 'gzip').send(packed)
   })
 }
 
-function takesGzip(acceptEncoding = ''): boolean {
+function acceptsGzip(acceptEncoding = ''): boolean {
   return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }
 
 /** Runs work once. If it fails, the next caller tries again. */
-function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+function memoize<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | undefined
   return () => {
     result ??= work().catch((error: unknown) => {

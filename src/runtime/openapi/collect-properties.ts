@@ -46,10 +46,10 @@ function findLevels(root: SchemaRoot, schemas: NamedSchemas): Level[] {
   return levels
 }
 
-const combining = { allOf: true, anyOf: false, oneOf: false, then: false, else: false } as const // oxlint-disable-line unicorn/no-thenable -- keywords of JSON Schema
+const combiningKeywords = { allOf: true, anyOf: false, oneOf: false, then: false, else: false } as const // oxlint-disable-line unicorn/no-thenable -- keywords of JSON Schema
 
 function combinedIn(schema: Schema): { inner: JsonSchema; always: boolean }[] {
-  const found = Object.entries(combining).flatMap(([keyword, always]) => {
+  const found = Object.entries(combiningKeywords).flatMap(([keyword, always]) => {
     const inner = schema[keyword] as JsonSchema | readonly JsonSchema[] | undefined
     return inner === undefined ? [] : [inner].flat().map((one) => ({ inner: one, always }))
   })

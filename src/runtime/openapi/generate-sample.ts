@@ -73,8 +73,8 @@ function generateText(schema: ObjectSchema, name: string): string | undefined {
 
 function generateNumber(schema: ObjectSchema): number | undefined {
   const { minimum, exclusiveMinimum, maximum = Infinity, multipleOf = 1 } = schema as Readonly<Record<string, number>>
-  const least = minimum ?? (exclusiveMinimum === undefined ? Math.min(1, maximum) : exclusiveMinimum + 1)
-  const value = round(Math.ceil(round(least / multipleOf)) * multipleOf)
+  const lowest = minimum ?? (exclusiveMinimum === undefined ? Math.min(1, maximum) : exclusiveMinimum + 1)
+  const value = round(Math.ceil(round(lowest / multipleOf)) * multipleOf)
   return value > maximum ? undefined : value
 }
 
@@ -84,10 +84,10 @@ function round(value: number): number {
 }
 
 function generateList(schema: ObjectSchema, context: GenerateContext): readonly unknown[] | undefined {
-  const least = (schema['minItems'] as number | undefined) ?? 0
-  if (least === 0) return []
+  const minItems = (schema['minItems'] as number | undefined) ?? 0
+  if (minItems === 0) return []
   const item = generate((schema['items'] as JsonSchema | undefined) ?? true, context)
-  return item === undefined || least > 1 ? undefined : [item]
+  return item === undefined || minItems > 1 ? undefined : [item]
 }
 
 /** Generates the required properties only. */

@@ -23,7 +23,7 @@ export interface OpenApi {
   readonly [key: string]: unknown
 }
 
-const howToCall =
+const authorizationHelp =
   'Send an access token with operations that require one, in the header `Authorization: Bearer TOKEN`:\n\n' +
   '- Users get a token from `POST /consumer/login` with `{"username", "password"}`.\n' +
   '- Clients get a token from `POST /authorization/token` with `grant_type=client_credentials`, their id and their secret.\n' +
@@ -48,7 +48,7 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
   // The project states no licence; this is the SPDX identifier for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
   const contact = { name: title, ...(serverUrl === undefined ? {} : { url: serverUrl }) }
-  const description = isPrivate ? howToCall : 'No operation needs an access token.'
+  const description = isPrivate ? authorizationHelp : 'No operation needs an access token.'
   return { openapi: '3.1.0', info: { title, version, description, contact, license }, ...document }
 }
 

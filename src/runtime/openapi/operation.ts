@@ -128,7 +128,7 @@ function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSour
   const own = problemStatuses(method, bodySchema(method) !== undefined)
   const isDeclared = Object.keys(method.responses).some((status) => status.startsWith('2'))
   const responses: Record<string, object> = {
-    ...(isDeclared ? {} : makeUndeclared(method)),
+    ...(isDeclared ? {} : makeUndeclaredResponses(method)),
     ...Object.fromEntries(declared),
   }
   for (const status of own) responses[status] = addProblem(status, responses[status], sources)
@@ -144,7 +144,7 @@ function makeResponse(status: string, root: SchemaRoot, sources: OperationSource
 }
 
 /** Describes the response of a method that declares none: anything, or nothing. */
-function makeUndeclared({ html }: ApiMethod): Record<string, object> {
+function makeUndeclaredResponses({ html }: ApiMethod): Record<string, object> {
   const content = html === 'trusted' ? { 'text/html': { schema: { type: 'string' } } } : { '*/*': { schema: {} } }
   return {
     200: { description: 'The result; its media type is not declared', content },

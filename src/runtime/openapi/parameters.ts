@@ -55,14 +55,14 @@ const maxReferences = 50
 /** Resolves references. Keywords next to a `$ref` apply too. */
 function resolve(schema: JsonSchema, root: SchemaRoot, schemas: NamedSchemas): Schema {
   let found = { schema, root }
-  const beside: Schema[] = []
+  const siblings: Schema[] = []
   for (let hops = 0; hops < maxReferences; hops++) {
     if (typeof found.schema === 'boolean') break
-    beside.unshift(found.schema)
+    siblings.unshift(found.schema)
     const reference = found.schema['$ref']
     const target = typeof reference === 'string' ? followReference(reference, found.root, schemas) : undefined
     if (target === undefined) break
     found = target
   }
-  return Object.assign({}, ...beside) as Schema
+  return Object.assign({}, ...siblings) as Schema
 }

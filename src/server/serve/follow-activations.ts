@@ -80,11 +80,11 @@ export class Follower {
 
   #catchUp(): Promise<void> {
     clearTimeout(this.#retry)
-    this.#running = this.#running.then(() => this.#bringUp())
+    this.#running = this.#running.then(() => this.#update())
     return this.#running
   }
 
-  async #bringUp(): Promise<void> {
+  async #update(): Promise<void> {
     const { server, logger, report } = this.#options
     const { system } = server.host
     this.#superseded = new AbortController()
