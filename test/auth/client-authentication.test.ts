@@ -11,7 +11,7 @@ import { openWorld, password, type Credentials, type World } from './world.ts'
 const url = 'POST /authorization/token'
 const unknownId = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
 const raw = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
-/** As clients that take nothing but letters and digits for granted encode. */
+/** Encodes like clients that encode everything except letters and digits. */
 const encodeAll = (text: string) =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')
 
@@ -59,7 +59,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    /** What each grant needs beside the client, and what an authenticated client is answered. */
+    /** What each grant needs besides the client, and what an authenticated client gets. */
     const grants: readonly { grant: string; form(): Promise<object>; error?: string }[] = [
       { grant: 'client_credentials', form: async () => ({}) },
       {
@@ -267,7 +267,7 @@ function lineOf({ authorization }: { authorization: string }): string {
   return `Authorization: ${authorization}`
 }
 
-/** Sends a request line by line, as no client library does. @returns the whole answer */
+/** Sends a request line by line, unlike client libraries. @returns the complete response */
 async function sendRaw({ url: base }: World, line: string, headers: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(base)
   const socket = connect(Number(port), hostname)

@@ -26,7 +26,7 @@ const refused: readonly (readonly [name: string, reason: RegExp])[] = [
   ['a\u{E0041}b', /invisible/], // a tag
   ['a\uFE0Fb', /invisible/],
   ['\uD800', /invisible/],
-  ['a\u3000b', /invisible/], // another blank
+  ['a\u3000b', /invisible/], // another blank character
   [`Zo${'\u0301'.repeat(4)}e`, /marks/],
   ['x'.repeat(65), /longer/],
   ['\u0421itibank', /mixes/], // Cyrillic С
@@ -49,7 +49,7 @@ const refused: readonly (readonly [name: string, reason: RegExp])[] = [
   ['Wayp\u0C66st', /Waypost/], // Telugu zero
   ['Wayp\u3007st', /Waypost/], // ideographic zero
   ['a\u{1D159}b', /invisible/], // a null notehead
-  ['\u051C\u0410\u0423\u0420\u041E\u0405\u0422', /Waypost/], // Cyrillic throughout
+  ['\u051C\u0410\u0423\u0420\u041E\u0405\u0422', /Waypost/], // entirely Cyrillic
 ]
 
 const allowed = [

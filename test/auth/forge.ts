@@ -5,10 +5,10 @@ import { makeUuid } from '../../src/kit/index.ts'
 import { issuer } from '../support/server.ts'
 import type { World } from './world.ts'
 
-/** A token that differs from a good one. */
+/** A token that differs from a valid one. */
 export interface Forgery {
   readonly name: string
-  /** Changes to what a good token says; undefined leaves it out. */
+  /** Changes to the claims of a valid token; undefined removes a claim. */
   readonly header?: Readonly<Record<string, unknown>>
   readonly claims?: Readonly<Record<string, unknown>>
   readonly key?: KeyObject
@@ -20,7 +20,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = strangers.privateKey
 const now = () => Math.floor(Date.now() / 1000)
 
-/** Tokens that no private route may let in, each with one thing wrong. */
+/** Tokens that private routes must reject, each with one defect. */
 export const forgeries: readonly Forgery[] = [
   { name: 'signed by somebody else', key },
   { name: 'signed by a key that it brings along', key, header: { jwk: strangers.publicKey.export({ format: 'jwk' }) } },
@@ -58,11 +58,11 @@ export const forgeries: readonly Forgery[] = [
 export interface Forger {
   readonly world: World
   readonly keys: KeyRing
-  /** What the row of the token says that it carries. */
+  /** The scopes in the token's row. */
   readonly scope?: string
 }
 
-/** Makes a token of ann's, with a row in System: good, but for what is forged. */
+/** Makes a token of ann with a row in System, valid except for what is forged. */
 export async function forge(forger: Forger, { header = {}, claims = {}, key: signingKey }: Forgery): Promise<string> {
   const { world, keys, scope = 'todo' } = forger
   const jti = makeUuid()

@@ -18,7 +18,7 @@ for (const kind of systemKinds) {
     let feed: Feed
     before(async () => {
       world = await openWorld(kind)
-      world.clock.freeze() // so that the feed is fresh, however slow the machine is
+      world.clock.freeze() // keeps the feed fresh on slow machines
       keys = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
       feed = await startFeed(world.system, { clock: world.clock })
     })
@@ -53,7 +53,7 @@ for (const kind of systemKinds) {
       const gate = makeGate()
       const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
       const { header, jti } = await issue()
-      const reading = guard.authorize(header, []) // has read that the token counts, and is held up with that
+      const reading = guard.authorize(header, []) // has read that the token is valid, and is then delayed
       await gate.reached
       await revokeTokens(world.system, { jti }, world.clock.now())
       await feed.catchUp()
@@ -164,7 +164,8 @@ for (const kind of systemKinds) {
       const guard = guardOf()
       const [good, bad] = [await issue(), await issue()]
       await Promise.all([guard.authorize(good.header, []), guard.authorize(bad.header, [])])
-      await revokeTokens(world.system, { jti: bad.jti }, world.clock.now()) // and the feed breaks before it is told:
+      // And the feed breaks before it learns of it:
+      await revokeTokens(world.system, { jti: bad.jti }, world.clock.now())
       await sql`alter table waypost_feed_head rename to hidden`.execute(world.system.db)
       try {
         world.clock.pass(1000)
@@ -250,7 +251,7 @@ for (const how of ['cut', 'freeze'] as const) {
       })
     })
     after(async () => {
-      await line.close() // first: what is frozen would never answer to a goodbye
+      await line.close() // first, because a frozen connection would never respond to being closed
       await world.close()
     })
 
@@ -260,7 +261,7 @@ for (const how of ['cut', 'freeze'] as const) {
       const headers = bearer(body.token)
       const status = async (path = '/todo') => (await world.send(`GET ${path}`, { headers })).status
       assert.equal(await status(), 200)
-      // The guard's connections are there, both of them, and stay as they are when the line freezes.
+      // Both connections of the guard exist, and stay as they are when the network freezes.
       await Promise.all([1, 2].map(() => sql`select pg_sleep(0.1)`.execute(world.system.guardDb)))
       await line[how]()
       assert.equal(await status(), 200)
@@ -270,7 +271,7 @@ for (const how of ['cut', 'freeze'] as const) {
       assert.equal(answer.status, 503, answer.text)
       assert.equal(answer.headers.get('retry-after'), '1')
       assert.equal(answer.headers.get('content-type'), 'application/problem+json')
-      await Promise.all([1, 2, 3].map(() => status())) // the other one of the guard's connections is stuck now too
+      await Promise.all([1, 2, 3].map(() => status())) // the guard's other connection now hangs too
       assert.equal((await world.send('GET /open')).status, 200)
       assert.equal((await world.send('GET /todo')).status, 401, 'who has no token is told so all the same')
       await line.mend()
@@ -280,7 +281,7 @@ for (const how of ['cut', 'freeze'] as const) {
   })
 }
 
-/** Holds up what the database answered, until it is opened. */
+/** Delays responses of the database until it is opened. */
 function makeGate() {
   const reached = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-// Every route that a server mounts, Waypost's own and those of plugins included, is private unless it is named here.
+// All routes that a server mounts, including those of Waypost and plugins, are private unless listed here.
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -14,26 +14,26 @@ import { readTree, type Route } from './route-tree.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
-/** What everybody may call, or what asks for another proof than an access token. A prefix ends in `*`. */
+/** Routes that anyone may call, or that require other credentials than an access token. A prefix ends in `*`. */
 const open: readonly string[] = [
   '/open',
   '/plugin/open',
   '/health/*',
   '/.well-known/*',
-  '/docs/*', // script and style of the reference, the same for every server
-  '/consumer/login', // a name and a password, or a refresh token
+  '/docs/*', // script and styles of the reference, the same for every server
+  '/consumer/login', // name and password, or a refresh token
   '/consumer/register',
   '/authorization/token', // these authenticate a client
   '/authorization/revoke',
   '/authorization/introspect',
-  '/authorization/authorize', // these a person, by a session
+  '/authorization/authorize', // these authenticate a user by a session
   '/authorization/login',
   '/authorization/register', // the page of /consumer/register
   '/authorization/consent',
   '/authorization/logout',
 ]
 
-/** Private routes that any valid token may call. */
+/** Private routes that accept any valid token. */
 const anyToken: readonly string[] = ['/any', '/plugin/any', '/docs', '/openapi.json', '/authorization/whoami']
 
 const isIn = (list: readonly string[], path: string) =>
@@ -41,7 +41,7 @@ const isIn = (list: readonly string[], path: string) =>
 
 const fill = (path: string) => path.replaceAll(/:\w+/g, 'x1')
 
-/** A plugin with routes of each kind, which sees what else is mounted and counts what reaches it. */
+/** A plugin with routes of each kind. It records the other mounted routes and counts the requests that reach it. */
 function makePlugin() {
   const seen = { tree: '', calls: 0 }
   const plugin = definePlugin({
@@ -74,7 +74,7 @@ for (const kind of defaultKinds) {
 
     const call = ({ method, path }: Route, headers: Readonly<Record<string, string>> = {}) =>
       world.send(`${method} ${fill(path)}`, { headers })
-    /** Asks every private route with the same headers. */
+    /** Requests all private routes with the same headers. */
     async function askAll(headers: Readonly<Record<string, string>>, check: (answer: TestAnswer, at: string) => void) {
       for (const route of routes) check(await call(route, headers), `${route.method} ${route.path}`)
     }

@@ -10,7 +10,7 @@ import { forge, forgeries, type Forgery } from './forge.ts'
 import { until } from '../support/until.ts'
 import { change, openWorld, setStatus, type World } from './world.ts'
 
-/** Where a client that was refused finds out how to get a token (RFC 9728 §5.1). */
+/** Where a rejected client finds out how to get a token (RFC 9728 §5.1). */
 const metadata = `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`
 const hour = 3_600_000
 
@@ -202,11 +202,11 @@ for (const kind of defaultKinds) {
     }
 
     test('asks no database about a token that it knows', async () => {
-      world.clock.freeze() // so that the feed stays fresh, however slow the machine is
-      await world.server.feed.catchUp() // past what the tests before this one changed
+      world.clock.freeze() // keeps the feed fresh on slow machines
+      await world.server.feed.catchUp() // after the changes of the previous tests
       const token = await issue()
       assert.equal(await status('/todo', token), 200)
-      // What no feed told of is not noticed: the proof that nothing was read.
+      // The feed does not announce this change. That it has no effect proves that nothing was read.
       await world.system.db
         .updateTable('waypost_token')
         .set({ revoked_at: 1 })

@@ -54,7 +54,7 @@ for (const kind of systemKinds) {
 
     test('are rotated on every server, and the old one verifies what it signed', async () => {
       const old = await issue()
-      assert.equal(await use(old, second), 200) // now the second server has it in its cache
+      assert.equal(await use(old, second), 200) // now it is in the cache of the second server
       const rotation = await rotateHostKey(world.host)
       assert.deepEqual(rotation.retired, [kidOf(old)])
       for (const server of [world, second]) {
@@ -105,13 +105,13 @@ for (const kind of systemKinds) {
       const { key } = await rotateHostKey(world.host)
       ring.markChanged()
       assert.equal((await ring.newest()).kid, key)
-      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // else they would go on failing
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // otherwise they would keep failing
     })
 
     test('are gone when their last token has expired, not before', async () => {
       const kid = kidOf(await issue())!
       await rotateHostKey(world.host)
-      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // an hour takes no time here
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // the test clock advances an hour
       world.clock.forward(59 * minute)
       assert.ok((await kids()).includes(kid))
       assert.equal(await pruneKeys(world.system, world.clock.now()), 0)
@@ -125,7 +125,7 @@ for (const kind of systemKinds) {
     })
 
     test('are kept for a token that a server signed which had not heard of the rotation yet', async () => {
-      const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets) // which hears of nothing
+      const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets) // which learns of nothing
       const kid = ring.signer.kid
       await rotateHostKey(world.host)
       world.clock.forward(20_000)
@@ -150,10 +150,10 @@ for (const kind of systemKinds) {
     })
 
     test('are withdrawn at once on every server, with all tokens that they signed', async () => {
-      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // of the rotations before
+      await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // from previous rotations
       const { body: tokens } = await world.token(world.app, { grant_type: 'client_credentials' })
       const old = tokens.access_token
-      await Promise.all([world, second].map((server) => use(old, server))) // now both have it in their caches
+      await Promise.all([world, second].map((server) => use(old, server))) // now it is in both caches
       const rotation = await rotateHostKey(world.host, { withdraw: true })
       assert.deepEqual(rotation.retired, [])
       assert.ok(rotation.withdrawn.includes(kidOf(old)!))
@@ -186,7 +186,7 @@ for (const kind of systemKinds) {
       await until('it signs with the key', async () => (await signsWith(second)) === signing[0]!.id)
     })
 
-    /** A token of a ring that no feed keeps up to date. */
+    /** Signs a token with a key ring that no feed updates. */
     async function lateToken(keys: Awaited<ReturnType<typeof openKeyRing>>): Promise<string> {
       const { secrets } = await openIdentity(world.host)
       const { system, clock } = world.host

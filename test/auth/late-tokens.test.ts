@@ -9,12 +9,12 @@ import { openIdentity } from '../../src/host/index.ts'
 import { bearer, issuer, systemKinds } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
-/** Somebody who waits for the answer. */
+/** A caller that waits for the response. */
 const caller = { assertStillWaiting: async () => undefined }
 const redirectUri = 'https://app.example.com/cb'
 
 for (const kind of systemKinds) {
-  // The server here has authenticated the client a moment ago, and hears of what others changed a moment later.
+  // This server has just authenticated the client, and learns of changes by others a moment later.
   describe(`a token for a client that another server has just changed, on ${kind}`, () => {
     let world: World
     let behind: TokenIssuer
@@ -62,7 +62,7 @@ for (const kind of systemKinds) {
       }
     }
 
-    /** What a server does whose lookup of the client is older than the change. */
+    /** Acts like a server whose lookup of the client is older than the change. */
     const changesOfClients = changes.slice(0, 2)
     for (const { name, change } of changesOfClients) {
       test(`is not issued for a password to one ${name}`, async () => {

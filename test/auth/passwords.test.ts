@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { maxConcurrentHashes, hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
 
-/** A System whose data somebody needs. */
+/** A System with data that must be kept. */
 const kept = { isDisposable: false }
 const secret = { name: 'ann', password: 'correct horse' }
 

@@ -1,5 +1,5 @@
-// What the console of `dev` says beside a request: why it was refused, so that whoever builds a client sees what was
-// wrong, and who called.
+// The reason that the console of `dev` shows beside a request: why it was rejected, for developers of clients, and who
+// called.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { after, before, describe, test } from 'node:test'

@@ -113,7 +113,8 @@ for (const kind of systemKinds) {
       assertInvalidGrant(answer)
       assert.equal((await world.send('PUT /consumer/login', { json: { refresh_token: first.refresh } })).status, 401)
       const second = (await refresh(first.refresh)).body
-      assertInvalidGrant(await refresh(first.refresh, {}, world.other)) // used already: still no business of another client
+      // Already used: still invisible to other clients
+      assertInvalidGrant(await refresh(first.refresh, {}, world.other))
       assert.equal(await use(second.access_token), 200)
       assert.equal((await refresh(second.refresh_token)).status, 200)
     })
@@ -226,7 +227,7 @@ async function familyOf(world: World, token: string): Promise<string> {
   return (await query.executeTakeFirstOrThrow()).family_id
 }
 
-/** Refresh tokens of the same family that could still be used. */
+/** Refresh tokens of the same family that are still valid. */
 async function countLive(world: World, token: string): Promise<number> {
   const family = await familyOf(world, token)
   const rows = await world.system.db

@@ -1,10 +1,10 @@
-/** A route that a server has mounted. */
+/** A mounted route. */
 export interface Route {
   readonly method: string
   readonly path: string
 }
 
-/** Reads what Fastify prints: a tree of parts of paths, each with the methods that end there. */
+/** Parses what Fastify prints: a tree of path parts, each with its methods. */
 export function readTree(tree: string): Route[] {
   const parts: string[] = []
   return tree.split('\n').flatMap((line) => {

@@ -14,7 +14,7 @@ for (const kind of systemKinds) {
     })
     after(() => server.close())
 
-    /** How many attempts are let through, of so many. */
+    /** How many of the attempts are allowed. */
     async function count(attempts: readonly Attempt[]): Promise<number> {
       const results = await Promise.allSettled(
         attempts.map((attempt) => countAttempt(server.host.system, server.clock, attempt)),
@@ -42,7 +42,7 @@ for (const kind of systemKinds) {
     test('counts no private address for all names, since it is a proxy most often', async () => {
       for (const address of ['127.0.0.1', '10.1.2.3', '::1', '::ffff:192.168.0.1', 'fd00::1']) {
         assert.equal(await count(times(105, (index) => ({ name: `n${index}`, address }))), 105, address)
-        server.clock.forward(15 * 60_000) // the names are the same for each address
+        server.clock.forward(15 * 60_000) // the same names for each address
       }
     })
 
@@ -115,7 +115,7 @@ for (const kind of systemKinds) {
         assert.equal(answer.status, 401)
       }
       for (const server of [world, second]) {
-        // The right password does not help: nobody looks at it.
+        // The right password does not help, because it is not checked.
         const answer = await server.send('POST /consumer/login', { json: { username, password } })
         assert.equal(answer.status, 429)
         assert.equal(answer.body.type, 'urn:waypost:errors#WP_AUTH_THROTTLED')

@@ -42,7 +42,7 @@ describe('docs/token-endpoints.md', { skip: lacksShell }, () => {
   }
 })
 
-/** The same with what is different each time named by its kind. */
+/** The same with variable parts replaced by their kind. */
 function generalize(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => generalize(one))
   if (typeof value === 'object' && value !== null) {

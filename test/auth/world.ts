@@ -10,18 +10,18 @@ export interface Credentials {
   readonly secret: string
 }
 
-/** A server with the user ann, who has consumer, note and todo, and clients of hers. */
+/** A server with the user ann, who has consumer, note and todo, and clients of ann. */
 export interface World extends TestServer {
   readonly system: System
   readonly annId: string
   /** May use client_credentials and refresh_token, with note and todo. */
   readonly app: Credentials
-  /** The same, for requests that must not reach the first one's tokens. */
+  /** The same, for requests that must not reach the tokens of the first one. */
   readonly other: Credentials
-  /** Without a secret; may use refresh_token. */
+  /** A public client; may use refresh_token. */
   readonly publicId: string
   addClient(client: Partial<NewClient>): Promise<Credentials>
-  /** Asks the token endpoint as a client, by Basic. */
+  /** Requests the token endpoint as a client, with Basic. */
   token(client: Credentials, form: Readonly<Record<string, string>> | string): Promise<TestAnswer>
   logIn(request?: TestRequest): Promise<TestAnswer>
 }
@@ -73,14 +73,14 @@ export async function openWorld(
   }
 }
 
-/** No answer carries a secret that the caller sent, a stack, SQL or a path of the server. */
+/** No response contains a secret that the caller sent, a stack, SQL or a path of the server. */
 export function assertDiscreet({ text, headers }: TestAnswer, secrets: readonly string[]): void {
   const everything = [text, ...[...headers].map(([name, value]) => `${name}: ${value}`)].join('\n')
   for (const secret of secrets) assert.ok(!everything.includes(secret), `a secret in ${everything}`)
   assert.doesNotMatch(everything, /\n\s+at |node_modules|\.ts\b|waypost_|argon2|SQLITE|file:\/\//, everything)
 }
 
-/** Changes rows and tells the feed, as a command of administration does. */
+/** Changes rows and records the change in the feed, as administration commands do. */
 export async function change(
   system: System,
   changes: readonly Change[],

@@ -15,7 +15,7 @@ function taskOf(body: unknown, task: Partial<ReadTask> = {}): ReadTask {
   return { bytes: new TextEncoder().encode(text), isCompressed: false, limit: 1e8, content: 'manifest', ...task }
 }
 
-/** Reads one body in a thread of its own. */
+/** Reads one body in its own thread. */
 function read(body: unknown, task: Partial<ReadTask> = {}, limits?: ThreadLimits): Promise<ReadResult> {
   return new BodyThread(classes, { idleMs: 0, ...limits }).use((ask) => ask(taskOf(body, task)), bo)
 }

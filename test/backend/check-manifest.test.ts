@@ -19,7 +19,7 @@ const classes: ClassCatalog = { connections: { http: any }, actions: { echo: any
 type Shape = Static<typeof manifestShape>
 type Keys<Item> = Item extends readonly (infer One)[] ? Keys<One> : keyof Item
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
-/** Whoever changes what a manifest is changes its shape too: this compiles only as long as both have the same keys. */
+/** A change of the manifest must change its shape too: this compiles only while both have the same keys. */
 const hasSameKeys: [
   Same<keyof Manifest, keyof Shape>,
   Same<Keys<Manifest['routes']>, Keys<Shape['routes']>>,
@@ -59,10 +59,10 @@ async function problemsOf(document: unknown, catalog = classes): Promise<readonl
   return 'problems' in checked ? checked.problems.map(({ path: at, message }) => `${at} ${message}`) : []
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- anything in it may be broken
+// oxlint-disable-next-line typescript/no-explicit-any -- tests break any part
 type Edit = (manifest: any) => void
 
-/** A copy in which something is another. */
+/** Copies a manifest with a change. */
 function change(document: Manifest, edit: Edit): Manifest {
   const copy = structuredClone(document)
   edit(copy)
@@ -286,7 +286,7 @@ function mutate(document: object, place: Place, { how, given }: { how: string; g
     })
 }
 
-/** As a generation does. */
+/** Like a generation. */
 function compileAll({ routes, schemas, events }: Manifest): void {
   const cache = makeSchemaCache()
   for (const { methods } of routes) {

@@ -7,17 +7,17 @@ import { openWorld, password, type Credentials, type World } from '../auth/world
 import { emptyManifest } from '../release/system.ts'
 import { bearer, type TestAnswer } from '../support/server.ts'
 
-/** Sends a request of the deployment protocol; a body goes out by gzip. */
+/** Sends a request of the deployment protocol; bodies are compressed with gzip. */
 export type Call = (line: string, body?: unknown) => Promise<TestAnswer>
 
-/** A world with bo, who administers, and who deploys or plans by clients of his. */
+/** A world with bo, an administrator with clients for deploying and for planning. */
 export interface Deployers extends World {
   readonly boId: string
   readonly deployClient: Credentials
   readonly planClient: Credentials
   /** Has backend.read and backend.deploy. */
   readonly deploy: Call
-  /** Has them too, by another client. */
+  /** Has them too, as another client. */
   readonly deployOther: Call
   addDeployClient(name: string): Promise<Credentials>
   /** Has backend.read. */
@@ -101,7 +101,7 @@ export function makeGreeting(greeting: string, more: Partial<Manifest> = {}): Bu
   return { manifest, artifacts: [{ hash, content }] }
 }
 
-/** A manifest with so many schemas, each with a pattern that takes a moment to compile. */
+/** A manifest with this many schemas, each with a pattern that takes a moment to compile. */
 export function makeExpensive(count: number): BuiltRelease {
   const schemas = Array.from({ length: count }, (_, index) => [
     `S${index}`,

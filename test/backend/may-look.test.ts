@@ -6,7 +6,7 @@ import { makeGreeting, openDeployers } from './deployers.ts'
 
 const survey = 'POST /backend/release/survey'
 
-/** A class that notes with which address it is opened, and is always down. */
+/** A class that records the addresses with which it is opened, and whose connection always fails. */
 function makeSpy() {
   const opened: string[] = []
   const plugin = definePlugin({

@@ -35,7 +35,7 @@ for (const kind of systemKinds) {
       assert.equal(answer.status, 200, answer.text)
     }
 
-    /** @returns what begins a request with a body that does not end */
+    /** @returns a function that starts a request whose body does not end */
     const beginner = async (client: Credentials) => {
       const { access_token: token } = (await world.token(client, { grant_type: 'client_credentials' })).body
       const headers = { ...bearer(token), 'content-type': 'application/json' }
@@ -221,7 +221,7 @@ for (const kind of systemKinds) {
         const unfinished: ReturnType<typeof begin>[] = []
         let answer = await world.deploy(survey, built)
         await until('one is sent away', async () => {
-          unfinished.push(begin()) // those beyond the fourth are sent away
+          unfinished.push(begin()) // those beyond the fourth are rejected
           await pause(50)
           answer = await world.deploy(survey, built)
           return answer.status === 429
@@ -244,7 +244,7 @@ for (const kind of systemKinds) {
       const unfinished: ReturnType<(typeof begins)[number]>[] = []
       let answer = await world.deploy(survey, built)
       await until('one is sent away', async () => {
-        unfinished.push(...begins.map((begin) => begin())) // those beyond the twelfth are sent away
+        unfinished.push(...begins.map((begin) => begin())) // those beyond the twelfth are rejected
         await pause(50)
         answer = await world.deploy(survey, built)
         return answer.status === 503
@@ -292,7 +292,7 @@ for (const kind of systemKinds) {
       leaving.abort()
       await Promise.allSettled(abandoned)
       assert.equal((await world.deployOther(survey, body(makeGreeting('other')))).status, 200)
-      assert.ok(threads.length <= 2, `${threads.length} threads were started`) // one of them for the other client
+      assert.ok(threads.length <= 2, `${threads.length} threads were started`) // one of them of the other client
       process.off('worker', count)
       world.clock.forward(60_000)
     })

@@ -155,7 +155,7 @@ for (const kind of systemKinds) {
       const request = requestOf(site, { scope: 'todo' })
       const page = await visitor.logIn(await visitor.authorize(request), { username: user.name })
       const code = readCode(await visitor.submit(page, 'consent', { decision: 'allow' }))
-      readCode(await visitor.authorize(request)) // nothing is asked
+      readCode(await visitor.authorize(request)) // no consent needed
       assert.equal((await user.send('PUT /consumer/account/password', { old: password, new: better })).status, 204)
       assert.match((await visitor.authorize(request)).text, /type="password"/)
       const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }

@@ -129,7 +129,7 @@ for (const kind of systemKinds) {
       const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
       const { body } = await people.token(site, form)
       assert.equal(await people.use(body.access_token), 200)
-      readCode(await visitor.authorize(request)) // nothing is asked
+      readCode(await visitor.authorize(request)) // no consent needed
 
       const [grant] = (await user.send('GET /consumer/grant')).body.entry
       assert.deepEqual([grant.client, grant.scopes], [{ id: site.id, name: 'Site' }, ['todo']])
@@ -186,7 +186,7 @@ async function tokenRow({ system }: People, token: string): Promise<{ created: n
   return query.where('jti', '=', jti).executeTakeFirstOrThrow()
 }
 
-/** What a server writes of uses now and then. */
+/** Records a use as servers do periodically. */
 async function markUsed({ system, foreign }: People, userId: string, usedAt: number): Promise<void> {
   await system.db
     .updateTable('waypost_token_family')

@@ -5,7 +5,7 @@ import { defaultKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { assertDiscreet, openWorld, type World } from '../auth/world.ts'
 
-/** Whatever needs a token with the scope consumer. */
+/** All routes that require a token with the scope consumer. */
 const own = [
   'GET /consumer/account',
   'PATCH /consumer/account',
@@ -173,7 +173,7 @@ for (const kind of defaultKinds) {
       )
       await fc.assert(
         fc.asyncProperty(line, id, async (where, text) => {
-          if (text === '.' || text === '..') return // the client resolves these
+          if (text === '.' || text === '..') return // clients resolve these
           const answer = await world.send(`${where.replace(' ', ' /consumer/')}/${text}`, { headers })
           assert.ok([400, 404, 414].includes(answer.status), `${answer.status} ${answer.text}`)
           assert.equal(answer.headers.get('content-type'), 'application/problem+json')

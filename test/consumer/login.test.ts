@@ -205,7 +205,7 @@ for (const kind of defaultKinds) {
 
     test('answers 429 while too many passwords wait to be hashed, and counts no attempt then', async () => {
       await addUser(world.system, { name: 'late', password, scopes: [] })
-      // Each filler takes its place again in the turn it leaves it: no request ever meets a gap.
+      // Each filler takes its place in the turn in which it leaves it, so no request meets a gap.
       const filling = new AbortController()
       const fill = (): Promise<unknown> =>
         isPassword({ isDisposable: false }, 'x', undefined).then(() => filling.signal.aborted || fill())

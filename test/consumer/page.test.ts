@@ -43,7 +43,7 @@ describe('docs/consumer.md', { skip: lacksShell }, () => {
     })
   }
 
-  /** What the page says to put where. */
+  /** The placeholders that the page names. */
   function keep(command: string, answer: TestAnswer['body']): void {
     if (answer?.token !== undefined) {
       Object.assign(variables, { TOKEN: answer.token, REFRESH_TOKEN: answer.refresh_token })
@@ -58,7 +58,7 @@ function parse(text: string): TestAnswer['body'] {
   return text.trim() === '' ? undefined : JSON.parse(text)
 }
 
-/** The same with what is different each time named by its kind. */
+/** The same with variable parts replaced by their kind. */
 function generalize(value: unknown, name = ''): unknown {
   if (name === 'last_used') return 'a time, or null'
   if (Array.isArray(value)) return name === 'entry' ? [generalize(value[0])] : value

@@ -3,28 +3,28 @@ import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { bearer, type TestAnswer, type TestRequest } from '../support/server.ts'
 
-/** Somebody who has logged in. */
+/** A logged-in user. */
 export interface Person {
   readonly name: string
   readonly id: string
   readonly token: string
   readonly refreshToken: string
-  /** Sends a request with his token. */
+  /** Sends a request with the user's token. */
   send(line: string, json?: unknown): Promise<TestAnswer>
 }
 
-/** A world with bob beside ann, who has a client that users give their password to. */
+/** A world with bob besides ann, who has a client that uses the password grant. */
 export interface People extends World {
   readonly bobId: string
-  /** Of bob; may use the grants password and refresh_token, with consumer and todo. */
+  /** Owned by bob; may use the grants password and refresh_token, with consumer and todo. */
   readonly foreign: Credentials
-  /** Logs in, adding the user where there is none. */
+  /** Logs in; adds the user if necessary. */
   come(name: string, scopes?: readonly string[]): Promise<Person>
-  /** What the foreign client gets for a user's password. */
+  /** Returns what the third-party client gets for a user's password. */
   lend(name: string): Promise<{ token: string; refreshToken: string }>
-  /** Asks a private route with a token. @returns the status */
+  /** Requests a private route with a token. @returns the status */
   use(token: string, path?: string): Promise<number>
-  /** Renews a login for some of its scopes. @returns requests with that token */
+  /** Renews a login with some of its scopes. @returns requests with that token */
   narrow(person: Person, scope: string): Promise<Person['send']>
 }
 
@@ -55,7 +55,7 @@ export async function openPeople(kind: SystemKind, options: Parameters<typeof op
   }
 }
 
-/** Requests of whoever has a token. */
+/** Makes requests with a token. */
 export function sendAs(world: Pick<World, 'send'>, token: string) {
   return (line: string, json?: unknown): Promise<TestAnswer> => {
     const request: TestRequest = { headers: bearer(token), ...(json === undefined ? {} : { json }) }

@@ -26,7 +26,7 @@ for (const secret of guessable) {
   test(`${secret} is guessable`, () => assert.equal(isGuessable(secret), true))
 }
 
-/** The same bytes in every run: of millions of random secrets a few are guessable. */
+/** The same bytes in every run, because a few of millions of random secrets are guessable. */
 const bytes = (name: string, index: number, count: number) =>
   createHash('shake256', { outputLength: count }).update(`${name} ${index}`).digest()
 const base32 = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')

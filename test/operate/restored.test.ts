@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 type Rows = ReadonlyMap<string, readonly object[]>
 
-/** Every row of System: a backup. */
+/** All rows of System, as a backup. */
 async function backUp({ db }: System): Promise<Rows> {
   const tables = entities.map(({ meta }) => meta.tableName as 'waypost_system')
   return new Map(
@@ -19,7 +19,7 @@ async function backUp({ db }: System): Promise<Rows> {
   )
 }
 
-/** Puts a backup into the place of what is there while servers run, as whoever restores into the same database does. */
+/** Restores a backup into the same database while servers run. */
 async function restore(system: System, backup: Rows): Promise<void> {
   await system.transaction(async (trx) => {
     for (const [name, rows] of backup) {
@@ -67,7 +67,7 @@ for (const kind of systemKinds) {
 
     test('what a server has cached of the time after the backup counts no more', async () => {
       const backup = await backUp(system)
-      const later = await issue() // changes nothing that the feed tells of
+      const later = await issue() // not recorded in the feed
       assert.deepEqual([await ask(server, later.accessToken), await ask(second, later.accessToken)], [200, 200])
       await restore(system, backup)
       await declare()

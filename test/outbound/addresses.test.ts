@@ -31,7 +31,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
     '0:0:0:0:0:ffff:7f00:1',
     '0000:0000:0000:0000:0000:ffff:7f00:0001',
     '::ffff:10.0.0.1',
-    '::ffff:8.8.8.8', // public, but by a side door
+    '::ffff:8.8.8.8', // public, but IPv4-mapped
     '::ffff:127.0.0.1%lo',
   ],
   'IPv4-translated': ['::ffff:0:127.0.0.1', '::ffff:0:7f00:1'],

@@ -1,4 +1,4 @@
-// Posts to the address that it is given and prints what came back.
+// Posts to the given address and prints the result.
 import { openOutbound } from '../../src/outbound/index.ts'
 
 const outbound = openOutbound({ allow: () => [], loopback: true })

@@ -60,7 +60,8 @@ describe('a POST to the outside', () => {
     })
     const outbound = open()
     for (let n = 0; n < 10; n++) assert.equal((await post(outbound, port)).answer?.length, 4096)
-    assert.ok(ports.size <= 2, `${ports.size} connections`) // one may still be on its way back when the next is asked for
+    // A connection may still be in use when the next request starts
+    assert.ok(ports.size <= 2, `${ports.size} connections`)
   })
 
   test('is over when its time is, however slowly the answer drips', async () => {
@@ -84,7 +85,7 @@ describe('a POST to the outside', () => {
   })
 
   test('is over when its time is, although no connection has come about', async () => {
-    const port = await listen(createSocketServer(() => undefined)) // which never says a word of TLS
+    const port = await listen(createSocketServer(() => undefined)) // which never starts TLS
     const result = await open().post({ url: `https://127.0.0.1:${port}/`, headers: {}, body: '', timeoutMs: 300 })
     assert.equal(result.failure, 'timeout 0.3 s')
     const unknown = open({ lookup: () => undefined })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Lookup } from '../../src/outbound/connector.ts'
 import { makeResolver } from '../../src/outbound/resolve-names.ts'
 
-/** A name server that answers when it is told to. */
+/** A name server that responds when released. */
 function makeNameServer() {
   const asked: string[] = []
   const answers = new Map<string, () => void>()

@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody signed; its key protects nothing. */
+/** A self-signed certificate for 127.0.0.1; its key protects nothing. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgkPUxB8PMnd+h4rHG

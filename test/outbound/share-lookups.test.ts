@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Lookup } from '../../src/outbound/connector.ts'
 import { shareLookups } from '../../src/outbound/resolve-names.ts'
 
-/** A lookup that is answered by hand. */
+/** A lookup that the test answers. */
 function makeNames() {
   const asked: { host: string; done: Parameters<Lookup>[2] }[] = []
   const lookup: Lookup = (host, _options, done) => void asked.push({ host, done })

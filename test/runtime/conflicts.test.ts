@@ -76,7 +76,7 @@ const files = {
   'src/named.ts': actionFile(
     `await context.connection('System').insertInto('app_book').values({ ...request.params, title: 't' }).execute()`,
   ),
-  // inner_code is nothing that callers know of.
+  // Callers do not know inner_code.
   'src/late.ts': actionFile(
     `await context.connection('System').insertInto('app_book').values({ title: 'x', inner_code: '4711' }).execute()`,
   ),
@@ -87,7 +87,7 @@ const files = {
      throw context.problem(418, JSON.stringify(told))`,
     `import { isConflict } from 'waypost'`,
   ),
-  // A constraint of Waypost's own tables is no matter of the caller.
+  // Constraints of Waypost's own tables are not shown to callers.
   'src/own.ts': actionFile(
     `await context.connection('System').insertInto('waypost_active').values({ id: 1, release_id: null, activated_at: null, activated_by: null }).execute()`,
   ),
@@ -95,7 +95,7 @@ const files = {
 
 const book = (more: object) => ({ title: 'Stories', ...more })
 
-/** What was sent after `first`, and the answer: its detail, and path and message of its errors. */
+/** Returns the body sent after `first`, and the response: its detail, and path and message of its errors. */
 const cases: readonly {
   what: string
   path?: string

@@ -12,11 +12,11 @@ import { send } from '../support/send.ts'
 
 interface Site extends AsyncDisposable {
   readonly listener: Listener
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly begun: readonly string[]
   /** Answers the oldest request for `/slow`. */
   answerSlow(): void
-  /** Opens a connection; it collects what comes. */
+  /** Opens a connection that collects what it receives. */
   open(): Promise<Caller>
   readonly full: readonly number[]
   onRequest: (request: IncomingMessage) => void
@@ -26,7 +26,7 @@ interface Site extends AsyncDisposable {
 interface Caller {
   readonly socket: Socket
   received(): string
-  /** Waits until what came matches. */
+  /** Waits until the received data matches. */
   until(pattern: RegExp): Promise<void>
   readonly closed: Promise<unknown>
 }
@@ -84,16 +84,16 @@ async function openSite(most = 1000): Promise<Site> {
   return site
 }
 
-/** Bytes that JavaScript holds on to, here and outside of its heap. */
+/** Bytes retained by JavaScript, in the heap and outside. */
 function measureMemory(): number {
   const { heapUsed, external, arrayBuffers } = process.memoryUsage()
-  return heapUsed + Math.max(external, arrayBuffers) // of what is being sent, only the latter counts the bytes
+  return heapUsed + Math.max(external, arrayBuffers) // only external memory contains the bytes being sent
 }
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** The same without garbage. */
+/** The same after garbage collection. */
 function measureLive(): number {
   collectGarbage()
   collectGarbage()
@@ -106,7 +106,7 @@ test('requests on one connection are answered one after another, in order', asyn
   await using site = await openSite()
   const caller = await site.open()
   caller.socket.write(get('/slow') + get('/a') + get('/slow') + get('/b'))
-  // What another connection is answered proves that these have been read.
+  // A response on another connection proves that these requests have been read.
   await site.open().then(async (other) => (other.socket.write(get('/other')), other.until(/<\/other>/)))
   assert.deepEqual(site.begun, ['/slow', '/other'])
   site.answerSlow()
@@ -226,7 +226,7 @@ test('a connection on which large requests wait is closed; one with few of them 
   site.answerSlow()
   site.answerSlow()
   await patient.until(/<\/a>[^<]*<\/last>/)
-  patient.socket.write((get('/more') + post).repeat(20) + get('/end')) // far more in all than may wait
+  patient.socket.write((get('/more') + post).repeat(20) + get('/end')) // far more than may wait
   await patient.until(/<\/end>/)
 })
 
@@ -234,7 +234,7 @@ test('a new connection beyond the limit replaces the one that was idle longest',
   await using site = await openSite(3)
   const [busy, first, second] = [await site.open(), await site.open(), await site.open()]
   busy.socket.write(get('/slow'))
-  first.socket.write(get('/first')) // so that the second was idle longer
+  first.socket.write(get('/first')) // so that the second has been idle longer
   await first.until(/<\/first>/)
   const third = await site.open()
   third.socket.write(get('/third'))

@@ -17,7 +17,7 @@ rate: { many: { limit: 100, window: 1s, by: address } }
   'src/echo.ts': actionFile('return request.body'),
 }
 
-// Neither Content-Length nor Transfer-Encoding: the request is over with its head (RFC 9112 §6.3).
+// Without Content-Length and Transfer-Encoding, a request ends with its headers (RFC 9112 §6.3).
 describe('a request whose type is named although it has no body', () => {
   let server: ProjectServer
   before(async () => {
@@ -40,7 +40,7 @@ describe('a request whose type is named although it has no body', () => {
   }
 })
 
-// Generated clients name a type whenever a body is possible.
+// Generated clients send a content type whenever a body is possible.
 test('an empty body is accepted where no request is declared', async () => {
   await using server = await openProjectServer({ files })
   const headers = { 'content-type': 'application/json' }
@@ -60,7 +60,7 @@ test('an empty body is accepted where no request is declared', async () => {
   }
 })
 
-/** Writes a text and gives what came until the other side closed. */
+/** Writes a text and returns what was received until the other side closed. */
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''

@@ -22,7 +22,7 @@ async function post(payload: string | Buffer) {
   return { status: response.statusCode, body: response.json() }
 }
 
-/** A list of lists, in which there are objects within objects. */
+/** Nested lists with nested objects. */
 function nest(lists: number, objects: number): string {
   return `${'['.repeat(lists)}${'{"a":'.repeat(objects)}1${'}'.repeat(objects)}${']'.repeat(lists)}`
 }

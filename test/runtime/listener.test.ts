@@ -10,11 +10,11 @@ import { actionFile, openProjectServer, writeFiles } from '../support/project-se
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 
-/** As a grace: what has to wait for its end makes the test fail. */
+/** Used as a grace period: if a test waits for its end, the test fails. */
 const forever = 3_600_000
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A generation that answers with its name, `/slow` only when it is told to. */
+/** A generation that responds with its name; to `/slow` only when released. */
 function makeGeneration(name: string) {
   const events: string[] = []
   const slow: ServerResponse[] = []
@@ -101,12 +101,12 @@ test('close lets what is in flight end, and answers 503 to what comes meanwhile'
   await send(listener.port, { path: '/', agent })
   const slow = send(listener.port, { path: '/slow', agent })
   await until('it is asked', () => one.events.includes('/slow'))
-  const waiting = connect(listener.port, '127.0.0.1') // a connection that was there before
+  const waiting = connect(listener.port, '127.0.0.1') // a connection that existed before
   await once(waiting, 'connect')
   waiting.write('GET /a HTTP/1.1\r\nHost: a\r\n')
   await pause(20)
 
-  const closed = listener.close(forever) // a connection that is kept alive does not hold it up
+  const closed = listener.close(forever) // a keep-alive connection does not delay it
   waiting.write('\r\n')
   const [answer] = (await once(waiting, 'data')) as [Buffer]
   assert.match(String(answer), /^HTTP\/1.1 503 [^]*retry-after: 1[^]*urn:waypost:errors#WP_RUNTIME_CLOSING/i)

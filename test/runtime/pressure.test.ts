@@ -35,7 +35,7 @@ test('an event loop that is late all the time is pressure; it is over when the l
   try {
     while (!pressure.isHigh()) {
       const end = performance.now() + 120
-      while (performance.now() < end); // work that nobody may interrupt
+      while (performance.now() < end); // work that cannot be interrupted
       await new Promise((resolve) => setImmediate(resolve))
     }
     assert.ok(pressure.delayMs() > 40)
@@ -66,7 +66,7 @@ test('a stall is noticed by either clock, and counts until what came during it h
       pass(500)
     }
     assert.equal(stalls.waitedMs(), 0)
-    pass(-3_600_000, 500) // somebody set the clock
+    pass(-3_600_000, 500) // the clock was changed
     assert.equal(stalls.waitedMs(), 0)
   } finally {
     stalls.stop()

@@ -133,9 +133,9 @@ interface Case {
   readonly what: string
   readonly sent: Sent
   readonly status: number
-  /** What the action got, as far as it is named here. */
+  /** The input of the action, limited to these properties. */
   readonly got?: Readonly<Record<string, unknown>>
-  /** \`path message\` of every problem, in any order. */
+  /** Returns \`path message\` of every problem, in any order. */
   readonly problems?: readonly string[]
   readonly detail?: RegExp
 }

@@ -16,7 +16,10 @@ const files = {
   ),
 }
 
-/** Returns the way back. On SQLite the file may not grow any more; PostgreSQL says itself what it says when it cannot extend a file. */
+/**
+ * Fills the disk. On SQLite the file may not grow; PostgreSQL gets its own error for a file that cannot be extended.
+ * @returns a function that undoes it
+ */
 async function fill({ kind, db, transaction }: System): Promise<() => Promise<unknown>> {
   if (kind === 'sqlite') {
     const limit = (pages: number) => transaction((trx) => sql.raw(`pragma max_page_count = ${pages}`).execute(trx))
@@ -57,7 +60,8 @@ describeEachSystem('a full disk', ({ newSystem }) => {
     assert.equal(refused.body.type, 'urn:waypost:errors#WP_STORE_FULL')
     assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
     let issued = await issue()
-    for (let count = 0; issued.status === 200 && count < 5000; count++) issued = await issue() // as long as a page has room
+    // As long as pages have free space
+    for (let count = 0; issued.status === 200 && count < 5000; count++) issued = await issue()
     assert.equal(issued.status, 503, issued.text)
     assert.equal(issued.body.error, 'temporarily_unavailable')
     const serious = server.logs.slice(before).filter(({ level }) => Number(level) >= 40)

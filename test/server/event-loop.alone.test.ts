@@ -1,4 +1,4 @@
-// No request may keep the others waiting: every route that takes a body is sent bodies that are expensive to read.
+// No request may delay the others: every route with a body is sent bodies that are expensive to read.
 import assert from 'node:assert/strict'
 import { request, type OutgoingHttpHeaders } from 'node:http'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -14,8 +14,8 @@ const kb = 1024
 const mb = 1024 * kb
 
 /**
- * The longest time that this thread computed between two turns of the event loop. It is the thread's own time, so that
- * other processes on the machine do not count; the requests are sent by this thread too.
+ * The longest computation of this thread between two turns of the event loop. Measures the thread's own time, so other
+ * processes do not count; it includes sending the requests.
  */
 async function measureLongestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
@@ -39,7 +39,7 @@ const fill = (item: string, bytes: number, separator = ',') =>
     .fill(item)
     .join(separator)
 
-/** JSON that is expensive to read, of about so many bytes. */
+/** JSON that is expensive to read, of about this many bytes. */
 const nasty: Readonly<Record<string, (bytes: number) => string>> = {
   'deep arrays': (bytes) => '['.repeat(bytes),
   'deep arrays that end': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
@@ -111,7 +111,7 @@ const ownRoutes = Object.entries(schemas).map(([name, body]) =>
   makeTestRoute(`/own/${name}`, { method: 'POST', public: true, request: body }),
 )
 
-/** What each route reads at most, by how its path begins; of several the longest counts. */
+/** The body limit of each route, by path prefix; the longest prefix applies. */
 const limits: Readonly<Record<string, number>> = {
   '/own/': mb,
   '/plugin/': mb,
@@ -164,7 +164,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       .filter(({ method, path }) => known.has(method) && path !== '*')
       .map(({ method, path }) => ({ method, path: path.replaceAll(/:\w+/g, 'x1') }))
   })
-  // Each request takes a minute of the clock, so that tokens are good for one test.
+  // Each request advances the clock by a minute, so tokens last for one test.
   beforeEach(async () => {
     const { body: deploy } = await world.token(world.deployClient, { grant_type: 'client_credentials' })
     tokens = { login: (await world.logIn()).body.token, deploy: deploy.access_token }
@@ -181,7 +181,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
         : undefined
     return { 'content-type': 'application/json', ...(token === undefined ? {} : bearer(token)) }
   }
-  /** Sends a request and waits for its answer. @returns its status; undefined where the connection was closed */
+  /** Sends a request and waits for its response. @returns its status; undefined if the connection was closed */
   const send = ({ body, ...rest }: Sent) =>
     new Promise<number | undefined>((resolve) => {
       const options = { host: '127.0.0.1', port: Number(new URL(world.url).port), agent: false, ...rest }
@@ -191,7 +191,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       sending.on('error', () => resolve(undefined)).end(body)
     })
   async function measure(sent: Sent): Promise<{ ms: number; status: number | undefined }> {
-    world.clock.forward(60_000) // for the limits of requests a minute
+    world.clock.forward(60_000) // because of the limits per minute
     let status: number | undefined
     const ms = await measureLongestTurn(async () => (status = await send(sent)))
     return { ms, status }
@@ -202,7 +202,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
     for (const { method, path } of routes) {
       const body = Buffer.alloc(limitOf(path) + 1, '[')
       const { status } = await measure({ method, path, headers: headersOf(path), body })
-      const refused = isForm(path) ? [400, 405, 413] : [405, 413] // OAuth2 has no 413
+      const refused = isForm(path) ? [400, 405, 413] : [405, 413] // OAuth2 does not define 413
       assert.ok(status === undefined || refused.includes(status), `${method} ${path} ${status}`)
     }
   })
@@ -222,7 +222,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
         }
         for (const one of bodies) {
           const { ms, status } = await measure({ method, path, ...one })
-          const unread = isForm(path) ? [500] : [401, 403, 429, 500] // what was refused before its body was read
+          const unread = isForm(path) ? [500] : [401, 403, 429, 500] // rejected before its body was read
           assert.ok(!unread.includes(status ?? 0), `${method} ${path} ${status}`)
           if (ms > longestMs) slow.push(`${method} ${path}: ${ms.toFixed(0)} ms`)
         }

@@ -90,7 +90,7 @@ for (const kind of systemKinds) {
 
       const numbers = await read(server, headers)
       const states = ['due', 'later', 'held', 'dead'].map((state) => numbers[`waypost_deliveries{state="${state}"}`])
-      // The message will be a delivery to the subscriptions that are well and open.
+      // The message will be delivered to the active subscriptions without an open breaker.
       assert.deepEqual(states, [3, 1, 3, 1])
       assert.equal(numbers['waypost_messages_waiting'], 1)
       const oldest = numbers['waypost_delivery_oldest_due_seconds']!

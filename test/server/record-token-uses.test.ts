@@ -5,7 +5,7 @@ import { recordTokenUses } from '../../src/server/record-token-uses.ts'
 import { openWorld, type World } from '../auth/world.ts'
 import { systemKinds } from '../support/server.ts'
 
-/** A guard whose uses a test makes. */
+/** A guard whose uses the test sets. */
 function makeGuard() {
   let uses = new Map<string, number>()
   return {

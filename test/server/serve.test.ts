@@ -62,7 +62,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     return (await (await openTestProject(folder)).install(host)).stored
   }
   const get = async (server: WaypostServer) => (await send(server.port, { path: '/version' })).body?.version as unknown
-  /** What the first server says of itself. */
+  /** Metrics of the first server. */
   const state = async () => {
     const { state, error } = (await listServers(host))[0]!
     return error === null ? state : `${state}: ${error}`
@@ -157,7 +157,7 @@ describeEachSystem('serve', ({ newSystem }) => {
       .set({ content: content.replace('mended', 'forged') })
       .where('hash', '=', hash)
       .execute()
-    // Activated as a rollback would: nothing of it is stored again.
+    // Activated like a rollback: nothing is stored again.
     await activateRelease(host.system, { manifest: stored.manifest, artifacts: [] }, { by: 'ann' })
     await until('it failed', async () => (await state()).startsWith('failed'))
     assert.match(await state(), /is damaged: artifact \w+ was changed/)

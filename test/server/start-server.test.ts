@@ -15,7 +15,7 @@ import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 
-/** What a plugin did, in order. */
+/** The calls of a plugin's hooks, in order. */
 const events: string[] = []
 let isDown = false
 

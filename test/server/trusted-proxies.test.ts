@@ -11,7 +11,7 @@ const files = {
   'src/hello.ts': 'export default class Hello { async handle() { return {} } }\n',
 }
 
-/** Statuses of logins with a wrong password that say that they come from an address. */
+/** Statuses of logins with a wrong password that claim to come from an address. */
 async function logIn(port: number, address: string, times: number): Promise<number[]> {
   const statuses: number[] = []
   for (let time = 0; time < times; time++) {
@@ -31,7 +31,7 @@ test('a proxy that is trusted says where a login comes from: nobody shuts out ca
   await using server = await openProjectServer({ files, variables })
   assert.deepEqual((await logIn(server.port, '203.0.113.1', 11)).slice(9), [401, 429])
   assert.deepEqual(await logIn(server.port, '203.0.113.2', 1), [401])
-  // what a caller writes himself stands before what the proxy adds
+  // what the caller writes precedes what the proxy adds
   assert.deepEqual(await logIn(server.port, '203.0.113.2, 203.0.113.1', 1), [429])
 })
 
@@ -55,7 +55,7 @@ rate: { few: { limit: 2, window: 1h, by: address } }
     ['203.0.113.3:1, 10.0.0.7:2', '203.0.113.3, 10.0.0.8', 'x, 203.0.113.3:3,10.0.0.7:4, [::1]:5'],
     ['[2001:db8::1]:443', '2001:DB8:0:0::2', '[2001:db8::3]'],
     ['2001:db8:1::1%eth0', '[2001:db8:1::1%1]:80', '2001:db8:1::1'],
-    // These name nobody, so that the proxy itself counts.
+    // These contain no address, so the proxy itself counts.
     ['unknown', '203.0.113.4, unknown', '127.1'],
   ]) {
     assert.deepEqual(

@@ -101,7 +101,7 @@ for (const kind of defaultKinds) {
         .where('id', '=', ofAnother.id)
         .executeTakeFirstOrThrow()
       await world.system.db.updateTable('waypost_client').set({ user_id }).where('id', '=', own.id).execute()
-      const second = await world.startSecond() // which has not looked at the client before
+      const second = await world.startSecond() // which has not looked up the client before
       try {
         const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
         const credentials = { client_id: own.id, client_secret: own.secret }

@@ -9,7 +9,7 @@ import { callback, makeVisitor, readHidden, readPage, requestOf, writeQuery } fr
 
 const spa = 'https://spa.example.com'
 
-/** Redirect URIs, and the source that lets a form of the pages lead there. */
+/** Redirect URIs, and the source expression that lets a form redirect there. */
 const sources: readonly (readonly [uri: string, source: string])[] = [
   ['https://app.example.com/callback?a=1', 'https://app.example.com'],
   ['https://app.example.com:8443/callback', 'https://app.example.com:8443'],
@@ -45,7 +45,7 @@ for (const kind of defaultKinds) {
         'x-frame-options': 'DENY',
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
-        // a client that opened them in a window waits for it to close
+        // clients that opened the pages in a window wait for it to close
         'cross-origin-opener-policy': null,
       }
       for (const [name, value] of Object.entries(expected)) assert.equal(answer.headers.get(name), value, name)

@@ -31,7 +31,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    // The client is ann's own, so that no page comes between the login and the code.
+    // The client is ann's own, so there is no consent page.
     let visitor: Visitor
     beforeEach(() => (visitor = makeVisitor(world)))
     const ask = (change = {}) => visitor.authorize(requestOf(client, change))

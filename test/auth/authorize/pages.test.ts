@@ -138,7 +138,7 @@ function focused(page: string): string[] {
   return [...page.matchAll(/name="(\w+)"[^>]* autofocus\s/g)].map(([, name]) => name!)
 }
 
-/** The tags of a page, without the values of their attributes. */
+/** The tags of a page, without attribute values. */
 function skeleton(page: string): string[] {
   return (page.match(/<[^>]*>/g) ?? []).map((tag) => tag.replaceAll(/"[^"]*"/g, '""'))
 }

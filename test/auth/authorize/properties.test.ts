@@ -15,7 +15,7 @@ const anyText = fc.oneof(
   fc.string({ unit: oneOf('%+&=?#;:/@\\[] "\'<>\0\r\n\u00e9aZ0'), maxLength: 60 }),
 )
 
-/** A URI in its parts, so that what is the same can be told without reading text. */
+/** The parts of a URI, so that equal parts can be compared. */
 interface Parts {
   readonly scheme: string
   readonly host: string
@@ -183,7 +183,7 @@ for (const kind of defaultKinds) {
       query,
     )
 
-    /** A page that says what is wrong, or a way back to the client: never anything else. */
+    /** Expects an error page or a redirect to the client, never anything else. */
     const check = (answer: Awaited<ReturnType<World['send']>>) => {
       const location = answer.headers.get('location') ?? ''
       if (answer.status === 303)
@@ -194,7 +194,7 @@ for (const kind of defaultKinds) {
       assert.doesNotMatch(location, /[^\x21-\x7E]/)
       assertDiscreet(answer, [])
     }
-    // What no URL can hold, fetch would not send; sockets take it escaped.
+    // fetch would not send characters that are not allowed in URLs; they are sent escaped.
     const sendable = (text: string) =>
       text.replace(/[^\x21-\x7E]|[#"<>]/g, (one) => encodeURIComponent(one.toWellFormed()))
 

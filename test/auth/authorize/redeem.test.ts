@@ -39,7 +39,7 @@ for (const kind of systemKinds) {
     })
     after(() => world.close())
 
-    // ann owns the clients, so that she is not asked.
+    // ann owns the clients, so no consent is needed.
     const obtain = async (change: Parameters = {}, of: { id: string } = client) =>
       readCode(await visitor.authorize(requestOf(of, change)))
     const formOf = (code: string, change: Parameters = {}) => {
@@ -222,7 +222,7 @@ for (const kind of systemKinds) {
     })
 
     if (kind === 'postgresql') {
-      // whose row lock holds both of them between their look and their change
+      // The row lock delays both between their check and their change
       test('redeemed by two that both saw it unused is revoked by the second', async () => {
         const code = await obtain()
         const hold = Promise.withResolvers<void>()
@@ -332,7 +332,7 @@ test('a code lives for as long as the release says', async () => {
   assert.equal((await world.token(client, { ...form, code: second })).status, 400)
 })
 
-/** How many statements on this database wait for a row that another transaction holds. */
+/** Counts the statements on this database that wait for a row lock. */
 async function countWaiting({ system }: World): Promise<number> {
   const { rows } = await sql<{ waiting: number }>`
     select cast(count(*) as int) as waiting from pg_stat_activity

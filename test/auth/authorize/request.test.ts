@@ -18,7 +18,7 @@ import {
 
 type Sent = Parameters | ((client: Credentials) => Parameters | string)
 
-/** What nobody is redirected for. */
+/** Requests that must not cause a redirect. */
 const pages: readonly (readonly [name: string, sent: Sent, said: RegExp])[] = [
   ['without client_id', { client_id: undefined }, /client_id/],
   ['with an empty client_id', { client_id: '' }, /client_id/],
@@ -69,7 +69,7 @@ const pages: readonly (readonly [name: string, sent: Sent, said: RegExp])[] = [
   ['whose redirect URI begins like one', { redirect_uri: `${callback}.example.com` }, /not registered for it/],
 ]
 
-/** What the client is told. */
+/** Returns what the client is told. */
 const redirects: readonly (readonly [name: string, sent: Sent, error: string, said?: RegExp])[] = [
   ['without response_type', { response_type: undefined }, 'invalid_request', /response_type/],
   ['with an empty response_type', { response_type: '' }, 'invalid_request', /response_type/],
@@ -129,7 +129,7 @@ for (const kind of defaultKinds) {
   describe(`an authorization request on ${kind}`, () => {
     let world: World
     let client: Credentials
-    /** Of somebody who has signed in: errors are sent to the client. */
+    /** For a signed-in user, errors are sent to the client. */
     let signedIn: Visitor
     before(async () => {
       world = await openWorld(kind)

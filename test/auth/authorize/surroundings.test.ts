@@ -26,7 +26,7 @@ test('requests are answered whatever byte is in them, and it comes back escaped 
   }
 })
 
-/** Sends a target as it is, and reads the first line of the answer and its Location. */
+/** Sends a target unchanged, and reads the status line of the response and its Location. */
 async function sendTarget(url: string, target: Buffer): Promise<{ status: number; location: string | undefined }> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await once(socket, 'connect')

@@ -7,15 +7,15 @@ export const verifier = 'a-verifier-of-43-characters-or-more-0123456789'
 export const challenge = createHash('sha256').update(verifier).digest('base64url')
 export const callback = 'https://app.example.com/callback'
 
-/** A browser as far as the pages need one: it keeps cookies, follows nothing, and fills in the forms that it is shown. */
+/** A browser as far as the pages need one: it keeps cookies, does not follow redirects, and fills in forms. */
 export interface Visitor {
   readonly cookies: Map<string, string>
   send(line: string, form?: Readonly<Record<string, string>> | string): Promise<TestAnswer>
-  /** Asks for a code; what is undefined is left out. */
+  /** Requests a code; undefined parameters are left out. */
   authorize(parameters: Parameters): Promise<TestAnswer>
-  /** Sends the form of a page with some fields filled in. */
+  /** Submits the form of a page with some fields filled in. */
   submit(page: TestAnswer, action: string, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
-  /** Logs in on a login page and follows to what comes next. */
+  /** Logs in on a login page and follows the redirect. */
   logIn(page: TestAnswer, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
 }
 
@@ -55,7 +55,7 @@ export function writeQuery(parameters: Parameters): string {
   return new URLSearchParams(given).toString()
 }
 
-/** The parameters of a request that nothing is wrong with. */
+/** The parameters of a valid request. */
 export function requestOf(client: Pick<Credentials, 'id'>, change: Parameters = {}): Parameters {
   return {
     response_type: 'code',
@@ -90,7 +90,7 @@ function unescape(text: string): string {
     .replaceAll('&amp;', '&')
 }
 
-/** What a redirect tells the client: where it leads, and with what. */
+/** The target and parameters of a redirect. */
 export function readAnswer(answer: TestAnswer): { to: string; parameters: Readonly<Record<string, string>> } {
   assert.equal(answer.status, 303, answer.text)
   const location = answer.headers.get('location') ?? ''
@@ -100,14 +100,14 @@ export function readAnswer(answer: TestAnswer): { to: string; parameters: Readon
   return { to: location.slice(0, at), parameters }
 }
 
-/** The code that a redirect carries. */
+/** The code in a redirect. */
 export function readCode(answer: TestAnswer): string {
   const { code = '' } = readAnswer(answer).parameters
   assert.match(code, /^[\w-]{43}$/, answer.headers.get('location') ?? '')
   return code
 }
 
-/** What a page says, without its markup. */
+/** The text of a page without markup. */
 export function readPage({ text }: TestAnswer): string {
   return unescape(text.replace(/<style>[^]*<\/style>/, '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ')
 }

@@ -8,24 +8,24 @@ import { openHost, type Host } from '../../../src/host/index.ts'
 import { copySystem } from '../../support/migrated.ts'
 import { writeFiles, type Files } from '../../support/project-server.ts'
 
-/** A project and the System that it is deployed to. */
+/** A project and the System to which it is deployed. */
 export interface DeployWorld extends AsyncDisposable {
   readonly folder: string
   readonly variables: Readonly<Record<string, string>>
   readonly host: Host
-  /** Replaces the files of the project and deploys it, migrations first; a file that is `undefined` goes. */
+  /** Replaces the files of the project and deploys it, migrations first; `undefined` removes a file. */
   deploy(files: Readonly<Record<string, string | undefined>>, more?: Partial<DeployOptions>): Promise<Deployment>
   activeId(): Promise<string | undefined>
   /** Names of the tables of System that are not Waypost's own. */
   tables(): Promise<readonly string[]>
 }
 
-/** The text of a `waypost.yml` that differs by a number, and needs no code. */
+/** A `waypost.yml` that differs by a number and needs no code. */
 export function projectOf(number: number, more = ''): string {
   return `config: { subscription_limit: ${number} }\n${more}`
 }
 
-/** A migration that makes a table. */
+/** A migration that creates a table. */
 export function makesTable(name: string, { more = '', flags = '' } = {}): string {
   return `export default {
     async up(db) { await db.schema.createTable('${name}').addColumn('id', 'integer').execute(); ${more} },
@@ -77,7 +77,7 @@ export async function openDeployWorld(systemUrl: string): Promise<DeployWorld> {
   }
 }
 
-/** Forgets that a migration ran. */
+/** Deletes the record that a migration ran. */
 export async function forgetMigration({ system }: Host, name: string): Promise<void> {
   await sql`delete from waypost_migration where name = ${name}`.execute(system.db)
 }

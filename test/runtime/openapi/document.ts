@@ -10,10 +10,10 @@ import { makeOpenApi, type OpenApiOptions } from '../../../src/runtime/index.ts'
 import { checkout } from '../../support/cli.ts'
 import { writeFiles, type Files } from '../../support/project-server.ts'
 
-// oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they like
+// oxlint-disable-next-line typescript/no-explicit-any -- tests read any property
 export type Document = any
 
-/** What the files of a project say, as a release holds it; no code is built. */
+/** The manifest of a project's files, without building code. */
 export async function loadManifest(files: Files): Promise<Manifest> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-openapi-'))
   try {
@@ -31,13 +31,13 @@ export async function loadManifest(files: Files): Promise<Manifest> {
   }
 }
 
-/** The document of a project of one file, as a reader of JSON gets it. */
+/** The document of a project with one file, parsed from JSON. */
 export async function describeYaml(yaml: string, options?: OpenApiOptions): Promise<Document> {
   const manifest = await loadManifest({ 'waypost.yml': yaml, 'a.ts': '' })
   return JSON.parse(JSON.stringify(makeOpenApi(manifest, options)))
 }
 
-/** What Redocly's recommended rules have against documents: nothing where it is empty. */
+/** Problems that Redocly's recommended rules find in documents; none if empty. */
 export async function lintDocuments(documents: Readonly<Record<string, unknown>>): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-lint-'))
   try {

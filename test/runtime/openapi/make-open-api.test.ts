@@ -353,7 +353,7 @@ schema:
   assert.deepEqual(schemas['Order-Request'].properties.lines.items, { $ref: '#/components/schemas/Line-Request' })
   assert.deepEqual(schemas.Order.properties.lines.items, { $ref: '#/components/schemas/Line' })
   assert.deepEqual([schemas.Line.required, schemas['Line-Request'].required], [['count', 'name'], ['name']])
-  // Below alternatives no default is filled in.
+  // No defaults are filled in below alternatives.
   assert.deepEqual(schemas['Line-Request'].properties.other.oneOf[0], { $ref: '#/components/schemas/Line' })
   assert.deepEqual(bodyOf(put.requestBody).required, ['line'])
   assert.equal(get.parameters[0].required, undefined)

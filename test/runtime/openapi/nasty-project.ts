@@ -1,6 +1,6 @@
 import type { Files } from '../../support/project-server.ts'
 
-/** What is hard to say in OpenAPI. */
+/** Cases that are hard to describe in OpenAPI. */
 export const nastyProject: Files = {
   'a.ts': '',
   'waypost.yml': `
@@ -151,7 +151,7 @@ const answers = [
 ]
 const limits = ['', 'rate: slow', 'timeout: 5s']
 
-/** A project with a route for each way in which the parts of a method go together. */
+/** A project with a route for each combination of method keys. */
 export function everyCombination(): Files {
   let combinations: string[][] = [[]]
   for (const parts of [access, queries, requests, answers, limits]) {

@@ -16,7 +16,7 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
       .insertInto('waypost_message')
       .values({ id, event: 'created', data: '{}', created_at: system.now() })
       .execute()
-  await dispatch('m0') // nobody subscribes
+  await dispatch('m0') // there are no subscribers
   const server = await site.start({ warnMs: 20 })
   const warnings = () => server.logs.filter(({ msg }) => /no worker is running/.test(msg))
   await new Promise((resolve) => setTimeout(resolve, 100))

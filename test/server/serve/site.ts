@@ -10,7 +10,7 @@ import { migrateSystem } from '../../../src/store/index.ts'
 import { copySystem } from '../../support/migrated.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 
-/** A System, a project that is deployed to it, and servers of it in folders of their own. */
+/** A System, a project deployed to it, and servers with folders of their own. */
 export interface ServeSite extends AsyncDisposable {
   readonly host: Host
   readonly variables: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface ServeSite extends AsyncDisposable {
 }
 
 export interface LoggedServer extends ServingServer {
-  /** Lines of its log, from the level debug up. */
+  /** Lines of its log, from level debug. */
   readonly logs: readonly LogLine[]
 }
 
@@ -37,12 +37,12 @@ export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
     WAYPOST_BASE_URL: 'https://api.example.com',
     WAYPOST_SECRET: 'a secret for a test of at least 32 characters',
     WAYPOST_STOP_DELAY: '0s',
-    WAYPOST_PRESSURE_LIMIT: '1h', // a machine that is busy with other tests is none of theirs
+    WAYPOST_PRESSURE_LIMIT: '1h', // the load of other tests must not matter
     HOST: '127.0.0.1',
   }
   await copySystem(variables.WAYPOST_SYSTEM_URL, folder)
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
-  await migrateSystem(host.system) // of a database that was given
+  await migrateSystem(host.system) // of the given database
   const servers: ServingServer[] = []
   return {
     host,
@@ -78,7 +78,7 @@ schema:
   Version: { type: object, properties: { version: { type: string } } }
 `
 
-/** A project whose one route tells a text. */
+/** A project with one route that returns a text. */
 export function versionFiles(text: string, { head = '', more = '' } = {}): Files {
   return { 'waypost.yml': yml + more, 'src/version.ts': actionFile(`return { version: '${text}' }`, head) }
 }

@@ -9,7 +9,7 @@ import { send } from '../../support/send.ts'
 import { until } from '../../support/until.ts'
 import { openServeSite } from './site.ts'
 
-/** A route that answers when a file is there: a request of it is in flight for as long as a test wants. */
+/** A route that responds when a file exists, so that a test controls how long a request is in flight. */
 const slow = {
   'waypost.yml':
     'routes:\n  /slow: { methods: { GET: { public: true, response: { type: object }, action: src/slow.ts } } }\n',

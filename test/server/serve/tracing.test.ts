@@ -26,7 +26,7 @@ interface Export {
   }[]
 }
 
-/** A collector that takes OTLP over HTTP. */
+/** A collector that accepts OTLP over HTTP. */
 const spans: Span[] = []
 const services = new Set<unknown>()
 const collector = createServer((request, response) => {
