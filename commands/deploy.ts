@@ -127,9 +127,9 @@ export default class Deploy extends WaypostCommand {
     write('')
   }
 
-  #showServers({ id, active, servers, target, lackingVariables: lacking }: Deployment, waitMs: number): void {
+  #showServers({ id, active, servers, target, lackingVariables: missing }: Deployment, waitMs: number): void {
     const before = active?.id === id ? undefined : active?.id
-    const served = { release: id, before, servers, waitMs, lacking, targetFlags: target.flags }
+    const served = { release: id, before, servers, waitMs, missing, targetFlags: target.flags }
     for (const line of formatServing(served)) this.print(line)
     if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }

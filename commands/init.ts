@@ -53,8 +53,8 @@ export default class Init extends WaypostCommand {
     const unknown = parts.find((part) => !known.includes(part))
     if (unknown === undefined) return
     const guess = nearest(unknown, known)
-    const meant = guess === undefined ? '' : ` Did you mean "${guess}"?`
-    throw this.usageError(`Unknown part "${unknown}".${meant} Parts: ${known.join(', ')}`)
+    const suggestion = guess === undefined ? '' : ` Did you mean "${guess}"?`
+    throw this.usageError(`Unknown part "${unknown}".${suggestion} Parts: ${known.join(', ')}`)
   }
 
   #printList(title: string, files: readonly string[], note = ''): void {

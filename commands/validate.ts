@@ -26,7 +26,7 @@ export default class Validate extends WaypostCommand {
     if (flags.format !== undefined && this.jsonEnabled()) {
       throw this.usageError('--json and --format cannot be combined')
     }
-    const began = performance.now()
+    const startedAt = performance.now()
     const folder = process.cwd()
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
     const variables = flags.env ? readEnvironment(folder) : undefined
@@ -38,7 +38,7 @@ export default class Validate extends WaypostCommand {
     if (!this.jsonEnabled()) {
       if (flags.format === 'github') printAnnotations([...report.diagnostics, ...types.diagnostics], folder)
       else this.#printProblems(report, types)
-      this.#printResult(report, types.ok, performance.now() - began)
+      this.#printResult(report, types.ok, performance.now() - startedAt)
     }
     return {
       ok: isSound && types.ok,

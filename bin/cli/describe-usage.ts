@@ -18,9 +18,12 @@ export function describeUsage(thrown: UsageError, command: string): WaypostError
 }
 
 function unknownFlag(flag: string, thrown: UsageError, command: string): WaypostError {
-  const meant = nearest(flag.replace(/^-+/, ''), Object.keys(thrown.parse?.input?.flags ?? {}))
+  const suggestion = nearest(flag.replace(/^-+/, ''), Object.keys(thrown.parse?.input?.flags ?? {}))
   const next = `waypost ${command} --help lists the flags.`
-  return errors.WP_CLI_FLAG_UNKNOWN({ flag, next: meant === undefined ? next : `Did you mean --${meant}? ${next}` })
+  return errors.WP_CLI_FLAG_UNKNOWN({
+    flag,
+    next: suggestion === undefined ? next : `Did you mean --${suggestion}? ${next}`,
+  })
 }
 
 function describeArguments({ args }: UsageError): string | undefined {

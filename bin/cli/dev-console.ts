@@ -36,26 +36,26 @@ export class DevConsole implements Console {
     this.#options = options
   }
 
-  started(news: DevStarted): void {
-    const { url, user, migration } = news
+  started(event: DevStarted): void {
+    const { url, user, migration } = event
     const done = [
       ...(migration.applied.length > 0 ? [`${plural(migration.applied.length, 'migration')} applied`] : []),
       ...migration.written.map(() => 'tables.ts written'),
     ]
     writeLine()
-    writeLine(`  waypost ${version}   ${news.project}\n`)
+    writeLine(`  waypost ${version}   ${event.project}\n`)
     writeLine(`  API       ${paint('cyan', url)}`)
-    for (const address of news.network) writeLine(`  Network   ${paint('cyan', address)}`)
-    if (news.docs !== undefined) writeLine(`  Docs      ${paint('cyan', news.docs)}`)
+    for (const address of event.network) writeLine(`  Network   ${paint('cyan', address)}`)
+    if (event.docs !== undefined) writeLine(`  Docs      ${paint('cyan', event.docs)}`)
     row('Sign in', `${user.name} / ${user.password}`, '(stored in .waypost/dev.json; has all scopes)')
-    row('System', news.target, done.join(', '))
-    if (news.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
+    row('System', event.target, done.join(', '))
+    if (event.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
     else writeLine(`  Events    not delivered here; run ${paint('cyan', 'npx waypost event:execute')}`)
     if (this.#options.inspector !== undefined) writeLine(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
-    const requests = news.suggestions.map((one) => commandOf(one, { url, user: user.name }))
+    const requests = event.suggestions.map((one) => commandOf(one, { url, user: user.name }))
     if (requests.length > 0) writeLine(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
-    const keys = ['r reload', 't token', ...(news.docs === undefined ? [] : ['d docs']), 'q quit'].join('   ')
-    writeLine(`\n  Ready in ${(news.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
+    const keys = ['r reload', 't token', ...(event.docs === undefined ? [] : ['d docs']), 'q quit'].join('   ')
+    writeLine(`\n  Ready in ${(event.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 
   answered(answered: News<'answered'>): void {
@@ -74,12 +74,12 @@ export class DevConsole implements Console {
   }
 
   failed(error: unknown, { id, method, path }: { id: string; method: string; path: string }): void {
-    const alone = () => {
+    const showAlone = () => {
       this.#removeFailure(id)
       line(`${paint('red', 'error')}  ${method} ${hideSecrets(path)}   request ${id}`)
       writeLine(indent(describeFailure(error)))
     }
-    this.#failures.set(id, { error, timer: setTimeout(alone, maxWaitMs).unref() })
+    this.#failures.set(id, { error, timer: setTimeout(showAlone, maxWaitMs).unref() })
   }
 
   unhandledError(error: unknown): void {
@@ -138,8 +138,8 @@ export class DevConsole implements Console {
   }
 
   /** Prints a command with a token, to be pasted into another terminal. */
-  showToken({ token, expiresInS }: IssuedToken, about: Pick<DevStarted, 'url' | 'user' | 'suggestions'>): void {
-    const { url, user, suggestions } = about
+  showToken({ token, expiresInS }: IssuedToken, session: Pick<DevStarted, 'url' | 'user' | 'suggestions'>): void {
+    const { url, user, suggestions } = session
     const request = suggestions.findLast((one) => one.needsToken) ?? suggestions[0] ?? whoAmI
     line(`token  of ${user.name}, for ${formatLifetime(expiresInS)}`)
     writeLine(`${margin}${commandOf({ ...request, needsToken: true }, { url, user: user.name, token }, margin.length)}`)

@@ -83,8 +83,8 @@ function stackOf(error: unknown): string {
   const shown = own.length > 0 ? own : frames.slice(0, 3).map((frame) => frame.trim())
   const cause = error.cause === undefined ? [] : [`caused by ${stackOf(error.cause)}`]
   const { statement } = error as { readonly statement?: unknown }
-  const told = typeof statement === 'string' ? [`  statement: ${toPrintable(statement)}`] : []
-  return [first, ...told, ...shown.map((frame) => `  ${frame}`), ...cause].join('\n')
+  const database = typeof statement === 'string' ? [`  statement: ${toPrintable(statement)}`] : []
+  return [first, ...database, ...shown.map((frame) => `  ${frame}`), ...cause].join('\n')
 }
 
 /** The message may have several lines, all before the first frame. */

@@ -59,10 +59,10 @@ async function showTopic(config: Config, topic: string): Promise<void> {
 function unknown(config: Config, id: string): Error {
   if (id.startsWith('-')) return errors.WP_CLI_FLAG_UNKNOWN({ flag: id, next: 'waypost --help lists the commands.' })
   const ids = config.commands.filter((command) => !command.hidden).map((command) => command.id)
-  const meant = nearest(id, ids)
+  const suggestion = nearest(id, ids)
   const next = 'waypost --help lists the commands.'
   return errors.WP_CLI_COMMAND_UNKNOWN({
     command: id,
-    next: meant === undefined ? next : `Did you mean waypost ${meant}? ${next}`,
+    next: suggestion === undefined ? next : `Did you mean waypost ${suggestion}? ${next}`,
   })
 }

@@ -11,7 +11,7 @@ export interface ServingReport {
   readonly servers: readonly ServerOutcome[]
   readonly waitMs: number
   /** Variables of the release with the servers that lack them. */
-  readonly lacking?: readonly { readonly name: string; readonly servers: readonly string[] }[]
+  readonly missing?: readonly { readonly name: string; readonly servers: readonly string[] }[]
   /** The flags that select the target. */
   readonly targetFlags?: readonly string[]
 }
@@ -24,19 +24,23 @@ const hardBlank = '\u00A0'
 export function formatServing(served: ServingReport, stream: NodeJS.WriteStream = process.stdout): string[] {
   const { servers, release } = served
   if (servers.length === 0) return [`${head}no server is running; start one with waypost serve`]
-  const told = Map.groupBy(servers, (server) => (server.state === 'serving' ? server : describe(server, served)))
+  const groups = Map.groupBy(servers, (server) => (server.state === 'serving' ? server : describe(server, served)))
   const lines = fill(
-    [...told.values()].map((same) => `${namesOf(same)} ${describe(same[0]!, served)}`),
+    [...groups.values()].map((same) => `${namesOf(same)} ${describe(same[0]!, served)}`),
     stream,
   )
-  const behind = servers.filter(({ state }) => state !== 'serving')
-  if (behind.length === 0) return lines
-  const count = servers.length - behind.length
-  const still = [...Map.groupBy(behind, ({ release: old }) => (old === null ? 'none' : shortId(old)))].map(
+  const notServing = servers.filter(({ state }) => state !== 'serving')
+  if (notServing.length === 0) return lines
+  const count = servers.length - notServing.length
+  const staleGroups = [...Map.groupBy(notServing, ({ release: old }) => (old === null ? 'none' : shortId(old)))].map(
     ([old, same]) => `${namesOf(same)} still ${same.length === 1 ? 'serves' : 'serve'} ${old}`,
   )
   const sum = `${count} of ${plural(servers.length, 'server')} ${count === 1 || servers.length === 1 ? 'serves' : 'serve'} ${shortId(release)}`
-  return [...lines, `  ${wrap(`${sum}; ${still.join(', ')}.`, 2, stream)}`, ...nextSteps(served, { behind, stream })]
+  return [
+    ...lines,
+    `  ${wrap(`${sum}; ${staleGroups.join(', ')}.`, 2, stream)}`,
+    ...nextSteps(served, { notServing, stream }),
+  ]
 }
 
 /** Puts as many words on each line as fit. */
@@ -61,16 +65,15 @@ function namesOf(servers: readonly ServerOutcome[]): string {
 }
 
 function nextSteps(
-  { before, lacking = [], targetFlags = [], waitMs }: ServingReport,
-  { behind, stream }: { readonly behind: readonly ServerOutcome[]; readonly stream: NodeJS.WriteStream },
+  { before, missing = [], targetFlags = [], waitMs }: ServingReport,
+  { notServing, stream }: { readonly notServing: readonly ServerOutcome[]; readonly stream: NodeJS.WriteStream },
 ): string[] {
-  if (waitMs === 0 && behind.every(({ state }) => state === 'late')) return []
-  const missing = lacking.flatMap(({ name, servers }) => {
-    const on = behind.filter((server) => servers.includes(server.name)).map((server) => toPrintable(server.name))
+  if (waitMs === 0 && notServing.every(({ state }) => state === 'late')) return []
+  const fixes = missing.flatMap(({ name, servers }) => {
+    const on = notServing.filter((server) => servers.includes(server.name)).map((server) => toPrintable(server.name))
     return on.length === 0 ? [] : [`Set ${name} on ${on.join(' and ')}`]
   })
-  const first =
-    missing.length === 0 ? 'Servers retry automatically' : `${missing.join(', ')}; servers retry automatically`
+  const first = fixes.length === 0 ? 'Servers retry automatically' : `${fixes.join(', ')}; servers retry automatically`
   if (before === undefined) return [`  ${wrap(`${first}.`, 2, stream)}`]
   const command = ['waypost release:rollback', shortId(before), ...targetFlags].join(' ')
   // A command to copy stays on one line.

@@ -16,7 +16,7 @@ export default class CronExecute extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(CronExecute)
-    const began = performance.now()
+    const startedAt = performance.now()
     const signal = this.stopSignal()
     const { executeHostCronjobs } = await import('../../src/jobs/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
@@ -26,7 +26,7 @@ export default class CronExecute extends WaypostCommand {
       const { reports, next } = await executeHostCronjobs(host, { name: args.name, signal })
       const failed = reports.filter(({ outcome }) => outcome === 'failed')
       if (failed.length > 0) process.exitCode ??= 1
-      if (process.stdout.isTTY) this.#show({ reports, next }, (performance.now() - began) / 1000)
+      if (process.stdout.isTTY) this.#show({ reports, next }, (performance.now() - startedAt) / 1000)
       else for (const report of failed) this.print(describe(report))
       const counts = { ran: reports.length, done: reports.length - failed.length, failed: failed.length }
       return { ...counts, cronjobs: reports.map(toJson) }

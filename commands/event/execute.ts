@@ -31,7 +31,7 @@ export default class EventExecute extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(EventExecute)
-    const began = performance.now()
+    const startedAt = performance.now()
     const limitMs = parseDuration(flags['time-limit'] ?? '')
     const stop = this.stopSignal()
     const signal =
@@ -39,7 +39,7 @@ export default class EventExecute extends WaypostCommand {
     const { executeHostEvents } = await import('../../src/jobs/index.ts')
     const host = await this.#open({ isPatient: flags.watch, signal })
     const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
-    const progress = new ProgressLine(process.stderr, () => `  ${describeCounts(counts)}   ${secondsSince(began)}`)
+    const progress = new ProgressLine(process.stderr, () => `  ${describeCounts(counts)}   ${secondsSince(startedAt)}`)
     try {
       const failures: AttemptReport[] = []
       const execution = await executeHostEvents(host, {
@@ -56,7 +56,8 @@ export default class EventExecute extends WaypostCommand {
         onError: (error) => progress.above(() => this.note(`${messageOf(error)}. Trying again.`)),
       })
       progress.end()
-      if (process.stdout.isTTY) this.#show(execution, { failures, took: secondsSince(began), isWatch: flags.watch })
+      if (process.stdout.isTTY)
+        this.#show(execution, { failures, durationMs: secondsSince(startedAt), isWatch: flags.watch })
       const { attempted, delivered, retrying, dead } = execution
       return { attempted, delivered, retrying, dead }
     } finally {
@@ -83,13 +84,13 @@ export default class EventExecute extends WaypostCommand {
     this.print(`${process.stdout.isTTY ? '  ' : ''}${formatFailedAttempt(attempt)}`)
   }
 
-  #show(execution: Execution, { failures, took, isWatch }: Shown): void {
+  #show(execution: Execution, { failures, durationMs, isWatch }: Shown): void {
     const { attempted, retrying, dead, waiting, nextDueAt } = execution
     if (attempted + dead === 0) {
       this.print(`  Nothing is due.${describeWaiting(waiting, nextDueAt)}`)
       return
     }
-    this.print(`  ${describeCounts(execution)}     ${took}`)
+    this.print(`  ${describeCounts(execution)}     ${durationMs}`)
     if (failures.length > 0) this.print()
     for (const outcome of ['retrying', 'dead']) {
       for (const failure of failures.filter((one) => one.outcome === outcome)) this.#showFailure(failure)
@@ -101,7 +102,7 @@ export default class EventExecute extends WaypostCommand {
 
 interface Shown {
   readonly failures: readonly AttemptReport[]
-  readonly took: string
+  readonly durationMs: string
   readonly isWatch: boolean
 }
 
@@ -123,6 +124,6 @@ function describeCounts({ attempted, delivered, retrying, dead }: Counts): strin
 
 type Counts = Pick<Execution, 'attempted' | 'delivered' | 'retrying' | 'dead'>
 
-function secondsSince(began: number): string {
-  return `${((performance.now() - began) / 1000).toFixed(1)} s`
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
 }

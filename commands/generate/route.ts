@@ -53,9 +53,9 @@ export default class GenerateRoute extends WaypostCommand {
     const schemas = added.filter(({ name }) => name.startsWith('schema '))
     const files = created.map(({ file }) => file).filter((file) => !schemas.some((schema) => schema.file === file))
     const others = added.filter((one) => !schemas.includes(one))
-    const [wrote, put] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
+    const [wrote, addedLabel] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
     this.print(wrote + wrap([...files, ...describeSchemas(schemas)].join(', '), wrote.length))
-    for (const { name, file, line } of others) this.print(`${put}${name} to ${file}:${line}`)
+    for (const { name, file, line } of others) this.print(`${addedLabel}${name} to ${file}:${line}`)
     if (servedAt !== undefined) this.print(`  dev already serves it: ${route.split(' ')[0]} ${servedAt}`)
     if (!isDryRun) this.print(`  ${wrap(`${route} returns 501 until you implement ${action}.`, 2)}`)
   }

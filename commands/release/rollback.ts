@@ -94,9 +94,9 @@ export default class ReleaseRollback extends WaypostCommand {
     this.note()
   }
 
-  #showServers({ id, active, activated, servers, target, lackingVariables: lacking }: Rollback, waitMs: number): void {
+  #showServers({ id, active, activated, servers, target, lackingVariables: missing }: Rollback, waitMs: number): void {
     const before = activated ? active?.id : undefined
-    const served = { release: id, before, servers, waitMs, lacking, targetFlags: target.flags }
+    const served = { release: id, before, servers, waitMs, missing, targetFlags: target.flags }
     for (const line of formatServing(served)) this.print(line)
     if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }

@@ -51,8 +51,8 @@ export default class ReleaseShow extends HostCommand {
 }
 
 function describeActivation({ kind, activatedAt, activatedBy, message }: ListedActivation): string {
-  const said = message === undefined ? '' : `: ${message}`
-  return `${timeOf(activatedAt)} by ${activatedBy}${kind === 'rollback' ? ', a rollback' : ''}${said}`
+  const suffix = message === undefined ? '' : `: ${message}`
+  return `${timeOf(activatedAt)} by ${activatedBy}${kind === 'rollback' ? ', a rollback' : ''}${suffix}`
 }
 
 function describeAccess({

@@ -15,10 +15,10 @@ export function checkManifests(root: string, files: readonly string[]): Diagnost
   for (const file of files) {
     for (let at = path.posix.dirname(file); !folders.has(at) && at !== '/'; at = path.posix.dirname(at)) folders.add(at)
   }
-  const beside = [...folders].map((folder) => path.posix.join(folder, 'package.json'))
-  return [...new Set([...beside, ...findIrregular(root)])].flatMap((file) => {
-    const there = statSync(path.join(root, file), { throwIfNoEntry: false })
-    if (there === undefined || there.isFile() || there.isDirectory()) return []
+  const manifests = [...folders].map((folder) => path.posix.join(folder, 'package.json'))
+  return [...new Set([...manifests, ...findIrregular(root)])].flatMap((file) => {
+    const stats = statSync(path.join(root, file), { throwIfNoEntry: false })
+    if (stats === undefined || stats.isFile() || stats.isDirectory()) return []
     const parameters = { name: file, reason: 'it is not a regular file' }
     return makeDiagnostic('WP_BUILD_FILE_REFUSED', makePlace(file, 1), { parameters })
   })

@@ -42,8 +42,8 @@ export async function findEntries(
     ),
     Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
   ])
-  const sound = uses.filter((_, index) => actionProblems[index] === undefined)
-  const actions = new Map(sound.map(({ file }) => [normalizeFile(file), { file: normalizeFile(file) }]))
+  const valid = uses.filter((_, index) => actionProblems[index] === undefined)
+  const actions = new Map(valid.map(({ file }) => [normalizeFile(file), { file: normalizeFile(file) }]))
   return {
     actions: [...actions.values()].sort((a, b) => compareText(a.file, b.file)),
     migrations: found.filter((_, index) => migrationProblems[index] === undefined),
@@ -96,8 +96,8 @@ async function checkActionFile(root: string, file: string, at: Location): Promis
 
 async function suggest(root: string, given: string): Promise<string | undefined> {
   const file = normalizeFile(given)
-  const there = await lstat(path.join(root, file)).catch(() => undefined)
-  if (there?.isSymbolicLink() === true) return `${file} is a broken symbolic link: fix or remove it`
+  const stats = await lstat(path.join(root, file)).catch(() => undefined)
+  if (stats?.isSymbolicLink() === true) return `${file} is a broken symbolic link: fix or remove it`
   const sources = await listSources(root)
   const near = nearest(
     file,

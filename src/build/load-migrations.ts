@@ -30,8 +30,8 @@ export async function loadMigrations(root: string): Promise<MigrationSource[]> {
     if ((await statOf(folder))?.isDirectory() !== true) continue
     for (const entry of await list(folder)) {
       if (!entry.endsWith('.ts') || entry.endsWith('.d.ts') || entry === 'tables.ts') continue
-      const there = await statOf(path.join(folder, entry))
-      if (there === undefined || there.isDirectory()) continue
+      const stats = await statOf(path.join(folder, entry))
+      if (stats === undefined || stats.isDirectory()) continue
       const file = `migrations/${connection}/${entry}`
       const read = readProjectBytes(project, file, maxBytes)
       const isRead = 'bytes' in read

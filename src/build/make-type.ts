@@ -126,10 +126,10 @@ function makeArrayType(schema: Keywords, scope: TypeScope): TypeText {
   const rest = isOld ? schema['additionalItems'] : schema['items']
   const item = isSchema(rest) ? makeType(rest, scope) : unknownType
   if (prefix.length === 0) return makeArray(item)
-  const least = typeof schema['minItems'] === 'number' ? schema['minItems'] : 0
+  const minItems = typeof schema['minItems'] === 'number' ? schema['minItems'] : 0
   const elements = prefix.map((part, index) => {
     const { text, binds } = makeType(part, scope)
-    return index < least ? text : `${binds === 'atom' ? text : `(${text})`}?`
+    return index < minItems ? text : `${binds === 'atom' ? text : `(${text})`}?`
   })
   return atom(`[${[...elements, ...(rest === false ? [] : [`...${makeArray(item).text}`])].join(', ')}]`)
 }

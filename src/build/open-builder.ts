@@ -111,15 +111,16 @@ class BuildSession {
   }
 
   async #findEntries(root: string, definition: Definition, changed?: ReadonlySet<string>): Promise<Entries> {
-    const kept = this.#entries
+    const retained = this.#entries
     const isSame =
       changed !== undefined &&
-      kept?.of === definition &&
+      retained?.of === definition &&
       ![...changed].some((file) => file.startsWith('migrations/')) &&
-      (await areStillValid(kept.found, root, changed))
-    if (isSame) return kept.found
-    const sound = changed === undefined ? [] : (kept?.found.actions ?? []).filter(({ file }) => !changed.has(file))
-    const found = await findEntries(root, definition, new Set(sound.map(({ file }) => file)))
+      (await areStillValid(retained.found, root, changed))
+    if (isSame) return retained.found
+    const unchanged =
+      changed === undefined ? [] : (retained?.found.actions ?? []).filter(({ file }) => !changed.has(file))
+    const found = await findEntries(root, definition, new Set(unchanged.map(({ file }) => file)))
     this.#entries = found.diagnostics.length === 0 ? { of: definition, found } : undefined
     return found
   }

@@ -102,7 +102,7 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
   if (restInputs.some(([file]) => Object.hasOwn(partInputs, file))) return undefined
 
   const rest = [...last.bundle.entries].filter(([file]) => !part.bundle.entries.has(file))
-  const kept = collectOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
+  const retained = collectOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
   return {
     assets: {
       names: new Set([...last.assets.names, ...part.assets.names]),
@@ -115,10 +115,10 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
     ],
     bundle: {
       entries: last.bundle.entries,
-      outputs: new Map([...[...last.bundle.outputs].filter(([name]) => kept.has(name)), ...part.bundle.outputs]),
+      outputs: new Map([...[...last.bundle.outputs].filter(([name]) => retained.has(name)), ...part.bundle.outputs]),
       metafile: {
         inputs: { ...Object.fromEntries(restInputs), ...partInputs },
-        outputs: { ...keepOutputs(outputs, kept), ...part.bundle.metafile.outputs },
+        outputs: { ...keepOutputs(outputs, retained), ...part.bundle.metafile.outputs },
       },
     },
   }

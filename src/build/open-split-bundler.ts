@@ -67,11 +67,11 @@ function findPackages({ inputs }: Metafile): string[] {
 }
 
 function keepEntries({ outputs, metafile }: Bundle, entries: ReadonlyMap<string, string>): Bundle {
-  const kept = collectOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
+  const retained = collectOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
   return {
     entries,
-    outputs: new Map([...outputs].filter(([name]) => kept.has(name))),
-    metafile: { inputs: withoutHelpers(metafile.inputs), outputs: keepOutputs(metafile.outputs, kept) },
+    outputs: new Map([...outputs].filter(([name]) => retained.has(name))),
+    metafile: { inputs: withoutHelpers(metafile.inputs), outputs: keepOutputs(metafile.outputs, retained) },
   }
 }
 

@@ -45,12 +45,12 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
   if (at === undefined || name === undefined || name === '') return false
   if (describe(use, catalog) !== undefined) return true
   const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
-  const near = loading.report.findNearest(name, names)
+  const suggestion = loading.report.findNearest(name, names)
   const listed =
     names.length === 0 || names.length > 12
       ? 'Add the plugin that provides it under "plugins"'
       : `Available: ${names.join(', ')}`
-  const hint = near === undefined ? listed : `Did you mean "${near}"?`
+  const hint = suggestion === undefined ? listed : `Did you mean "${suggestion}"?`
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false
 }
@@ -105,8 +105,8 @@ function dropTypos(errors: readonly ErrorObject[], report: Report): ErrorObject[
     if (keyword !== 'additionalProperties') continue
     const siblings = missing.filter((error) => error.instancePath === instancePath)
     const names = siblings.map((error) => String(error.params['missingProperty']))
-    const near = report.findNearest(String(params['additionalProperty']), names)
-    for (const error of siblings) if (error.params['missingProperty'] === near) typos.add(error)
+    const suggestion = report.findNearest(String(params['additionalProperty']), names)
+    for (const error of siblings) if (error.params['missingProperty'] === suggestion) typos.add(error)
   }
   return errors.filter((error) => !typos.has(error))
 }
@@ -146,10 +146,10 @@ function reportError(error: ErrorObject, { at, owner, reportProblem, report }: E
   } else if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     const key = String(parameters['additionalProperty'] ?? parameters['unevaluatedProperty'])
     const schema = error.parentSchema as { readonly properties?: object } | undefined
-    const near = report.findNearest(key, Object.keys(schema?.properties ?? {}))
+    const suggestion = report.findNearest(key, Object.keys(schema?.properties ?? {}))
     const entry = at.kind === 'map' ? at.entries.get(key) : undefined
     if (entry?.cut?.isFirst === false) return
-    const hint = hintForCut(entry?.cut) ?? (near === undefined ? undefined : `Did you mean "${near}"?`)
+    const hint = hintForCut(entry?.cut) ?? (suggestion === undefined ? undefined : `Did you mean "${suggestion}"?`)
     reportProblem(entry?.keySpan ?? at, `"${key}" is not a valid key of ${label}`, hint)
   } else if (error.keyword === 'enum') {
     reportProblem(

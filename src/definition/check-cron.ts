@@ -13,8 +13,8 @@ export function checkTimezone(
   report: Report,
 ): { readonly problem: string; readonly hint?: string | undefined } | undefined {
   if (isTimezone(name)) return undefined
-  const near = report.findNearest(name, Intl.supportedValuesOf('timeZone'))
-  const hint = near === undefined ? 'Use a name such as UTC or Europe/Berlin' : `Did you mean "${near}"?`
+  const suggestion = report.findNearest(name, Intl.supportedValuesOf('timeZone'))
+  const hint = suggestion === undefined ? 'Use a name such as UTC or Europe/Berlin' : `Did you mean "${suggestion}"?`
   return { problem: `Unknown time zone "${name}"`, hint }
 }
 

@@ -79,8 +79,8 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
 function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report: Report): void {
   const name = String(item.value)
   if (properties.has(name)) return
-  const near = report.findNearest(name, properties)
+  const suggestion = report.findNearest(name, properties)
   const problem = `"${name}" is required, but not listed in "properties"`
-  const hint = near === undefined ? `Add it to "properties"` : `Did you mean "${near}"?`
+  const hint = suggestion === undefined ? `Add it to "properties"` : `Did you mean "${suggestion}"?`
   report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: item, parameters: { problem }, hint })
 }

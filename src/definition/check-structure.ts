@@ -114,7 +114,7 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
 
 function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext): void {
   const owner = shape.title ?? label.name
-  const meant = new Set<string | undefined>()
+  const suggestion = new Set<string | undefined>()
   for (const entry of node.entries.values()) {
     const work = { label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
     const value = shapeOf(entry.key, shape)
@@ -123,12 +123,12 @@ function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext
       reportName(entry.key, shape, work)
       checking.report.markUnclear(node)
     } else if (shape.additionalProperties === false) {
-      meant.add(reportUnknownKey(entry, shape, { ...work, owner }))
+      suggestion.add(reportUnknownKey(entry, shape, { ...work, owner }))
       checking.report.markUnclear(node)
     }
   }
   for (const key of shape.required ?? []) {
-    if (node.entries.has(key) || meant.has(key)) continue
+    if (node.entries.has(key) || suggestion.has(key)) continue
     emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
   }
   if (node.entries.size < (shape.minProperties ?? 0)) reportValue(node, shape, { label, checking })
@@ -167,12 +167,12 @@ function reportUnknownKey(
 ) {
   if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
-  const near = checking.report.findNearest(key, keys)
+  const suggestion = checking.report.findNearest(key, keys)
   const all = keys.length <= 12 ? `Valid keys: ${keys.join(', ')}` : undefined
   const known = Object.hasOwn(shape.keyHints ?? {}, key) ? shape.keyHints?.[key] : undefined
-  const hint = hintForCut(cut) ?? known ?? (near === undefined ? all : `Did you mean "${near}"?`)
+  const hint = hintForCut(cut) ?? known ?? (suggestion === undefined ? all : `Did you mean "${suggestion}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })
-  return cut === undefined ? near : undefined
+  return cut === undefined ? suggestion : undefined
 }
 
 function reportName(name: string, { names = '', keyHint: hint }: Shape, { label, checking }: CheckContext): void {
@@ -224,8 +224,8 @@ function hintFor(node: Node, shape: Shape, report: Report): string | undefined {
 }
 
 function suggestChoice(text: string, choices: readonly string[], report: Report): string {
-  const near = report.findNearest(text, choices)
-  return near === undefined ? `Use one of ${choices.join(', ')}` : `Did you mean "${near}"?`
+  const suggestion = report.findNearest(text, choices)
+  return suggestion === undefined ? `Use one of ${choices.join(', ')}` : `Did you mean "${suggestion}"?`
 }
 
 /** Suggests how to write a scalar of another type. */

@@ -33,9 +33,9 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   const report = withoutWarnings(makeReport())
   const inside = [...options.files].filter((file) => !path.posix.normalize(file).startsWith('..'))
   const texts = new Map(inside.map((file) => [file, '']))
-  const loading = createLoadContext({ folder: nowhere, report, cache: makeSourceCache(), changed: undefined, texts })
+  const loading = createLoadContext({ folder: noFolder, report, cache: makeSourceCache(), changed: undefined, texts })
   const { root, pointerAt } = composeValue(value, loading)
-  if (loading.budget.left < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
+  if (loading.budget.remaining < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
   const { context, definition } = makeDefinition(loading, root)
   await checkClassConfigs(context, options.classes)
   const problems = report
@@ -55,4 +55,4 @@ function withoutWarnings(report: Report): Report {
 }
 
 /** No file exists below a file. */
-const nowhere = { root: devNull, realRoot: devNull }
+const noFolder = { root: devNull, realRoot: devNull }

@@ -20,8 +20,8 @@ export function composeValue(value: unknown, loading: LoadContext): ComposedValu
   const places = new Places()
 
   function compose(given: unknown, at: Span, depth: number): Node {
-    loading.budget.left -= 1
-    if (loading.budget.left < 0) return { kind: 'broken', ...at }
+    loading.budget.remaining -= 1
+    if (loading.budget.remaining < 0) return { kind: 'broken', ...at }
     if (typeof given !== 'object' || given === null) return composeScalar(given as string, at, loading)
     if (depth >= maxDepth) {
       loading.report.add({ code: 'WP_DEFINITION_TOO_DEEP', at, parameters: { limit: maxDepth } })

@@ -57,9 +57,9 @@ function descend(node: YamlNode, { path }: ComposeContext, work: () => Node): No
 }
 
 function spendBudget({ budget, report }: LoadContext, at: Span): boolean {
-  budget.left -= 1
-  if (budget.left === -1) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at, parameters: { limit: maxValues } })
-  return budget.left >= 0
+  budget.remaining -= 1
+  if (budget.remaining === -1) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at, parameters: { limit: maxValues } })
+  return budget.remaining >= 0
 }
 
 function spanOf(node: YamlNode, origin: Origin): Span {

@@ -50,8 +50,8 @@ export function recordScopes(
     if (name === undefined || hasReferences(name)) continue
     if (!scopes.has(name)) scopes.set(name, {})
     if (incomplete || entries.size === 0 || entries.has(name) || ownScopes.includes(name)) continue
-    const near = report.findNearest(name, [...entries.keys(), ...ownScopes])
-    const hint = near === undefined ? undefined : didYouMean(near, entries.get(near))
+    const suggestion = report.findNearest(name, [...entries.keys(), ...ownScopes])
+    const hint = suggestion === undefined ? undefined : didYouMean(suggestion, entries.get(suggestion))
     report.add({ code: 'WP_DEFINITION_SCOPE_UNDECLARED', severity: 'warning', at, parameters: { name }, hint })
   }
 }

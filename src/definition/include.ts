@@ -85,8 +85,8 @@ function isSame(one: IncludeSite, other: IncludeSite): boolean {
 
 function suggestKey(content: YamlNode | null, { pointer }: Target, report: Report): string | undefined {
   const keys = isMap(content) ? content.items.map(({ key }) => String(isScalar(key) ? key.value : '')) : []
-  const near = pointer.length === 1 ? report.findNearest(pointer[0]!, keys) : undefined
-  return near === undefined ? undefined : `Did you mean "#/${near}"?`
+  const suggestion = pointer.length === 1 ? report.findNearest(pointer[0]!, keys) : undefined
+  return suggestion === undefined ? undefined : `Did you mean "#/${suggestion}"?`
 }
 
 /** Follows keys through maps, lists, aliases and nested includes. Undefined if a problem was reported. */
@@ -165,8 +165,8 @@ function reportFileProblem(
 
 function suggestFile(loading: LoadContext, file: string): string | undefined {
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link`
-  const near = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
-  return near === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), near)}?`
+  const suggestion = loading.report.findNearest(path.posix.basename(file), filesBeside(loading, file))
+  return suggestion === undefined ? undefined : `Did you mean ${path.posix.join(path.posix.dirname(file), suggestion)}?`
 }
 
 /** Lazy, because it is only needed for hints. */

@@ -23,7 +23,7 @@ export interface LoadContext {
   /** Texts and keys that contain `${env.`. */
   readonly references: TextWithReference[]
   /** The remaining number of values. Aliases and includes can multiply the contents of files. */
-  readonly budget: { left: number; characters: number; parts: number }
+  readonly budget: { remaining: number; characters: number; parts: number }
 }
 
 export interface TextWithReference {
@@ -52,7 +52,7 @@ export function createLoadContext(
     sources: new Map(),
     actionFiles: new Set(),
     references: [],
-    budget: { left: maxValues, characters: maxCharacters, parts: maxParts },
+    budget: { remaining: maxValues, characters: maxCharacters, parts: maxParts },
   }
 }
 

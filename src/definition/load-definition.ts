@@ -69,7 +69,7 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
   const { cache = makeSourceCache(), changed, texts } = options
   const loading = createLoadContext({ folder, report, cache, changed, texts })
   const node = loadRoot(loading)
-  if (node === undefined || loading.budget.left < 0) {
+  if (node === undefined || loading.budget.remaining < 0) {
     pruneCache(loading)
     return finish(loading)
   }

@@ -86,10 +86,10 @@ function suggestFile({ loading }: DefinitionContext, file: string): string {
   const folder = path.posix.dirname(file)
   const own = path.posix.basename(file)
   const sources = sourcesIn(path.join(loading.folder.realRoot, folder), own)
-  const near = loading.report.findNearest(own, sources)
-  return near === undefined
+  const suggestion = loading.report.findNearest(own, sources)
+  return suggestion === undefined
     ? `Create it with: ${make}`
-    : `Did you mean ${path.posix.join(folder, near)}? To create a new file: ${make}`
+    : `Did you mean ${path.posix.join(folder, suggestion)}? To create a new file: ${make}`
 }
 
 /** Lazy, because it is only needed for hints. The missing file may exist again. */

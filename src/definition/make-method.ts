@@ -94,7 +94,7 @@ function makeRequest(context: DefinitionContext, { key, value }: Entry): JsonSch
 function makeResponses(context: DefinitionContext, node: Node): Record<string, JsonSchema> {
   const single = valueOf(node, 'response')
   const entries = entriesOf(valueOf(node, 'responses'))
-  const say = (at: Entry, problem: string, hint: string): void =>
+  const reportProblem = (at: Entry, problem: string, hint: string): void =>
     context.loading.report.add({
       code: 'WP_DEFINITION_RESPONSE_INVALID',
       at: at.keySpan,
@@ -103,15 +103,19 @@ function makeResponses(context: DefinitionContext, node: Node): Record<string, J
     })
   const double = entries.find(({ key }) => key === '200')
   if (single !== undefined && double !== undefined) {
-    say(double, 'The 200 response is defined twice', '"response" defines the 200 response. Remove one of the two')
+    reportProblem(
+      double,
+      'The 200 response is defined twice',
+      '"response" defines the 200 response. Remove one of the two',
+    )
   }
   const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(context.schemas, single)]]
   for (const entry of entries) {
     const isBodyless = bodylessStatuses.has(entry.key)
     if (isBodyless && !isEmpty(entry.value))
-      say(entry, `A ${entry.key} response has no body`, `Write "${entry.key}:" without a schema`)
+      reportProblem(entry, `A ${entry.key} response has no body`, `Write "${entry.key}:" without a schema`)
     if (!isBodyless && isEmpty(entry.value)) {
-      say(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
+      reportProblem(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
     } else if (/^[2-5]\d\d$/.test(entry.key)) {
       made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(context.schemas, entry.value)])
     }

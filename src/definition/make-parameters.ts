@@ -76,9 +76,9 @@ function checkParameters(
   const extra = found.names.filter((name) => !path.names.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
-    const near = findTypo(name, missing, { extra, report })
+    const suggestion = findTypo(name, missing, { extra, report })
     const problem = `"${name}" is not a parameter of ${path.text}`
-    const hint = near === undefined ? undefined : `Did you mean "${near}"?`
+    const hint = suggestion === undefined ? undefined : `Did you mean "${suggestion}"?`
     const at = isMap ? value.entries.get(name)!.keySpan : value
     report.add({ code: 'WP_DEFINITION_PATH_PARAMETER', at, parameters: { problem }, hint })
   }

@@ -110,8 +110,8 @@ function withFile<Value>(
 function checkOpened(folder: ProjectFolder, real: string, descriptor: number): FileProblem | undefined {
   const opened = fstatSync(descriptor, { bigint: true })
   if (!isInside(folder.realRoot, real)) return { problem: 'outside' }
-  const there = statSync(real, { bigint: true })
-  if (there.ino !== opened.ino || there.dev !== opened.dev)
+  const current = statSync(real, { bigint: true })
+  if (current.ino !== opened.ino || current.dev !== opened.dev)
     return { problem: 'refused', reason: 'it is being replaced' }
   if (opened.isDirectory()) return { problem: 'refused', reason: 'it is a folder' }
   return opened.isFile() ? undefined : { problem: 'refused', reason: 'it is not a regular file' }

@@ -140,9 +140,9 @@ function hintForKey({ loading }: Schemas, base: Node, pointer: readonly string[]
     if (follow(base, pointer.slice(0, index + 1)) !== undefined) continue
     const keys = entriesOf(around).map((entry) => entry.key)
     const other = { $defs: 'definitions', definitions: '$defs' }[key]
-    const near = other !== undefined && keys.includes(other) ? other : loading.report.findNearest(key, keys)
-    if (near === undefined) return undefined
-    return `Did you mean "#${makePointer([...pointer.slice(0, index), near, ...pointer.slice(index + 1)])}"?`
+    const suggestion = other !== undefined && keys.includes(other) ? other : loading.report.findNearest(key, keys)
+    if (suggestion === undefined) return undefined
+    return `Did you mean "#${makePointer([...pointer.slice(0, index), suggestion, ...pointer.slice(index + 1)])}"?`
   }
   return undefined
 }

@@ -41,8 +41,8 @@ export function checkName(section: Section, name: string, { at, report }: { at: 
 const maxListed = 8
 
 function suggestName({ key, entries }: Section, name: string, report: Report): string | undefined {
-  const near = entries.get(report.findNearest(name, entries.keys()) ?? '')
-  if (near !== undefined) return didYouMean(near.key, near)
+  const suggestion = entries.get(report.findNearest(name, entries.keys()) ?? '')
+  if (suggestion !== undefined) return didYouMean(suggestion.key, suggestion)
   const names = [...entries.keys()].slice(0, maxListed + 1)
   if (names.length === 0 || names.length > maxListed) return `Add it under "${key}:"`
   return `Available: ${names.join(', ')}`

@@ -43,11 +43,13 @@ function checkTypes(
   if (at === undefined ? report.isUnclear(node) : declared.length === 0) return typeNames
   if (at === undefined) return around
   if (around === undefined) return declared
-  const left = declared.filter((type) => around.includes(type) || (type === 'integer' && around.includes('number')))
-  const lost = declared.find((type) => !left.includes(type))
-  if (lost !== undefined)
-    reportProblem(at, `Type "${lost}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
-  return left
+  const remaining = declared.filter(
+    (type) => around.includes(type) || (type === 'integer' && around.includes('number')),
+  )
+  const impossible = declared.find((type) => !remaining.includes(type))
+  if (impossible !== undefined)
+    reportProblem(at, `Type "${impossible}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
+  return remaining
 }
 
 const [array, object] = [['array'], ['object']]
@@ -98,14 +100,14 @@ function isForType({ key, value }: Entry, types: Strictness['types']): boolean {
 
 function checkPairs({ entries }: MapNode, isDraft07: boolean, reportProblem: ReportProblem): void {
   const has = (key: string): boolean => entries.has(key)
-  const alone = (key: string, other: string): void => {
+  const reportWithout = (key: string, other: string): void => {
     const entry = entries.get(key)
     if (entry !== undefined) reportProblem(entry.keySpan, `"${key}" has no effect without "${other}"`)
   }
-  if (!has('then') && !has('else')) alone('if', 'then')
-  if (!has('if')) for (const key of ['then', 'else']) alone(key, 'if')
-  if (!has('contains')) for (const key of ['minContains', 'maxContains']) alone(key, 'contains')
-  if (isDraft07 && entries.get('items')?.value.kind !== 'list') alone('additionalItems', 'items: [...]')
+  if (!has('then') && !has('else')) reportWithout('if', 'then')
+  if (!has('if')) for (const key of ['then', 'else']) reportWithout(key, 'if')
+  if (!has('contains')) for (const key of ['minContains', 'maxContains']) reportWithout(key, 'contains')
+  if (isDraft07 && entries.get('items')?.value.kind !== 'list') reportWithout('additionalItems', 'items: [...]')
   checkContains(entries, reportProblem)
 }
 
@@ -143,8 +145,11 @@ function checkTexts({ entries }: MapNode, reportProblem: ReportProblem, report: 
   const format = entries.get('format')?.value
   const name = textOf(format)
   if (format !== undefined && name !== undefined && !formats.includes(name)) {
-    const near = report.findNearest(name, formats)
-    const hint = near === undefined ? `Known formats: ${formats.slice(0, 18).join(', ')}, …` : `Did you mean "${near}"?`
+    const suggestion = report.findNearest(name, formats)
+    const hint =
+      suggestion === undefined
+        ? `Known formats: ${formats.slice(0, 18).join(', ')}, …`
+        : `Did you mean "${suggestion}"?`
     reportProblem(format, `Unknown format "${name}"`, hint)
   }
   const pattern = entries.get('pattern')?.value

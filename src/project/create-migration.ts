@@ -55,10 +55,12 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
 
 /** Migrations run in order of their names, which begin with the date, and with the time if needed. */
 function nameBehind(files: readonly string[], words: string, now: Date): string {
-  const taken = files.filter((file) => file.endsWith('.ts') && file !== 'tables.ts').map((file) => file.slice(0, -3))
+  const usedNames = files
+    .filter((file) => file.endsWith('.ts') && file !== 'tables.ts')
+    .map((file) => file.slice(0, -3))
   const digits = now.toISOString().replaceAll(/\D/g, '')
   const names = [8, 12, 14, 17].map((length) => `${digits.slice(0, length)}-${words}`)
-  return names.find((name) => taken.every((one) => one < name)) ?? names.at(-1)!
+  return names.find((name) => usedNames.every((one) => one < name)) ?? names.at(-1)!
 }
 
 function template(words: string): string {

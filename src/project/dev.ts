@@ -39,7 +39,7 @@ export interface DevServer {
 
 /** Watches a project and serves each save without errors until it is closed. */
 export async function dev(options: DevOptions): Promise<DevServer> {
-  const began = performance.now()
+  const startedAt = performance.now()
   await using opened = new AsyncDisposableStack()
   const stopping = new AbortController()
   const signals = [stopping.signal, ...(options.imports?.signal === undefined ? [] : [options.imports.signal])]
@@ -56,9 +56,9 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const watching = await reloadOnSave(session, { first, reloadFiles })
   opened.defer(() => watching.close())
   opened.defer(watchMigrated(options.folder, () => void watching.flush()))
-  const news = { ...describeStart(session, first, own), user, ms: performance.now() - began }
-  opened.defer(await announceDev(options.folder, news.url))
-  options.console.started(news)
+  const event = { ...describeStart(session, first, own), user, ms: performance.now() - startedAt }
+  opened.defer(await announceDev(options.folder, event.url))
+  options.console.started(event)
   if (other !== undefined) options.console.warned(describeOther(other))
   if ('failed' in first) options.console.reloadFailed({ ...first, files: [], isServing: false })
   const issueToken = async () => {
@@ -70,7 +70,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     stopping.abort()
     return closers.disposeAsync()
   }
-  return { started: news, reload: watching.flush, issueToken, close }
+  return { started: event, reload: watching.flush, issueToken, close }
 }
 
 /** Opens System, the identity and a listening server, without the project. */

@@ -135,11 +135,11 @@ export async function openExistingHost({ folder, variables }: MigrateOptions): P
 
 export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> {
   const applied: AppliedMigration[] = []
-  let began = performance.now()
+  let startedAt = performance.now()
   await migrateSystem(host.system, (name) => {
     const now = performance.now()
-    applied.push({ connection: 'waypost', name, ms: now - began })
-    began = now
+    applied.push({ connection: 'waypost', name, ms: now - startedAt })
+    startedAt = now
   })
   return applied
 }
@@ -175,8 +175,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       nameOf: (one) => fileOfMigration(name, one),
       ...(options.dev && {
         again: 'save it; dev runs it again',
-        onNotImplemented: ([first, ...behind]) =>
-          options.dev?.warned(describeNotImplemented(fileOfMigration(name, first!), behind)),
+        onNotImplemented: ([first, ...later]) =>
+          options.dev?.warned(describeNotImplemented(fileOfMigration(name, first!), later)),
       }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
@@ -189,8 +189,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   return { applied, written }
 }
 
-function describeNotImplemented(file: string, behind: readonly string[]): string {
-  const those = behind.length === 0 ? '' : `, as do the migrations after it: ${behind.join(', ')}`
+function describeNotImplemented(file: string, later: readonly string[]): string {
+  const those = later.length === 0 ? '' : `, as do the migrations after it: ${later.join(', ')}`
   return `${file} has no content yet and is skipped${those}`
 }
 

@@ -34,8 +34,8 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
     const listed: ListedMigration[] = systemMigrations.map((name) => {
       return { connection: 'waypost', name, state: pending.includes(name) ? 'pending' : 'applied' }
     })
-    const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
-    await inspectDatabases({ ...built, host: there }, names, async (name, database) => {
+    const target = host ?? { folder: options.folder, variables: options.variables, system: undefined }
+    await inspectDatabases({ ...built, host: target }, names, async (name, database) => {
       const redo = commandFor('migrate:redo', name, modules)
       listed.push(...listPlan({ connection: name, redo }, await planMigrations(database?.db, modules.get(name) ?? [])))
     })

@@ -28,14 +28,14 @@ export async function reloadOnSave(
 
   /** @param isQuiet do not report if nothing changed */
   async function reload({ files, isMove }: Change, { isSilent, release }: ReloadReporting): Promise<void> {
-    const began = performance.now()
+    const startedAt = performance.now()
     const before = last
     let ms: number | undefined
     last = await reloadFiles({
       changed: isMove ? undefined : new Set(files),
       isFullReload: files.includes('.env'),
       onServed: () => {
-        ms = performance.now() - began
+        ms = performance.now() - startedAt
         release()
       },
     })

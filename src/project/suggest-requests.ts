@@ -21,9 +21,9 @@ interface Candidate {
 export function suggestRequests(manifest: Pick<Manifest, 'routes' | 'schemas'>): readonly SuggestedRequest[] {
   const all = manifest.routes.flatMap(({ path, methods }) => methods.map((method) => ({ path, method })))
   const get = firstThatWorks('GET', all, manifest)
-  const near =
+  const suggestion =
     get === undefined ? all : all.toSorted((a, b) => Number(b.path === get.path) - Number(a.path === get.path))
-  return [get?.request, firstThatWorks('POST', near, manifest)?.request].filter((one) => one !== undefined)
+  return [get?.request, firstThatWorks('POST', suggestion, manifest)?.request].filter((one) => one !== undefined)
 }
 
 function firstThatWorks(
@@ -54,10 +54,10 @@ function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): 
 
 function fillPath(path: string, { params, query }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
   const values = inventParts(params, schemas)
-  const asked = inventParts(query, schemas)
-  if (values === undefined || asked === undefined) return undefined
+  const queryValues = inventParts(query, schemas)
+  if (values === undefined || queryValues === undefined) return undefined
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? name))
-  const search = new URLSearchParams(asked).toString()
+  const search = new URLSearchParams(queryValues).toString()
   return search === '' ? filled : `${filled}?${search}`
 }
 

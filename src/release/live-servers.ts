@@ -49,7 +49,7 @@ export async function findMissingVariables(
   )
   return names
     .map((name) => ({ name, servers: servers.filter(({ has }) => !has.has(name)).map((server) => server.name) }))
-    .filter(({ servers: lacking }) => lacking.length > 0)
+    .filter(({ servers: missing }) => missing.length > 0)
 }
 
 /** Whether a server with this heartbeat counts as live. */

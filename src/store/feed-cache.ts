@@ -31,7 +31,7 @@ const changesLimit = 10_000
 /** A read in progress. */
 interface PendingRead<Value> {
   /** Its position in the sequence of cache events. */
-  readonly began: number
+  readonly startedAt: number
   readonly value: Promise<Value | undefined>
 }
 
@@ -66,8 +66,10 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
     if (changed.size > changesLimit) clear()
   })
 
-  function isOutdated(value: Value, began: number): boolean {
-    return allChanged > began || subjectsOf(value).some((subject) => (changed.get(nameOf(subject)) ?? 0) > began)
+  function isOutdated(value: Value, startedAt: number): boolean {
+    return (
+      allChanged > startedAt || subjectsOf(value).some((subject) => (changed.get(nameOf(subject)) ?? 0) > startedAt)
+    )
   }
 
   function get(key: string): Value | undefined {
@@ -75,11 +77,11 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
   }
 
   function startRead(key: string, read: () => Promise<Value | undefined>): PendingRead<Value> {
-    const began = ++sequence
+    const startedAt = ++sequence
     const wasFresh = feed.isFresh()
-    const value = storeResult(key, read(), (found) => wasFresh && !isOutdated(found, began))
-    pendingReads.set(key, { began, value })
-    return { began, value }
+    const value = storeResult(key, read(), (found) => wasFresh && !isOutdated(found, startedAt))
+    pendingReads.set(key, { startedAt, value })
+    return { startedAt, value }
   }
 
   async function storeResult(key: string, read: Promise<Value | undefined>, shouldStore: (found: Value) => boolean) {
@@ -99,8 +101,8 @@ export function makeFeedCache<Value>(options: FeedCacheOptions<Value>): FeedCach
       const asked = ++sequence
       // At most two iterations: the second read begins after this call.
       for (;;) {
-        const { began, value } = pendingReads.get(key) ?? startRead(key, read)
-        if (began > asked) return value as Promise<Read>
+        const { startedAt, value } = pendingReads.get(key) ?? startRead(key, read)
+        if (startedAt > asked) return value as Promise<Read>
         await value.catch(() => undefined)
         const cached = get(key)
         if (cached !== undefined) return cached as Read

@@ -101,7 +101,7 @@ class PolledFeed implements Feed {
   }
 
   async #poll(): Promise<void> {
-    const began = this.#clock.monotonic()
+    const startedAt = this.#clock.monotonic()
     let isBehind: boolean
     do {
       const read = await this.#source.read(this.#position)
@@ -113,7 +113,7 @@ class PolledFeed implements Feed {
       if (isReset || last !== undefined) this.#notify(isReset ? 'reset' : read.changes)
       isBehind = isReset || this.#position < read.head // after a reset, the change at the head must be read
     } while (isBehind)
-    this.#lastBegan = began
+    this.#lastBegan = startedAt
     this.#isFailing = false
   }
 
@@ -158,10 +158,10 @@ class PolledFeed implements Feed {
   }
 
   #tick(): void {
-    const began = this.#clock.monotonic()
+    const startedAt = this.#clock.monotonic()
     try {
       if (this.#source.mayHaveChanged()) this.#wake()
-      else this.#lastBegan = began
+      else this.#lastBegan = startedAt
     } catch (error) {
       this.#fail(error)
     }

@@ -26,8 +26,8 @@ test('servers that serve a release stand beside one another, as many as there is
 })
 
 test('one that fails is named with its cause, what it still serves, and what to do', () => {
-  const lacking = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
-  const lines = format([serving('app-1'), serving('app-2', 400), failed], { lacking })
+  const missing = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
+  const lines = format([serving('app-1'), serving('app-2', 400), failed], { missing })
   assert.deepEqual(lines, [
     '  Serving    app-1 0.3 s   app-2 0.4 s',
     '             app-3 failed: The release 9b07d3c5 requires variables that are not\n             set: ORDERS_URL',
@@ -38,9 +38,9 @@ test('one that fails is named with its cause, what it still serves, and what to 
 
 test('servers that fail for the same reason are named together', () => {
   const [one, other] = ['app-3:3000', 'app-3:3001']
-  const lacking = [{ name: 'ORDERS_URL', servers: [one, other] }]
+  const missing = [{ name: 'ORDERS_URL', servers: [one, other] }]
   assert.deepEqual(
-    format([serving('app-1'), { ...failed, name: one }, { ...failed, name: other, ms: 500 }], { lacking }),
+    format([serving('app-1'), { ...failed, name: one }, { ...failed, name: other, ms: 500 }], { missing }),
     [
       '  Serving    app-1 0.3 s',
       '             app-3:3000, app-3:3001 failed: The release 9b07d3c5 requires\n             variables that are not set: ORDERS_URL',

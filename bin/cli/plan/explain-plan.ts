@@ -33,8 +33,8 @@ export interface PlanParts {
 /** Returns the lines of a plan in order: changes with their remarks, then everything else. */
 export function explainPlan(parts: PlanParts): readonly PlanLine[] {
   const { changes } = parts
-  const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`))
-  const others = listOthers(parts).filter(({ kind, name }) => !told.has(`${kind} ${name}`))
+  const changed = new Set(changes.map(({ kind, name }) => `${kind} ${name}`))
+  const others = listOthers(parts).filter(({ kind, name }) => !changed.has(`${kind} ${name}`))
   return [...changes.map((change) => explainChange(change, parts)), ...others]
 }
 
@@ -73,8 +73,8 @@ function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remar
   if (kind === 'scope' && unheldScopes.includes(name)) return [describeUnheldScopes(name)]
   if (kind === 'migration' && pendingMigrations !== undefined)
     return [pendingMigrations.includes(name) ? describePending(parts) : plain('already applied')]
-  const lacking = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
-  return lacking === undefined ? [] : [describeMissingVariable(lacking)]
+  const missing = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
+  return missing === undefined ? [] : [describeMissingVariable(missing)]
 }
 
 function listOthers(parts: PlanParts): readonly PlanLine[] {

@@ -16,8 +16,8 @@ const maxRemarks = 8
 /** Formats the changes for people: a line for each, in the width of the terminal. */
 export function formatPlan(parts: PlanParts, stream: NodeJS.WriteStream = process.stdout): readonly string[] {
   const lines = shorten(explainPlan(parts)).map(alignRoute)
-  const longest = Math.floor(widthOf(stream) * nameShare)
-  const nameWidth = Math.max(0, ...lines.map(({ name }) => name.length).filter((length) => length <= longest))
+  const maxNameWidth = Math.floor(widthOf(stream) * nameShare)
+  const nameWidth = Math.max(0, ...lines.map(({ name }) => name.length).filter((length) => length <= maxNameWidth))
   return lines.flatMap((line) => formatLine(line, { nameWidth, stream }))
 }
 
@@ -39,9 +39,9 @@ function formatLine(
   if (name.length > nameWidth && isShort) return [`${head}   ${formatRemark(remarks[0]!, 0, stream)}`]
   const isBeside = name.length <= nameWidth && column + minRemarkWidth <= widthOf(stream)
   const indent = isBeside ? column : nameAt + 2
-  const told = remarks.map((remark) => formatRemark(remark, indent, stream))
-  if (!isBeside) return [head, ...told.map((text) => `${' '.repeat(indent)}${text}`)]
-  const [first, ...rest] = told
+  const texts = remarks.map((remark) => formatRemark(remark, indent, stream))
+  if (!isBeside) return [head, ...texts.map((text) => `${' '.repeat(indent)}${text}`)]
+  const [first, ...rest] = texts
   return [
     `${head.padEnd(head.length + nameWidth - name.length)}   ${first}`,
     ...rest.map((text) => ' '.repeat(indent) + text),
@@ -86,8 +86,8 @@ function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
 function shortenRemarks(line: PlanLine): PlanLine {
   const { remarks } = line
   const breaking = remarks.filter((remark) => remark.breaking).length
-  const most = Math.max(breaking, maxRemarks)
-  if (remarks.length <= most + 1) return line
-  const rest = { text: `and ${remarks.length - most} more`, breaking: false }
-  return { ...line, remarks: [...remarks.slice(0, most), rest] }
+  const maxShown = Math.max(breaking, maxRemarks)
+  if (remarks.length <= maxShown + 1) return line
+  const rest = { text: `and ${remarks.length - maxShown} more`, breaking: false }
+  return { ...line, remarks: [...remarks.slice(0, maxShown), rest] }
 }

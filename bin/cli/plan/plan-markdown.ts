@@ -13,7 +13,7 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const head = `### Plan for ${code(target.address)}\n`
   if (isNothing(plan)) return `${head}\n${escape(describeNothing(plan))}\n`
   const from = active === undefined ? 'no release is active yet' : `${code(shortId(active.id))} is active`
-  const about = `${escape(describeServers(target))}; ${from}, this is ${code(shortId(id))}.`
+  const summary = `${escape(describeServers(target))}; ${from}, this is ${code(shortId(id))}.`
   const lines = explainPlan({ ...plan, migrates })
   const rows = [...lines.filter((line) => line.breaking), ...lines.filter((line) => !line.breaking)].map(formatRow)
   const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]
@@ -22,7 +22,7 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const forbidden = forbids
     ? ` ${code('breaking_changes: forbid')} is set: deploying requires ${code('--allow-breaking')}.`
     : ''
-  return `${head}\n${about}\n\n${table.join('\n')}\n\n${sum}${forbidden}\n`
+  return `${head}\n${summary}\n\n${table.join('\n')}\n\n${sum}${forbidden}\n`
 }
 
 function formatRow({ change, kind, name, remarks }: PlanLine): string {

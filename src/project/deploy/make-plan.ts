@@ -153,12 +153,12 @@ export function assertTarget({ folder, variables, url }: TargetOptions): void {
  * cannot lift the rule for itself. Also `forbid` if it depends on an unset variable.
  */
 export function breakingPolicy(manifests: readonly (Manifest | undefined)[], variables: Variables): 'warn' | 'forbid' {
-  const said = manifests.flatMap((manifest) =>
+  const policies = manifests.flatMap((manifest) =>
     manifest?.config['breaking_changes'] === undefined
       ? []
       : [{ breaking_changes: manifest.config['breaking_changes'] }],
   )
-  const isForbidden = said.some((config) => {
+  const isForbidden = policies.some((config) => {
     const { value, missing } = resolveReferences(config, variables)
     const { settings, problems } = parseSettings(value)
     return missing.length > 0 || problems.length > 0 || settings.breaking_changes === 'forbid'

@@ -70,7 +70,7 @@ export async function openSystemTarget(options: {
  */
 async function findMissing(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
   const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  const lacking = await findMissingVariables(host.system, names)
-  if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return lacking
+  const missing = await findMissingVariables(host.system, names)
+  if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return missing
   return names.filter((name) => variable(host.variables, name) === undefined).map((name) => ({ name, servers: [] }))
 }

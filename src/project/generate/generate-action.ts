@@ -123,11 +123,11 @@ function chooseUse(uses: readonly Use[], { file, route }: { file: string; route:
     const problem = `${naming.map((use) => use.name).join(' and ')} use ${file}`
     throw errors.WP_PROJECT_GENERATE({ problem, hint: `Choose the route for the types: --route '${first.name}'` })
   }
-  const near = nearest(
+  const suggestion = nearest(
     file,
     uses.flatMap((use) => use.file ?? []),
   )
-  const guess = near === undefined ? '' : `Did you mean ${near}? `
+  const guess = suggestion === undefined ? '' : `Did you mean ${suggestion}? `
   throw errors.WP_PROJECT_GENERATE({
     problem: `No route or cronjob uses ${file}`,
     hint: `${guess}Add it to waypost.yml first, or specify its route: --route 'METHOD /path'`,
@@ -138,10 +138,11 @@ function findRoute(uses: readonly Use[], route: string): Use {
   const wanted = route.trim().replace(/^\S+\s+/, (method) => `${method.trim().toUpperCase()} `)
   const found = uses.find((use) => use.route === wanted)
   if (found !== undefined) return found
-  const near = nearest(
+  const suggestion = nearest(
     wanted,
     uses.flatMap((use) => use.route ?? []),
   )
-  const hint = near === undefined ? 'Create one: waypost generate:route METHOD PATH' : `Did you mean '${near}'?`
+  const hint =
+    suggestion === undefined ? 'Create one: waypost generate:route METHOD PATH' : `Did you mean '${suggestion}'?`
   throw errors.WP_PROJECT_GENERATE({ problem: `Unknown route '${wanted}'`, hint })
 }

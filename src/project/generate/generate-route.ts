@@ -125,10 +125,10 @@ function validationError(diagnostics: readonly Diagnostic[], route: string): Err
 /** Referenced files come first, so that `dev` never finds a reference to a missing file. */
 function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
   const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
-  const taken = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
-  if (taken !== undefined) {
+  const conflict = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
+  if (conflict !== undefined) {
     const hint = 'Rename it, or write the route by hand and use it there.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `${taken.file} already exists`, hint })
+    throw errors.WP_PROJECT_GENERATE({ problem: `${conflict.file} already exists`, hint })
   }
   const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
   return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))

@@ -102,8 +102,8 @@ interface PlanContext {
 function chooseAction({ definition, request, names }: PlanContext): string {
   const known = definition.routes.find(({ path }) => path === request.path)
   const files = known?.methods.flatMap(({ action }) => ('file' in action ? [action.file] : [])) ?? []
-  const beside = files.map((file) => path.posix.dirname(file)).filter((folder) => folder.includes('/'))
-  const folders = beside.length > 0 ? beside.slice(0, 1) : names.folders.map((folder) => `src/${folder}`)
+  const siblings = files.map((file) => path.posix.dirname(file)).filter((folder) => folder.includes('/'))
+  const folders = siblings.length > 0 ? siblings.slice(0, 1) : names.folders.map((folder) => `src/${folder}`)
   const used = definition.routes.flatMap(({ methods }) =>
     methods.flatMap(({ action }) => ('file' in action ? action.file : [])),
   )

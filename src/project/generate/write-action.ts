@@ -11,8 +11,8 @@ export interface ActionText {
 
 /** Returns the text of a class without code. Callers get 501 instead of a plausible response. */
 export function writeAction({ className, key, name, inputs, isTypeScript }: ActionText): string {
-  const taken = (['params', 'query', 'body'] as const).filter((input) => inputs[input])
-  const request = taken.length === 0 ? '_request' : `{ ${taken.join(', ')} }`
+  const used = (['params', 'query', 'body'] as const).filter((input) => inputs[input])
+  const request = used.length === 0 ? '_request' : `{ ${used.join(', ')} }`
   const quoted = quote(key)
   const words = quote(`${name} is not implemented yet`)
   const isCronjob = key === 'cronjob'

@@ -58,12 +58,12 @@ async function replace(file: string, text: string): Promise<void> {
 
 async function makeFolder(root: string, folder: string, undo: Undo): Promise<void> {
   const missing: string[] = []
-  let there = folder
-  while (!(await stat(there).catch(() => undefined))?.isDirectory() && there !== root) {
-    missing.unshift(there)
-    there = path.dirname(there)
+  let existing = folder
+  while (!(await stat(existing).catch(() => undefined))?.isDirectory() && existing !== root) {
+    missing.unshift(existing)
+    existing = path.dirname(existing)
   }
-  const relative = path.relative(await realpath(root), await realpath(there))
+  const relative = path.relative(await realpath(root), await realpath(existing))
   if (relative.startsWith('..') || path.isAbsolute(relative)) throw new Error('its folder is outside the project')
   for (const one of missing) {
     await mkdir(one)

@@ -9,7 +9,7 @@ export interface InstallResult {
 
 /** Installs the dependencies of a folder with npm. Failures are returned, not thrown, because it can be run later. */
 export async function install(folder: string): Promise<InstallResult> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const output: string[] = []
   const code = await new Promise<number | null>((resolve) => {
     const npm = spawn('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error'], {
@@ -22,7 +22,7 @@ export async function install(folder: string): Promise<InstallResult> {
     npm.once('error', () => resolve(null))
     npm.once('close', resolve)
   })
-  if (code === 0) return { installedMs: performance.now() - began }
+  if (code === 0) return { installedMs: performance.now() - startedAt }
   const reason = code === null ? 'npm was not found in PATH' : explain(output.join(''))
   return { installedMs: undefined, installProblem: reason }
 }

@@ -63,11 +63,11 @@ function fillDefinition(target: string, text: string, definition: Definition | u
 
 function listVariables({ variables }: Definition, { target, indent }: { target: string; indent: string }): string {
   const lines = Object.entries(variables).map(([name, { optional, declared }]) => {
-    const about = declared?.description?.replaceAll(/\s+/g, ' ') ?? (optional ? 'has a default' : '')
-    if (indent === '') return `#   ${name.padEnd(18)}  ${about}`.trimEnd()
+    const description = declared?.description?.replaceAll(/\s+/g, ' ') ?? (optional ? 'has a default' : '')
+    if (indent === '') return `#   ${name.padEnd(18)}  ${description}`.trimEnd()
     if (target === 'compose.yml') return `${indent}${name}: \${${name}:${optional ? '-' : '?set it in .env'}}`
     if (declared?.secret === true) return `${indent}# ${name} is a secret`
-    return `${indent}# ${name}: ''${about === '' ? '' : ` # ${about}`}`
+    return `${indent}# ${name}: ''${description === '' ? '' : ` # ${description}`}`
   })
   return lines.map((line) => `${line}\n`).join('')
 }

@@ -63,7 +63,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const [index, one] of chosen.entries()) {
-      const began = options.clock.monotonic()
+      const startedAt = options.clock.monotonic()
       try {
         await apply(one, options)
       } catch (error) {
@@ -72,7 +72,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
         options.onNotImplemented(chosen.slice(index).map(({ name }) => name))
         break
       }
-      const done = { name: one.name, ms: options.clock.monotonic() - began }
+      const done = { name: one.name, ms: options.clock.monotonic() - startedAt }
       applied.push(done)
       options.onApplied?.(done)
     }

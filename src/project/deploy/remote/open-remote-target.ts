@@ -130,16 +130,16 @@ const maxArtifacts = 500
 /** Groups artifacts that fit into one request. A large one is alone. */
 export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly Artifact[])[] {
   const groups: Artifact[][] = []
-  let left = 0
+  let remaining = 0
   for (const artifact of artifacts) {
     const bytes = Buffer.byteLength(artifact.content)
     const last = groups.at(-1)
-    if (last === undefined || bytes > left || last.length >= maxArtifacts) {
+    if (last === undefined || bytes > remaining || last.length >= maxArtifacts) {
       groups.push([artifact])
-      left = maxBytes - bytes
+      remaining = maxBytes - bytes
     } else {
       last.push(artifact)
-      left -= bytes
+      remaining -= bytes
     }
   }
   return groups

@@ -100,16 +100,19 @@ function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): 
   if (!(error instanceof Error) || error.name === 'WaypostError') return error
   const cause = error.cause ?? error
   const { code = '' } = cause as NodeJS.ErrnoException
-  const told = (reason: string, hint: string) =>
+  const connectionError = (reason: string, hint: string) =>
     errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint }, { cause })
   if (error.name === 'TimeoutError') {
-    return told(`it did not respond within ${timeoutMs / 1000} s`, 'Check that the server is running and try again.')
+    return connectionError(
+      `it did not respond within ${timeoutMs / 1000} s`,
+      'Check that the server is running and try again.',
+    )
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return told('the host name is unknown', dnsHint)
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return connectionError('the host name is unknown', dnsHint)
   if (code === 'ECONNREFUSED')
-    return told('connection refused', 'Check that the server is running, and check the port.')
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) return told(printable(messageOf(cause)), tlsHint)
-  return told(
+    return connectionError('connection refused', 'Check that the server is running, and check the port.')
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) return connectionError(printable(messageOf(cause)), tlsHint)
+  return connectionError(
     printable(messageOf(cause)) || 'the connection was closed',
     'Check that the server is running and try again.',
   )
