@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { failuresToOpen } from '../../src/events/queue/breaker.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { replayDead } from '../../src/events/index.ts'
 import { openSystem } from '../../src/store/index.ts'
+import { refuseStatements } from './refusing-system.ts'
 import { onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
@@ -100,11 +100,16 @@ onEachDatabase('the breaker of a subscription', (world) => {
     const other = await openSystem({ url: world().url, clock: world().clock })
     try {
       const stop = new AbortController()
-      const runs = [other, world().system].map((system) =>
-        world().execute({ system, watch: true, signal: stop.signal }),
-      )
+      const statements = [0, 0]
+      const runs = [other, world().system].map((system, index) => {
+        const counted = refuseStatements(system, () => void (statements[index]! += 1))
+        return world().execute({ system: counted, watch: true, signal: stop.signal })
+      })
       await until('one is held', () => held.length !== 0)
-      await sleep(600) // both look for work twice and more
+      const first = [...statements]
+      await until('both have looked for work several times more', () =>
+        statements.every((count, index) => count >= first[index]! + 10),
+      )
       assert.equal(receiver.received.length, before + 1)
       receiver.choose = () => 204
       held[0]!.writeHead(204).end()

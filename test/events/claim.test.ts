@@ -146,7 +146,8 @@ onEachDatabase('a claim', (world) => {
   })
 
   test('is not made once the signal aborts, and what is under way is finished', async () => {
-    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 100))
+    const held: ServerResponse[] = []
+    const receiver = await world().openReceiver((response) => held.push(response))
     await world().addSubscriptions(
       await world().addUser(),
       'note',
@@ -158,6 +159,7 @@ onEachDatabase('a claim', (world) => {
       const run = world().execute({ concurrency: 2, signal: stop.signal, watch })
       await until('they are open', () => receiver.open.now >= 2)
       stop.abort()
+      for (const response of held.splice(0)) response.writeHead(204).end()
       assert.deepEqual(await run, { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
     }
     const rows = await world()

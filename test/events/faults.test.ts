@@ -103,8 +103,9 @@ onEachDatabase('what fails', (world) => {
     await world().dispatch('note', 2)
     const ended = assert.rejects(run, /^Error: the database is away$/)
     await until('it has looked for more', () => broken.failed() > 0)
+    const before = broken.failed()
     answer.resolve()
-    await sleep(100) // their outcomes cannot be written
+    await until('their outcomes cannot be written', () => broken.failed() > before)
     broken.mend()
     await ended
     const states = (await world().deliveries()).map((row) => row.status)
@@ -286,10 +287,13 @@ onEachDatabase('a worker without work', (world) => {
 
   test('opens no transaction while it watches, and still delivers what comes', async () => {
     const receiver = await waitingOnly(world())
-    const counted = countTransactions(world().system)
+    let statements = 0
+    const counted = countTransactions(refuseStatements(world().system, () => void (statements += 1)))
     const stop = new AbortController()
     const run = world().execute({ system: counted.system, watch: true, signal: stop.signal })
-    await sleep(700)
+    await until('it looks for work', () => statements > 0)
+    const first = statements
+    await until('it has looked several times more', () => statements >= first + 10)
     assert.equal(counted.count(), 0)
     const before = receiver.received.length
     await world().dispatch('note', 'now')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +10,7 @@ import { defaultSettings } from '../../src/kit/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { addHostUser } from '../../src/operate/index.ts'
 import { loadTerms, openIdentity } from '../../src/host/index.ts'
+import { loadFacts, replaceFact } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { until } from '../support/until.ts'
@@ -113,11 +115,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('ends what it has begun when it is told to stop, and begins nothing more', async () => {
       await subscribe(4)
       await dispatch(1)
-      // They are answered long after it was told.
-      receiver.choose = () => (response) => setTimeout(() => response.writeHead(204).end(), 1500)
+      const held: ServerResponse[] = []
+      receiver.choose = () => (response) => held.push(response)
       const { child, ended } = start('--watch', '--concurrency', '2', '--json')
       await until('they are open', () => receiver.open.now >= 2)
       child.kill('SIGTERM')
+      await sleep(1500) // nothing shows when it has noticed
+      for (const response of held) response.writeHead(204).end()
       const { code, stdout } = await ended
       assert.equal(code, 0)
       assert.deepEqual(JSON.parse(stdout), { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
@@ -126,8 +130,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('that watches notices another release', async () => {
+      const { system } = opened.host
+      await replaceFact(system, 'last_execute', '0')
       const { child, ended } = start('--watch')
-      await sleep(1000)
+      await until('it watches', async () => (await loadFacts(system)).last_execute !== '0')
       await opened.activate({ events: { note: {}, fresh: {} } })
       await subscribe(1, 'fresh')
       await dispatch(1, 'fresh')

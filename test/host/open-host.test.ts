@@ -314,10 +314,9 @@ describe('a host that waits for PostgreSQL', () => {
   test('opens it when it is there, and says once that it is not', async () => {
     const line = await openLine(url)
     await line.cut()
-    const mended = pause(200).then(() => line.mend())
-    const { told, host } = await open(line.through(url))
+    const onUnavailable = () => void pause(100).then(() => line.mend()) // it is tried several times
+    const { told, host } = await open(line.through(url), { onUnavailable })
     assert.equal(told, 1)
-    await mended
     await (host as Host).close()
     await line.close()
   })

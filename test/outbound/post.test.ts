@@ -271,10 +271,11 @@ describe('a POST to the outside', () => {
   })
 
   test('that is under way when everything closes ends', async () => {
-    const port = await serve(() => {})
+    const arrived = Promise.withResolvers<void>()
+    const port = await serve(() => arrived.resolve())
     const outbound = open()
     const running = post(outbound, port)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await arrived.promise
     await outbound.close()
     assert.ok((await running).failure !== undefined)
   })

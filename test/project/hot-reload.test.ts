@@ -29,10 +29,9 @@ routes:
   'src/base.ts': 'export const base = 0\n',
   'src/count.ts':
     'export default class Count {\n  count = 0\n  handle() {\n    this.count += 1\n    return { value: this.count }\n  }\n}\n',
-  'src/slow.ts': `import { setTimeout } from 'node:timers/promises'
-export default class Slow {
+  'src/slow.ts': `export default class Slow {
   async handle() {
-    await setTimeout(400)
+    await globalThis.holdSlow?.()
     return { value: 1 }
   }
 }
@@ -171,11 +170,19 @@ describe('dev', () => {
   })
 
   test('a request in flight ends with the code that it began with', async () => {
+    const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const held = globalThis as { holdSlow?: (() => Promise<void>) | undefined }
+    held.holdSlow = () => {
+      began.resolve()
+      return end.promise
+    }
     const slow = valueOf('/slow')
-    await pause(100)
+    await began.promise
+    held.holdSlow = undefined
     await save(() => edit('src/slow.ts', 'value: 1', 'value: 2'))
     await save(() => edit('waypost.yml', '/count:', '/counted:')) // a generation of its own
     assert.equal((await ask('/counted')).status, 200)
+    end.resolve()
     assert.equal(await slow, 1)
     assert.equal(await valueOf('/slow'), 2)
     await save(() => write('waypost.yml', files['waypost.yml']))

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { dev, type DevConsole } from '../../src/project/index.ts'
 import type { ImportLimits } from '../../src/release/index.ts'
 import { checkout } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 
 const definition = `schema: { Value: { type: object, properties: { value: { type: integer } } } }
 routes:
@@ -14,7 +14,10 @@ routes:
 `
 const actionWith = (value: number, head = '') =>
   `${head}export default class Value {\n  handle() {\n    return { value: ${value} }\n  }\n}\n`
-const pending = (value: number) => actionWith(value, 'await new Promise(() => {})\n')
+const pending = (value: number) =>
+  actionWith(value, `globalThis.waitingImport = ${value}\nawait new Promise(() => {})\n`)
+const untilWaiting = (value: number) =>
+  until('the import waits', () => (globalThis as { waitingImport?: number }).waitingImport === value)
 /** An import that waits is given up for another reason, or the test never ends. */
 const forever = 3_600_000
 const waits = 'The import of src/value.ts did not finish'
@@ -63,7 +66,7 @@ test('dev ends while an import waits', async (t) => {
   const server = await start({ timeoutMs: forever })
   await write('src/value.ts', pending(12))
   void server.reload()
-  await pause(300)
+  await untilWaiting(12)
   await server.close()
 })
 
@@ -71,7 +74,7 @@ test('dev can be ended while it starts and an import waits', async (t) => {
   const { refused, start } = await openProject(t, pending(21))
   const stop = new AbortController()
   const starting = start({ timeoutMs: forever, signal: stop.signal })
-  await pause(500)
+  await untilWaiting(21)
   stop.abort()
   await (await starting).close()
   assert.equal(refused[0], waits)

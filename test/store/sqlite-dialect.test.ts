@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { abortTimeoutMs } from '../support/until.ts'
 import { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
@@ -314,14 +314,19 @@ test('a file that is no database is said to be none', async () => {
 
 test('closing waits for what runs, refuses what comes, and closes every handle', async () => {
   const { file, database, db } = await open()
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const running = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('counter').values({ value: 1 }).execute()
-    await delay(50)
+    begun.resolve()
+    await end.promise
     await transaction.insertInto('counter').values({ value: 2 }).execute()
   })
+  await begun.promise
   const waiting = assert.rejects(db.insertInto('counter').values({ value: 3 }).execute(), { code: 'WP_STORE_CLOSED' })
-  await delay(10)
-  await database.close()
+  await nextTurn() // it waits for the writer
+  const closed = database.close()
+  end.resolve()
+  await closed
   await running
   await waiting
   await assert.rejects(count(db), { code: 'WP_STORE_CLOSED' })

@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { createTestApp } from '../../src/testing/index.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
+import { until } from '../support/until.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
 const milk = { title: 'Buy milk', content: 'Two bottles' }
@@ -255,8 +257,7 @@ test('an app that is closed leaves no folder and no socket', async () => {
   await app.as('ann', ['mine']).inject('GET /mine')
   await app.close()
   await app.close()
-  await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(await systems(), [])
-  assert.deepEqual(resources().toSorted(), before.toSorted())
+  await until('nothing more is open than before', () => isDeepStrictEqual(resources().toSorted(), before.toSorted()))
   await assert.rejects(fetch(app.url))
 })
