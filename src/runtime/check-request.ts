@@ -4,6 +4,7 @@ import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaProblem, Validator } from './compile-schema.ts'
+import { getMaxSteps } from './step-budget.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
 /** The checked input of a request: path and query coerced, query and body with defaults. */
@@ -15,9 +16,16 @@ export interface CheckedInput {
 
 const anyObject: JsonSchema = { type: 'object' }
 
+export interface CheckSources {
+  readonly schemas: SchemaCache
+  readonly manifest: Manifest
+  /** Maximum number of bytes of a body. */
+  readonly bodyLimit: number
+}
+
 /** Makes the input check of a method. It checks every part and reports all problems together. */
 export function makeRequestCheck(
-  { schemas, manifest }: { readonly schemas: SchemaCache; readonly manifest: Manifest },
+  { schemas, manifest, bodyLimit }: CheckSources,
   method: ManifestMethod,
 ): (request: FastifyRequest) => CheckedInput {
   const acceptsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
@@ -26,6 +34,7 @@ export function makeRequestCheck(
   const checkQuery = method.query === undefined ? undefined : schemas.validator(method.query, manifest.schemas, 'query')
   const bodySchema = method.request ?? (acceptsBody ? anyObject : undefined)
   const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
+  const maxSteps = getMaxSteps(bodyLimit)
 
   const readBody = ({ body }: FastifyRequest): unknown => {
     if (method.request !== undefined) return body
@@ -41,7 +50,7 @@ export function makeRequestCheck(
     const body = readBody(request)
     let problems = runCheck(checkParams, params, undefined)
     problems = runCheck(checkQuery, query, problems)
-    problems = runCheck(checkBody, body, problems)
+    problems = runCheck(checkBody, body, problems, maxSteps)
     if (problems !== undefined) throw new InvalidRequest(problems)
     return { params, query, body }
   }
@@ -49,8 +58,9 @@ export function makeRequestCheck(
 
 type Problems = readonly SchemaProblem[] | undefined
 
-function runCheck(check: Validator | undefined, value: unknown, previous: Problems): Problems {
-  const found = check?.(value)
+// oxlint-disable-next-line max-params -- an object would be created for each part of each request
+function runCheck(check: Validator | undefined, value: unknown, previous: Problems, maxSteps?: number): Problems {
+  const found = check?.(value, maxSteps)
   return found === undefined || previous === undefined ? (found ?? previous) : [...previous, ...found]
 }
 

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { removeUndeclared } from './remove-undeclared.ts'
+import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
 import { unescapeStep, exactPrefix, makeDefaults, toDraft07, toDraft2020 } from '../schema/index.ts'
 
 /** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
@@ -16,9 +17,10 @@ export interface SchemaProblem {
 
 /**
  * Checks a value. Depending on the part, first fills in defaults and coerces values.
+ * @param maxSteps limits the work for a body; see `StepBudget`
  * @returns undefined if the value is valid
  */
-export type Validator = (value: unknown) => readonly SchemaProblem[] | undefined
+export type Validator = (value: unknown, maxSteps?: number) => readonly SchemaProblem[] | undefined
 
 export type Serializer = (value: unknown) => string
 
@@ -33,13 +35,14 @@ const maxThoroughCheckBytes = 64 * 1024
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
-  const fast = compile(schema, named, { isCoerced, allErrors: false })
+  const budget = part === 'body' ? new StepBudget() : undefined
+  const fast = compile(schema, named, { isCoerced, allErrors: false, budget })
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {
-    slow ??= compile(schema, named, { isCoerced, allErrors: true })
+    slow ??= compile(schema, named, { isCoerced, allErrors: true, budget })
     return slow(value) ? [] : slow.errors!
   }
-  const fill = part === 'query' || part === 'body' ? compileDefaults(schema, named) : undefined
+  const fill = part === 'query' || part === 'body' ? compileDefaults(schema, named, budget) : undefined
   const check: Validator = (value) => {
     fill?.(value)
     if (fast(value)) return undefined
@@ -50,6 +53,7 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
     const found = findAllErrors(value)
     return describe(found.length === 0 ? fast.errors : found, part, value)
   }
+  if (budget !== undefined) return withBudget(check, budget, part)
   if (!isCoerced) return check
   const isNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
   const found = isNullable === undefined ? check : withNulls(check, isNullable)
@@ -57,14 +61,30 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
 }
 
+function withBudget(check: Validator, budget: StepBudget, part: Part): Validator {
+  return (value, maxSteps = Infinity) => {
+    budget.left = maxSteps
+    try {
+      return check(value)
+    } catch (error) {
+      if (error !== budget.exceeded) throw error
+      return [{ path: part, message: 'takes too many steps to check; send fewer or less deeply nested values' }]
+    }
+  }
+}
+
 /**
  * Fills in defaults instead of Ajv, which applies the defaults of alternatives that do not match, and those of `allOf`
  * only after checking it.
  */
-function compileDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
+function compileDefaults(
+  schema: JsonSchema,
+  named: NamedSchemas,
+  budget: StepBudget | undefined,
+): ((value: unknown) => void) | undefined {
   if (!JSON.stringify([schema, named]).includes('"default":')) return undefined
   const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
-  return makeDefaults(toDraft2020(schema), all)
+  return makeDefaults(toDraft2020(schema), all, (steps) => budget?.spend(steps))
 }
 
 interface StrictNumberOptions {
@@ -184,21 +204,30 @@ const patternOptions: Options = {
 interface CompileOptions {
   readonly isCoerced: boolean
   readonly allErrors: boolean
+  readonly budget?: StepBudget | undefined
 }
 
-function compile(schema: JsonSchema, named: NamedSchemas, { isCoerced, allErrors }: CompileOptions): ValidateFunction {
+function compile(
+  schema: JsonSchema,
+  named: NamedSchemas,
+  { isCoerced, allErrors, budget }: CompileOptions,
+): ValidateFunction {
   const ajv = new Ajv2020({
-    ...patternOptions,
+    ...(budget === undefined ? patternOptions : { code: { regExp: makePatternEngine(budget) } }),
     strict: false, // `validate` has already checked in strict mode
     allErrors,
     coerceTypes: isCoerced ? 'array' : false,
     validateSchema: false,
     logger: false,
   })
+  // With this option, `anyOf` checks all alternatives even if the first one is valid.
+  if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
   useExactKeywords(ajv)
-  for (const [id, one] of Object.entries(mapNamed(named, toDraft2020))) ajv.addSchema(one, id)
-  return ajv.compile(toDraft2020(schema) as object)
+  if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
+  const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one)))
+  for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)
+  return ajv.compile(prepare(schema) as object)
 }
 
 function mapNamed(named: NamedSchemas, change: (schema: JsonSchema) => JsonSchema): Record<string, Schema> {

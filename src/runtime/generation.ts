@@ -101,7 +101,11 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const running = new RunningActions()
   const routes =
     options.routes &&
-    mountRoutes(app, { ...options.routes, pageHeaders: options.securityHeaders.page, tracing }, running)
+    mountRoutes(
+      app,
+      { ...options.routes, bodyLimit: options.bodyLimit, pageHeaders: options.securityHeaders.page, tracing },
+      running,
+    )
   await app.ready()
   const handle = tracing === undefined ? app.routing.bind(app) : withTracing(app, tracing)
   return {

@@ -3,7 +3,7 @@ import type { Action } from '../contract/index.ts'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { NamedSchemas } from '../schema/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
-import { makeRequestCheck } from './check-request.ts'
+import { makeRequestCheck, type CheckSources } from './check-request.ts'
 import { findConflict } from './conflicts.ts'
 import { withTimeout } from './limits.ts'
 import { ActionFailure } from './problem.ts'
@@ -28,7 +28,7 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
  * Makes the handler of a method: check the request, run the action, send its result. Uses callbacks, because each async
  * function would add two promises to every request.
  */
-export function makeHandler(sources: ContextSources & SendSources, mounting: MethodToMount): Handler {
+export function makeHandler(sources: ContextSources & CheckSources & SendSources, mounting: MethodToMount): Handler {
   const { method } = mounting
   const check = makeRequestCheck(sources, method)
   const send = makeSender(sources, mounting)

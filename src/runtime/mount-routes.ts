@@ -7,6 +7,7 @@ import { makeAuthorizationHook } from './authorization.ts'
 import { findShadowedMethods, type ShadowedMethods } from './find-shadowed-methods.ts'
 import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
+import type { CheckSources } from './check-request.ts'
 import { pathOf, methodNotAllowed } from './problem.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
@@ -19,7 +20,7 @@ export interface RouteSources extends ContextSources, WriteSources {
   actionFor(method: ManifestMethod): Action
 }
 
-type MountSources = RouteSources & SendSources & { readonly tracing?: Tracing | undefined }
+type MountSources = RouteSources & CheckSources & SendSources & { readonly tracing?: Tracing | undefined }
 
 /** The routes of a generation. They can be updated while it serves. */
 export interface MountedRoutes {

@@ -7,12 +7,17 @@ import { followReference, isSchema, type NamedSchemas, type Schema, type SchemaR
  * Makes a function that fills in the defaults of missing properties, in the value itself; undefined for a schema without
  * defaults. Defaults below `anyOf`, `oneOf`, `not`, `if` and the like are not filled in: whether they hold depends on the
  * value.
+ * @param onSteps called with an estimate of the work, before it is done
  */
-export function makeDefaults(schema: JsonSchema, named: NamedSchemas): ((value: unknown) => void) | undefined {
+export function makeDefaults(
+  schema: JsonSchema,
+  named: NamedSchemas,
+  onSteps: (count: number) => void = () => undefined,
+): ((value: unknown) => void) | undefined {
   const root = { schema, name: '' }
   if (!reachesDefault(root, named)) return undefined
   const known = new Map<Schema, Fill>()
-  return makeFill(schema, { root, named, known })
+  return makeFill(schema, { root, named, known, onSteps })
 }
 
 type Fill = (value: unknown) => void
@@ -22,6 +27,7 @@ interface DefinitionContext {
   readonly named: NamedSchemas
   /** A schema may refer to itself. */
   readonly known: Map<Schema, Fill>
+  onSteps(count: number): void
 }
 
 function makeFill(schema: JsonSchema, making: DefinitionContext): Fill {
@@ -55,16 +61,19 @@ function fillObject(schema: Schema, making: DefinitionContext): Fill {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return
     const object = value as Record<string, unknown>
+    making.onSteps(2)
     for (const { name, property, fill } of properties) {
       if (!Object.hasOwn(object, name)) {
         if (!hasDefault(property)) continue
-        const given = structuredClone(property['default'])
+        const usual: unknown = property['default']
+        const given = typeof usual === 'object' ? structuredClone(usual) : usual
         Object.defineProperty(object, name, { value: given, enumerable: true, configurable: true, writable: true })
       }
       fill(object[name])
     }
     if (patterns.length === 0 && others === undefined) return
     for (const [name, inner] of Object.entries(object)) {
+      making.onSteps(patterns.length * (5 + name.length / 16))
       const found = patterns.filter(({ matcher }) => matcher.test(name))
       for (const { fill } of found) fill(inner)
       if (found.length === 0 && !names.has(name)) others?.(inner)

@@ -48,6 +48,7 @@ const nasty: Readonly<Record<string, (bytes: number) => string>> = {
   'an array of arrays': (bytes) => `[${fill('[]', bytes)}]`,
   'an array of objects': (bytes) => `{"a":[${fill('{"a":1}', bytes)}]}`,
   'an array of texts with escapes': (bytes) => `{"a":[${fill('"\\ud83d\\ude00"', bytes)}]}`,
+  'an array of deep objects': (bytes) => `{"a":[${fill(`${'{"a":'.repeat(90)}{}${'}'.repeat(90)}`, bytes)}]}`,
   'many keys': (bytes) => `{${Array.from({ length: bytes / 11 - bytes / 100 }, (_, index) => `"k${index}":1`).join()}}`,
   'a long text': (bytes) => `{"a":"${'a'.repeat(bytes)}"}`,
   'a long text of escapes': (bytes) => `{"a":"${fill('\\u0041', bytes, '')}"}`,
@@ -97,9 +98,33 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
   },
   keys: {
     type: 'object',
-    maxProperties: 1000,
     patternProperties: { '^k(\\d+)+x$': { type: 'string' }, '^[a-z]+\\d*y$': {} },
     propertyNames: { pattern: '^[a-z0-9]*$' },
+  },
+  'many-patterns': {
+    type: 'object',
+    patternProperties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`^[a-z]+\\d*x{${index}}$`, {}])),
+  },
+  'recursive-alternatives': {
+    $defs: {
+      node: {
+        oneOf: [
+          { type: 'object', properties: { a: { $ref: '#/$defs/node' } }, required: ['b'] },
+          { type: 'object', properties: { a: { $ref: '#/$defs/node' } } },
+          { type: 'array', items: { $ref: '#/$defs/node' } },
+        ],
+      },
+    },
+    $ref: '#/$defs/node',
+  },
+  'recursive-defaults': {
+    $defs: {
+      node: {
+        properties: { a: { $ref: '#/$defs/node' }, b: { type: 'string', default: 'b' } },
+        items: { $ref: '#/$defs/node' },
+      },
+    },
+    $ref: '#/$defs/node',
   },
   recursive: {
     $defs: { node: { properties: { a: { $ref: '#/$defs/node' } }, items: { $ref: '#/$defs/node' } } },

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { JsonSchema } from '../../src/contract/index.ts'
+import { makeSchemaCache } from '../../src/runtime/index.ts'
+import { getMaxSteps } from '../../src/runtime/step-budget.ts'
+import { actionFile, openProjectServer } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+
+const mb = 1024 * 1024
+const node: JsonSchema = { $ref: '#/$defs/node' }
+const recursive = (schema: JsonSchema): JsonSchema => ({ $defs: { node: schema }, ...node })
+const nest = (open: string, inner: string, close: string, levels: number): unknown =>
+  JSON.parse(open.repeat(levels) + inner + close.repeat(levels))
+/** So many items as are in a body of 1 MB. */
+const fill = (item: string) => {
+  const value: unknown = JSON.parse(item)
+  return Array.from({ length: Math.floor(mb / (item.length + 1)) }, () => structuredClone(value))
+}
+const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
+const patterns = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`^[a-z]+\\d*x{${index}}$`, { type: 'number' }]))
+
+const order: JsonSchema = {
+  type: 'object',
+  required: ['id', 'name', 'price'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string', pattern: '^[a-z]+$' },
+    price: { type: 'number', multipleOf: 0.01 },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+}
+const operation = (name: string): JsonSchema => ({
+  type: 'object',
+  properties: { left: node, right: node, operation: { const: name } },
+  required: ['operation', 'left', 'right'],
+})
+const formula = recursive({ oneOf: [{ type: 'number' }, ...['plus', 'minus', 'times'].map(operation)] })
+const formulaOf = (levels: number, name: string) => nest('{"left":', '1', `,"right":1,"operation":"${name}"}`, levels)
+const lenient = recursive({
+  anyOf: [
+    { type: 'object', properties: { c: node, a: { type: 'string' } }, required: ['a'] },
+    { type: 'object', properties: { c: node } },
+    { type: 'null' },
+  ],
+})
+
+const cases: readonly (readonly [what: string, schema: JsonSchema, value: unknown, isAccepted: boolean])[] = [
+  ['1 MB of orders', { type: 'array', items: order }, fill('{"id":1,"name":"abc","price":1.25,"tags":["a"]}'), true],
+  ['1 MB of numbers', { type: 'array', items: { type: 'integer', minimum: 0 } }, fill('1'), true],
+  ['a long text with a pattern', { type: 'string', pattern: '^(\\w+\\s?)*$' }, 'a'.repeat(mb), true],
+  ['deep alternatives that a constant tells apart', formula, formulaOf(90, 'times'), true],
+  ['1 MB of trees', recursive({ properties: { a: node }, items: node }), fill('{"a":{"a":{"a":[{},{}]}}}'), true],
+  ['few levels of alternatives that are alike', lenient, nest('{"c":', '{}', '}', 8), true],
+  ['many levels of alternatives that are alike', lenient, nest('{"c":', '1', '}', 90), false],
+  ['many levels of alternatives, all valid', lenient, nest('{"a":"","c":', 'null', '}', 40), true],
+  [
+    'exactly one of many alternatives that are alike',
+    recursive({ oneOf: [{ properties: { c: node } }, { properties: { c: node }, required: ['x'] }] }),
+    nest('{"c":', '1', '}', 90),
+    false,
+  ],
+  [
+    'the same property twice',
+    recursive({ properties: { c: node }, patternProperties: { '^c': node } }),
+    nest('{"c":', '1', '}', 90),
+    false,
+  ],
+  [
+    'defaults that are found twice',
+    recursive({ allOf: [{ properties: { c: node, d: { default: 1 } } }, { properties: { c: node } }] }),
+    nest('{"c":', '{}', '}', 90),
+    false,
+  ],
+  ['many names for a pattern', { patternProperties: patterns(1) }, names(5000), true],
+  ['many names for many patterns', { patternProperties: patterns(20) }, names(90_000), false],
+  [
+    'many objects for a large enumeration',
+    { items: { enum: Array.from({ length: 100 }, (_, index) => ({ a: index })) } },
+    fill('{"a":99}'),
+    false,
+  ],
+]
+
+describe('the check of a body', () => {
+  for (const [what, schema, value, isAccepted] of cases) {
+    test(`${isAccepted ? 'accepts' : 'stops at'} ${what}`, () => {
+      const found = makeSchemaCache().validator(schema, {}, 'body')(value, getMaxSteps(mb))
+      if (isAccepted) assert.equal(found, undefined)
+      else
+        assert.match(found?.map(({ path, message }) => `${path} ${message}`).join() ?? '', /^body takes too many steps/)
+    })
+  }
+
+  test('names the problems of a small body', () => {
+    const found = makeSchemaCache().validator(formula, {}, 'body')({ operation: 'plus', left: 1 }, getMaxSteps(mb))
+    assert.ok(found?.some(({ path, message }) => path === 'body/right' && message === 'is required'))
+  })
+
+  test('has as many steps for each body', () => {
+    const check = makeSchemaCache().validator(lenient, {}, 'body')
+    const [large, small] = [nest('{"c":', '1', '}', 90), nest('{"c":', '{}', '}', 8)]
+    for (let round = 0; round < 3; round += 1) {
+      assert.match(check(large, getMaxSteps(mb))?.[0]?.message ?? '', /too many steps/)
+      assert.equal(check(small, getMaxSteps(mb)), undefined)
+    }
+  })
+
+  test('may take more steps where bodies may be larger', async () => {
+    const files = (config: string) => ({
+      'waypost.yml': `
+routes:
+  /many:
+    methods:
+      POST: { public: true, request: { type: object, patternProperties: ${JSON.stringify(patterns(20))} }, action: src/count.ts }
+config: { ${config} }
+`,
+      'src/count.ts': actionFile('return Object.keys(request.body as object).length'),
+    })
+    await using server = await openProjectServer({ files: files('body_limit: 1mb') })
+    const request = {
+      path: '/many',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(names(5000)),
+    }
+    const refused = await send(server.port, request)
+    assert.deepEqual([refused.status, refused.body.errors.length, refused.body.errors[0].path], [400, 1, 'body'])
+    await server.deploy(files('body_limit: 4mb'))
+    const accepted = await send(server.port, request)
+    assert.deepEqual([accepted.status, accepted.text], [200, '5000'])
+  })
+})
