@@ -71,7 +71,7 @@ export function makeGuard(options: GuardOptions): Guard {
         cached = cache.get(token)
       }
       if (cached === undefined) {
-        const load = () => loadVerified(options, reader, { token, refusals: challenges })
+        const load = () => loadVerified(options, reader, { token, challenges })
         return cache.load(token, load).then((verified) => checkAccess(verified, clock.now(), needed))
       }
       const now = clock.now()
@@ -100,11 +100,11 @@ function subjectsOf({ principal, jti, familyId }: VerifiedToken): Change[] {
   ]
 }
 
-function readBearer(header: string, needed: readonly string[], refusals: ChallengeErrors): string {
+function readBearer(header: string, needed: readonly string[], challenges: ChallengeErrors): string {
   // Another scheme, or an empty Bearer header, is not an attempt to authenticate. A comma joins a second header.
-  if (!/(^|, *)Bearer(?![^ ])/i.test(header) || /^Bearer *$/i.test(header)) throw refusals.noToken(needed)
+  if (!/(^|, *)Bearer(?![^ ])/i.test(header) || /^Bearer *$/i.test(header)) throw challenges.noToken(needed)
   const match = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)
-  if (match === null) throw refusals.malformed()
+  if (match === null) throw challenges.malformed()
   return match[1]!
 }
 
@@ -112,17 +112,17 @@ function readBearer(header: string, needed: readonly string[], refusals: Challen
 async function loadVerified(
   options: GuardOptions,
   reader: TokenReader,
-  { token, refusals }: { token: string; refusals: ChallengeErrors },
+  { token, challenges }: { token: string; challenges: ChallengeErrors },
 ): Promise<VerifiedToken> {
   const verification = await withSystemTimeout(verifyAccessToken(options, token))
-  if (!('jti' in verification)) throw refusals.invalid(verification.reason, verification.cause)
+  if (!('jti' in verification)) throw challenges.invalid(verification.reason, verification.cause)
   const { jti } = verification
   const stored = await withSystemTimeout(reader.read(jti))
-  if (stored === undefined) throw refusals.invalid('is unknown')
+  if (stored === undefined) throw challenges.invalid('is unknown')
   const { user, client, familyId, expiresAt } = stored
-  if (stored.revokedAt !== null) throw refusals.invalid('was revoked')
-  if (user.status !== 'active') throw refusals.invalid('belongs to a disabled user')
-  if (client.status !== 'active') throw refusals.invalid('belongs to a disabled client')
+  if (stored.revokedAt !== null) throw challenges.invalid('was revoked')
+  if (user.status !== 'active') throw challenges.invalid('belongs to a disabled user')
+  if (client.status !== 'active') throw challenges.invalid('belongs to a disabled client')
   const tokenScopes = splitScopes(stored.scope)
   return {
     principal: {

@@ -27,10 +27,10 @@ test('a manifest is checked, and what is needed of it is told', async () => {
   const text = JSON.stringify({ ...manifest, schemas })
   const found = await read({ protocol: 1, manifest: { ...manifest, schemas }, against: 'none' })
   assert.deepEqual(found.body, { protocol: 1, manifest: '', against: 'none' })
-  assert.deepEqual([found.refused, found.manifest?.id, found.manifest?.text], [undefined, sha256(text), text])
-  const { refused } = await read({ manifest: { ...manifest, schemas: { ...schemas, S7: { type: 'sting' } } } })
-  assert.equal(refused?.code, 'WP_BACKEND_MANIFEST')
-  assert.match(refused?.message ?? '', /\/schema\/S7.*"sting"/)
+  assert.deepEqual([found.failure, found.manifest?.id, found.manifest?.text], [undefined, sha256(text), text])
+  const { failure } = await read({ manifest: { ...manifest, schemas: { ...schemas, S7: { type: 'sting' } } } })
+  assert.equal(failure?.code, 'WP_BACKEND_MANIFEST')
+  assert.match(failure?.message ?? '', /\/schema\/S7.*"sting"/)
 })
 
 test('of a body there is an outline only, which is as wrong as the body', async () => {
@@ -61,8 +61,8 @@ test('artifacts are handed over some at a time, once all of them are sound', asy
   }, bo)
   const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
   await thread.use(async (ask) => {
-    const { refused } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { content: 'artifacts' }))
-    assert.equal(refused?.code, 'WP_BACKEND_ARTIFACT_HASH')
+    const { failure } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { content: 'artifacts' }))
+    assert.equal(failure?.code, 'WP_BACKEND_ARTIFACT_HASH')
     assert.deepEqual((await ask('next')).artifacts, [])
   }, bo)
 })
@@ -83,20 +83,20 @@ const refusals: readonly (readonly [
   ['what gzip did not write', '{}', /not valid gzip/, { isCompressed: true }],
 ]
 for (const [what, body, said, task] of refusals) {
-  test(`${what} is refused`, async () => {
-    const { refused } = await read(body, task)
-    assert.equal(refused?.code, 'WP_BACKEND_BODY')
-    assert.match(refused?.message ?? '', said)
+  test(`${what} is rejected`, async () => {
+    const { failure } = await read(body, task)
+    assert.equal(failure?.code, 'WP_BACKEND_BODY')
+    assert.match(failure?.message ?? '', said)
   })
 }
 
-test('what unpacks to more than the limit is refused', async () => {
+test('what unpacks to more than the limit is rejected', async () => {
   const bytes = new Uint8Array(gzipSync(Buffer.alloc(1_000_000, '[')))
-  const { refused } = await read('', { bytes, isCompressed: true, limit: 999_999 })
-  assert.deepEqual([refused?.code, refused?.status], ['WP_BACKEND_BODY_SIZE', 413])
+  const { failure } = await read('', { bytes, isCompressed: true, limit: 999_999 })
+  assert.deepEqual([failure?.code, failure?.status], ['WP_BACKEND_BODY_SIZE', 413])
 })
 
-test('what takes too long to check is refused, keeps nobody waiting, and the next body is read', async () => {
+test('what takes too long to check is rejected, keeps nobody waiting, and the next body is read', async () => {
   const thread = new BodyThread(classes, { timeoutMs: 10_000, idleMs: 0 })
   let turns = 0
   const timer = setInterval(() => turns++, 10)
@@ -108,7 +108,7 @@ test('what takes too long to check is refused, keeps nobody waiting, and the nex
   assert.deepEqual(await next, { body: [] })
 })
 
-test('what takes too much memory to check is refused, and the next body is read', async () => {
+test('what takes too much memory to check is rejected, and the next body is read', async () => {
   const thread = new BodyThread(classes, { timeoutMs: 60_000, memoryMb: 48, idleMs: 0 })
   const large = thread.use((ask) => ask(taskOf(makeExpensive(20_000))), bo)
   await assert.rejects(large, { code: 'WP_BACKEND_BODY', message: /too much memory/ })

@@ -25,7 +25,7 @@ export interface ReadResult {
   /** The body, or a part of it that suffices to check its form. */
   readonly body?: unknown
   /** The error found; without `body`, the body could not be read. */
-  readonly refused?: SerializedError
+  readonly failure?: SerializedError
   readonly manifest?: SentManifest
   /** Total size of all artifacts. */
   readonly bytes?: number
@@ -93,7 +93,7 @@ async function read({ bytes, isCompressed, limit, content, active }: ReadTask): 
   } catch (error) {
     if (!isWaypostError(error)) throw error
     const { code, kind, status, message, hint } = error
-    return { body, refused: { code, kind, status, message, hint } }
+    return { body, failure: { code, kind, status, message, hint } }
   }
 }
 

@@ -93,12 +93,12 @@ async function read<Body extends TSchema>(
     limit: request.routeOptions.bodyLimit,
     ...task,
   })
-  const { body, refused } = result
-  if (body === undefined && refused !== undefined) throw deserializeError(refused)
+  const { body, failure } = result
+  if (body === undefined && failure !== undefined) throw deserializeError(failure)
   const problem = findSchemaError(request, schema, body)
   if (problem !== undefined) throw problem
   assertProtocol(body as { readonly protocol: number })
-  if (refused !== undefined) throw deserializeError(refused)
+  if (failure !== undefined) throw deserializeError(failure)
   return { ...result, body: body as Static<Body> }
 }
 

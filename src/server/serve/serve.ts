@@ -161,7 +161,7 @@ async function startServices({ options, server, identity, logger, defer }: Runni
   defer(
     options.cron
       ? logDeliveries({ server, identity, logger })
-      : warnUndelivered({ server, logger, everyMs: options.warnMs }),
+      : warnUndelivered({ server, logger, intervalMs: options.warnMs }),
   )
   return report
 }

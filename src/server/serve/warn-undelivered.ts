@@ -7,11 +7,11 @@ import type { WaypostServer } from '../start-server.ts'
 export interface WarnOptions {
   readonly server: Pick<WaypostServer, 'host' | 'terms'>
   readonly logger: Pick<Logger, 'warn'>
-  readonly everyMs?: number | undefined
+  readonly intervalMs?: number | undefined
 }
 
 /** Warns every minute while deliveries are due and no process delivers. @returns a function that stops */
-export function warnUndelivered({ server, logger, everyMs = 60_000 }: WarnOptions): () => Promise<void> {
+export function warnUndelivered({ server, logger, intervalMs = 60_000 }: WarnOptions): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
 
   async function check(): Promise<void> {
@@ -29,7 +29,7 @@ export function warnUndelivered({ server, logger, everyMs = 60_000 }: WarnOption
 
   const timer = setInterval(() => {
     running = check().catch(() => undefined) // database outages are reported elsewhere
-  }, everyMs).unref()
+  }, intervalMs).unref()
   return async () => {
     clearInterval(timer)
     await running
