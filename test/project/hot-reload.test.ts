@@ -349,7 +349,7 @@ describe('dev', () => {
     const route = (file: string) =>
       `  /same: { methods: { GET: { public: true, response: Value, action: ${file} } } }\n`
     await save(() => write('waypost.yml', files['waypost.yml'] + route('src/x.ts')))
-    assert.equal(await valueOf('/same'), 34)
+    await until('the route of x.ts is served', async () => (await valueOf('/same')) === 34)
     await save(() => write('waypost.yml', files['waypost.yml'] + route('src/y.ts')))
     assert.equal(await valueOf('/same'), 34)
     assert.doesNotMatch((await hear()).join('\n'), /reloadFailed/)
