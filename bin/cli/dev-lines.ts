@@ -27,7 +27,7 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   if (tail === '') return [start]
   const line = `${start}   ${tail}`
   if (line.length <= room) return [line]
-  // Rather misaligned than on a separate line.
+  // A misaligned line is better than two lines.
   const narrow = `${answered.method.padEnd(6)} ${path}${end}   ${tail}`
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }

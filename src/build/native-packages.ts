@@ -72,7 +72,7 @@ function isNeeded({ dependencies = {}, optionalDependencies = {}, ...rest }: Pac
 
 const platform = /(?:^|[-/_])(?:linux|darwin|win32|freebsd|android)[-_.](?:x64|x86_64|ia32|arm64|arm|aarch64)\b/
 
-/** Returns the indication of native code: platform packages, or a build script for add-ons. */
+/** Returns what indicates native code: a platform package, build instructions, or a prebuilt add-on. */
 function findNative(folder: string, { optionalDependencies = {}, gypfile }: PackageManifest): string | undefined {
   const one = Object.keys(optionalDependencies).find((name) => platform.test(name))
   if (one !== undefined) return `platform package ${one}`

@@ -18,7 +18,7 @@ import type {
  * generation.
  */
 export interface Action<Key extends ActionKey = RouteKey> {
-  /** Handles a request. To report an error, throw `context.problem`; other errors become a 500 response. */
+  /** Handles a request. To return an error response, throw `context.problem`. */
   handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
 }
 

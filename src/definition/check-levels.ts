@@ -8,7 +8,7 @@ export interface Levels {
   readonly report: Report
 }
 
-/** Checks what needs resolved references: endless references, and required properties that are not listed. */
+/** Reports what needs resolved references: reference loops, and required properties that are not listed. */
 export function checkLevels({ levels, resolved, report }: Levels): void {
   const targets = new Map<Level, readonly Edge[]>()
   for (const level of new Set(levels.values())) {

@@ -25,7 +25,7 @@ export function openFolder(root: string): ProjectFolder | undefined {
   }
 }
 
-/** The text of a file and whether it is a symbolic link. A watcher of the path does not see a link's target change. */
+/** The text of a file, and whether a link leads to it. A watcher of the path does not see changes of a link's target. */
 export interface FileText {
   readonly text: string
   readonly isLinked: boolean
