@@ -45,7 +45,7 @@ test('what dev serves is told in columns on a wide terminal', (t) => {
   ])
 })
 
-test('a target that is longer than its column is followed by two blanks, or by a line of its own', (t) => {
+test('a target longer than its column is followed by two spaces, or by a line break', (t) => {
   const target = 'postgresql://postgres@127.0.0.1:46547/devsys'
   const systemAt = (columns: number) =>
     printStarted(t, columns, { target }).filter((line) => /System|applied/.test(line))

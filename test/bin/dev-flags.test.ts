@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { browserCommand, openInspector } from '../../bin/cli/open-browser.ts'
 import { withDefault } from '../../bin/cli/flags.ts'
 
-test('a flag may stand without its value', () => {
+test('the value of a flag may be optional', () => {
   assert.deepEqual(withDefault(['--inspect', '--port', '0'], '--inspect', 9229), ['--inspect=9229', '--port', '0'])
   assert.deepEqual(withDefault(['--inspect=1'], '--inspect', 9229), ['--inspect=1'])
   assert.deepEqual(withDefault(['--', '--inspect'], '--inspect', 9229), ['--', '--inspect'])

@@ -31,7 +31,7 @@ for (const width of [60, 80, 120]) {
   })
 }
 
-test('a reason stands behind its request where there is place, else below it; without a terminal always behind it', () => {
+test('a reason follows its request if it fits, otherwise below it; without a terminal always on the same line', () => {
   assert.deepEqual(formatAnswered(refused, { width: 80 }), [
     'POST   /todo             401   1.9 ms   no token; requires scope todo',
   ])

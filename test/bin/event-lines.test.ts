@@ -23,7 +23,7 @@ test('in the log of dev a delivery names event, endpoint, answer and time, and w
   assert.equal(formatDelivered(dead), `event  ✗ ${to}   404   12 ms   dead: npx waypost event:replay dlv_1`)
 })
 
-test('what event:execute prints of a failure says when it goes on, or how it is tried again', () => {
+test('a failure printed by event:execute says when the next attempt is, or how to replay it', () => {
   assert.match(
     formatFailedAttempt(retrying),
     /^retrying {2}todo_created → \S+ {3}timeout 15 s {3}next \d\d:\d\d:\d\d \(attempt 2 of 4\)$/,

@@ -67,7 +67,7 @@ test('Ctrl-Z gives the terminal back before everything stops', () => {
   stop()
 })
 
-test('a terminal that was closed is no failure', () => {
+test('a closed terminal is not an error', () => {
   const { terminal, stop } = listen()
   terminal.setRawMode = () => {
     throw new Error('EIO')

@@ -102,7 +102,7 @@ test('of a thousand new routes some are shown, and every one that breaks callers
   assert.match(lines[15]!, /and 985 more/)
 })
 
-test('what somebody wrote into a project does not move the cursor', () => {
+test('project texts cannot move the cursor', () => {
   const wicked = change('removed', 'scope', 'a\u001B[2J\u009B1A\nb', is('\u001B]0;x\u0007'))
   // oxlint-disable-next-line no-control-regex -- that is what it is about
   assert.doesNotMatch(formatPlan({ changes: [wicked] }, streamOf(80, false)).join(''), /[\u0000-\u001F\u007F-\u009F]/)

@@ -61,7 +61,7 @@ test('a warning is printed once as long as it stays', () => {
   assert.deepEqual(printed.update({ diagnostics: [warning] }, false).fresh, [warning])
 })
 
-test('who asks for everything gets everything', () => {
+test('a request for all problems prints all', () => {
   const printed = new PrintedProblems()
   printed.update({ diagnostics: [warning, error] }, false)
   const all = printed.update({ diagnostics: [warning, error] }, true)

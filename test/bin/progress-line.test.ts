@@ -42,7 +42,7 @@ test('what stays is printed above it', () => {
   }
 })
 
-test('work that is over at once shows none, and neither does a pipe', () => {
+test('fast work shows no progress, nor does a pipe', () => {
   for (const [isTTY, ms] of [
     [true, 299],
     [false, 5000],

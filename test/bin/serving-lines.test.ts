@@ -16,7 +16,7 @@ const failed: Outcome = {
 const format = (servers: readonly Outcome[], more: Partial<ServingReport> = {}) =>
   formatServing({ release: next, before: old, servers, waitMs: 30_000, ...more }, terminal)
 
-test('servers that serve a release stand beside one another, as many as there is place for', () => {
+test('servers that serve a release are listed side by side, as many as fit', () => {
   assert.deepEqual(format([serving('app-1'), serving('app-2', 1450)]), ['  Serving    app-1 0.3 s   app-2 1.4 s'])
   const many = Array.from({ length: 9 }, (_, index) => serving(`app-${index + 1}`))
   assert.deepEqual(format(many), [
@@ -59,7 +59,7 @@ test('the way back names the target again, on a line that can be copied', () => 
   )
 })
 
-test('where nothing was active before there is no way back', () => {
+test('without a previous release no rollback is suggested', () => {
   assert.deepEqual(format([{ ...failed, release: null, error: 'Broken' }], { before: undefined }), [
     '  Serving    app-3 failed: Broken',
     '  0 of 1 server serves 9b07d3c5; app-3 still serves none.',
@@ -67,7 +67,7 @@ test('where nothing was active before there is no way back', () => {
   ])
 })
 
-test('one that is late is no failure where nobody waited', () => {
+test('a late server is not reported as a failure without waiting', () => {
   const late: Outcome = { ...failed, state: 'late', error: null }
   assert.deepEqual(format([serving('app-1'), late], { waitMs: 0 }), [
     '  Serving    app-1 0.3 s   app-3 not ready yet',
@@ -80,7 +80,7 @@ test('without any server it says so', () => {
   assert.deepEqual(format([]), ['  Serving    no server is running; start one with waypost serve'])
 })
 
-test('what a server says of itself cannot move what stands around it', () => {
+test('texts of a server cannot move the cursor', () => {
   const text = format([{ ...failed, name: 'a\u001B[2Jb', error: 'x\ny\u202Ez' }]).join('\n')
   assert.doesNotMatch(text, /[\p{Cf}\p{Bidi_Control}]|x\ny/u)
   assert.ok(!text.includes('\u001B'))

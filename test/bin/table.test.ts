@@ -8,7 +8,7 @@ const columns = [
   { title: 'SIZE', cells: ['1', '200'] },
 ]
 
-test('columns are as wide as what stands in them', () => {
+test('columns are as wide as their contents', () => {
   assert.deepEqual(formatTable(columns, 100), [
     'NAME           FILE                       SIZE',
     'a              src/one.ts                 1',
@@ -16,7 +16,7 @@ test('columns are as wide as what stands in them', () => {
   ])
 })
 
-test('where there is no place the first to give way is cut, then the next, none below its least', () => {
+test('without enough space columns are shortened in order, each down to its minimum width', () => {
   assert.deepEqual(formatTable(columns, 38), [
     'NAME           FILE               SIZE',
     'a              src/one.ts         1',

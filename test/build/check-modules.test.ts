@@ -23,7 +23,7 @@ async function check(root: string, definition: Definition, timeoutMs = 20_000) {
   )
 }
 
-test('modules that load and have a handle, on the class or of each instance, are no problem', async () => {
+test('modules that load and have a handle, on the class or on instances, are accepted', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning(
       '1',
@@ -60,7 +60,7 @@ test("a module finds the project's variables, and none of Waypost's own", async 
   assert.match(problem ?? '', /Cannot load .*: there undefined /)
 })
 
-test('a default export that is no class with a handle is named', async () => {
+test('a default export that is not a class with a handle is reported', async () => {
   const bodies = [
     'export default {}',
     'export default () => 1',

@@ -34,7 +34,7 @@ test('what only the finished bundle tells is told too', async () => {
   ])
 })
 
-test('a connection that is not there may be one that could not be made: its migrations are no problem', async () => {
+test('migrations of a missing connection are accepted, because the connection may have an error', async () => {
   await using project = await makeProject({ 'migrations/Orders/1.ts': 'export default {}\n' })
   assert.deepEqual(await checkSources(project.root, defineActions()), [])
 })

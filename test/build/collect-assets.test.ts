@@ -166,7 +166,7 @@ test('what is not a file of the project is refused where it is named', async () 
   )
 })
 
-test('all files together are no larger than a release may be', async () => {
+test('all assets together are limited to the size of a release', async () => {
   const files = Array.from({ length: 4 }, (_, index) => `./${index}.bin`)
   await using project = await makeProject({
     'src/a.ts': actionReturning(

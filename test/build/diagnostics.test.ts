@@ -43,7 +43,7 @@ test('an action file that is a link to nothing is not suggested for itself', asy
   assert.equal(diagnostic.hint, 'a.ts is a broken symbolic link: fix or remove it')
 })
 
-test('a folder is no action file', async () => {
+test('a folder is not an action file', async () => {
   await using project = await makeProject({ 'src/a.ts/b.ts': actionReturning('1') })
   const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))
   assert.equal(diagnostic?.code, 'WP_BUILD_ACTION_MISSING')
@@ -68,7 +68,7 @@ test('every problem is found in one pass, in the order of the files', async () =
   )
 })
 
-test('imports that cannot be resolved are marked where they stand, with a hint', async () => {
+test('imports that cannot be resolved are marked at their location, with a hint', async () => {
   const rows: [line: string, shown: string][] = [
     [
       `import './helpr.ts'`,
@@ -147,7 +147,7 @@ test('an action or migration without a default export is named', async () => {
   )
 })
 
-test('a migration folder that stands for no connection is one problem', async () => {
+test('a migration folder that names no connection is reported once', async () => {
   await using project = await makeProject({
     'migrations/Sytem/1.ts': 'export default {}\n',
     'migrations/Sytem/2.ts': 'export default {}\n',
@@ -259,7 +259,7 @@ test('a package that looks for its native code when it is loaded is named with t
   )
 })
 
-test('a file that is no code is named with its import', async () => {
+test('a file that is not code is named with its import', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('page', `import page from './page.html'`),
     'src/page.html': '<p>',
@@ -328,7 +328,7 @@ test('a package that is a link to a file of the system is not read', async () =>
   assert.deepEqual(more, [])
 })
 
-test('a source that nobody wrote is too large', async () => {
+test('a generated source is too large', async () => {
   await using project = await makeProject({ 'waypost.yml': '', 'src/a.ts': ' '.repeat(10 * 1024 ** 2 + 1) })
   const [problem] = await diagnose(project.root, defineActions('src/a.ts'))
   assert.equal(problem?.message, 'Cannot read "src/a.ts": it is larger than 10 MB')

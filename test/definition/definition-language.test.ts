@@ -91,7 +91,7 @@ event: { e: { scopes: [listen] } }
     assert.deepEqual((await loadMethod('scopes: []')).responses, {})
   })
 
-  test('durations become milliseconds, and all else is kept as it is said', async () => {
+  test('durations become milliseconds; all other values are unchanged', async () => {
     const rest = 'event: { made: { scopes: [x] } }\nrate: { slow: { limit: 3, window: 1m, by: address } }\n'
     const method = await loadMethod('scopes: [], timeout: 1m30s, dispatch: made, rate: slow, html: trusted', rest)
     const { timeoutMs, dispatch, rate, html } = method
@@ -169,7 +169,7 @@ routes:
     assert.deepEqual(query, { type: 'object', properties: { properties: { type: 'string' }, type: id } })
   })
 
-  test('a schema of type object is taken as it is, in place or by name; path parameters are required anyway', async () => {
+  test('an object schema is used unchanged, inline or by name; path parameters are always required', async () => {
     const { routes } = await loadYaml(`
 schema:
   Paging: { type: object, required: [page], properties: { page: { type: integer } } }
@@ -225,7 +225,7 @@ suite('schemas', () => {
     })
   })
 
-  test('`#` means the schema in which it stands, wherever that is written', async () => {
+  test('`#` is the schema that contains it, wherever it is written', async () => {
     const tree =
       '{ type: object, properties: { child: { $ref: "#" }, leaf: { $ref: "#/$defs/leaf" } }, $defs: { leaf: { type: string } } }'
     const { schemas, routes } = await load({
@@ -380,7 +380,7 @@ cronjob: { nightly: { schedule: "\${env.WHEN:-0 4 * * *}", timezone: Europe/Berl
     assert.equal(definition.cronjobs['nightly']?.schedule, '${env.WHEN:-0 4 * * *}')
   })
 
-  test('with the environment, all that have a value are no problem', async () => {
+  test('with the environment, variables that have a value are accepted', async () => {
     const values = { DB_URL: 'postgresql://localhost/a', DB: 'a', ORIGINS: 'https://a.example, https://b.example' }
     await load({ 'waypost.yml': variables }, { variables: values })
   })
@@ -415,7 +415,7 @@ cronjob: { nightly: { schedule: "\${env.WHEN:-0 4 * * *}", timezone: Europe/Berl
     ])
   })
 
-  test('an event without scopes is no problem if a public method shows the same data', async () => {
+  test('an event without scopes is accepted if a public method returns the same data', async () => {
     await loadYaml(`
 schema: { List: { type: array, items: { $ref: schema:///Todo } }, Todo: { type: object } }
 event: { made: { schema: Todo }, changed: { schema: { $ref: schema:///Todo } } }

@@ -187,7 +187,7 @@ for (const { name, files, keys, value, file, text } of cases) {
   })
 }
 
-test('a second edit goes on from the texts of the first', () => {
+test('a second edit continues from the texts of the first', () => {
   using project = makeProject({ 'waypost.yml': 'routes: {}\n' })
   const first = addToDefinition({ root: project.root, texts: new Map() }, ['routes', '/a'], new Include('a.yml'))!
   const second = addToDefinition(
@@ -217,7 +217,7 @@ test('nothing is added where the key is there, where no map is, or to JSON that 
   refuses({ 'waypost.yml': 'routes: !include r.json\n', 'r.json': '{}' }, ['routes', '/a'])
 })
 
-test('a map says where it stands and how many of its entries have a file of their own', () => {
+test('a map has a location and the number of entries in separate files', () => {
   using project = makeProject({
     'waypost.yml': 'routes: !include r.yml\n',
     'r.yml': '/a: !include a.yml\n/b: {}\n',

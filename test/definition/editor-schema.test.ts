@@ -31,7 +31,7 @@ suite('waypost.schema.json', () => {
     assert.deepEqual(check(`routes:\n  /todo:\n${collection}\n  /todo/:todo_id:\n${entity}\nschema:\n${schema}\n`), [])
   })
 
-  test('lets an include stand for every map and list', () => {
+  test('allows an include in place of each map and list', () => {
     const yaml = `
 routes: !include a.yml
 schema: { A: !include a.json, B: { type: object, properties: !include p.yml, required: !include r.yml, allOf: [!include x.yml] } }
@@ -128,7 +128,7 @@ plugins: !include p.yml
     )
   })
 
-  test('is plain JSON with words for what stands there', () => {
+  test('is plain JSON with descriptions', () => {
     const schema = makeEditorSchema()
     assert.deepEqual(JSON.parse(JSON.stringify(schema)), schema)
     assert.match(JSON.stringify(schema), /Allows calls without a token/)

@@ -234,7 +234,7 @@ suite('content that somebody is just typing', () => {
     'resources/routes/todo/entity.yml',
   ]
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]))
-  test('never throws, and every problem stands where its file has that text', async () => {
+  test('never throws, and the location of each problem contains its text', async () => {
     const edit = fc.record({ file: fc.constantFrom(...names), at: fc.nat(700), remove: fc.nat(12), insert: typed })
     await fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async (edits) => {

@@ -88,7 +88,7 @@ test('doctor names those that fail, and how to see why', async () => {
   )
 })
 
-test('doctor fails where a slot was taken by nobody, by how late it is and not by how seldom it comes', async () => {
+test('doctor fails if a slot was not claimed, depending on its delay and not on its frequency', async () => {
   await setBack('tidy', 5 * hour)
   const { state, message, command } = (await look())!
   assert.equal(state, 'fail')

@@ -355,7 +355,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await clear()
     })
 
-    test('what waits on purpose does not count, nor a message that nobody will receive', async () => {
+    test('deliveries that wait on purpose do not count, nor does a message without subscribers', async () => {
       const { id: user } = await addUser(host.system, { name: 'subscriber', scopes: ['ping'] })
       await host.system.db
         .insertInto('waypost_subscription')
@@ -493,7 +493,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
   })
 
-  test(`a System on ${kind} without Waypost's tables fails, and stays as it is`, async () => {
+  test(`a System on ${kind} without Waypost's tables fails and is not changed`, async () => {
     const folder = await makeFolder({})
     const file = path.join(folder, 'mine.db')
     const mine = new DatabaseSync(file)

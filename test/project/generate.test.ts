@@ -82,7 +82,7 @@ const action = (name: string, route: string) =>
   `export default class ${name} implements Action<'${route}'> { async handle(): Promise<any> {} }`
 
 describe('generate:route', () => {
-  test('writes a route as the to-do project is written: files of its own, and one line more in waypost.yml', async () => {
+  test('writes a route in the style of the to-do project: separate files, and one more line in waypost.yml', async () => {
     await using project = await openProject({}, 'todo')
     const before = await project.files()
     const generated = await project.route('POST /order --scopes order')
@@ -162,7 +162,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     assert.match(files['src/todo/patch.ts']!, /class PatchTodo implements Action<'PATCH \/todo\/:todo_id'>/)
   })
 
-  test('a project that keeps all in waypost.yml goes on to', async () => {
+  test('a project with everything in waypost.yml stays that way', async () => {
     await using project = await openProject({}, 'empty')
     const before = await project.read('waypost.yml')
     await project.route('GET /orders --public')
@@ -191,7 +191,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     )
   })
 
-  test('what everybody may change has a rate, made once, and none where the route has one', async () => {
+  test('public methods that change data get a rate, created once, unless the route has one', async () => {
     await using project = await openProject({
       'waypost.yml':
         'routes:\n  /a:\n    rate: own\n    methods:\n      GET: { public: true, action: src/a.ts }\nrate: { own: { limit: 1, window: 1s } }\n',
@@ -256,7 +256,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     assert.deepEqual((await validateProject(json.folder)).diagnostics, [])
   })
 
-  test('a further action stands beside those of its route, and a schema is known however it is spelt', async () => {
+  test('a new action is placed next to those of its route, and schemas are found in any spelling', async () => {
     await using project = await openProject({
       'waypost.yml':
         'routes:\n  /order: !include order.yml\nschema:\n  OrderInput: { type: object }\n  order: { type: object }\n',
@@ -377,7 +377,7 @@ export default class InsertOrder implements Action<'POST /order'> {
 })
 
 describe('generate:action', () => {
-  test('writes the class that a route names and nobody has written', async () => {
+  test('writes a missing class that a route names', async () => {
     await using project = await openProject({}, 'todo')
     for (const name of ['insert', 'delete']) await rm(path.join(project.folder, `src/todo/${name}.ts`))
     const generated = await project.action('./src/todo/insert.ts')

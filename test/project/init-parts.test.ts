@@ -28,7 +28,7 @@ test('a new project has what surrounds it, under its own name', async () => {
   assert.doesNotMatch(compose, /project>/)
 })
 
-test('every part is added to a project that is there, and nothing that stands in it is touched', async () => {
+test('each part can be added to an existing project without changing its files', async () => {
   const folder = path.join(home, 'there')
   await mkdir(folder)
   await writeFile(path.join(folder, 'waypost.yml'), 'routes: {}\n')
@@ -105,7 +105,7 @@ test('the folder of a server holds Waypost and no project, and takes parts too',
   assert.ok(added.includes('deploy/systemd/waypost@.service'))
 })
 
-test('a folder with other things in it is no project, and gets nothing without --force', async () => {
+test('a folder with other files is not a project and gets nothing without --force', async () => {
   const folder = path.join(home, 'other')
   await mkdir(folder)
   await writeFile(path.join(folder, 'package.json'), '{"dependencies":{"fastify":"*"}}')
@@ -123,7 +123,7 @@ test('nothing is written through a link that leads out of the folder', async () 
   await assert.rejects(readFile(path.join(home, 'outside')), { code: 'ENOENT' })
 })
 
-test('the folder that holds the parts is no template', async () => {
+test('the folder of the parts is not a template', async () => {
   const made = initProject({ ...options, folder: path.join(home, 'none'), template: 'with' })
   await assert.rejects(made, { code: 'WP_PROJECT_TEMPLATE' })
 })

@@ -117,7 +117,7 @@ for (const kind of systemKinds) {
       assert.equal(line.sent.has(artifactPath), false)
     })
 
-    test('that breaks off leaves what was active, and goes on where it was', async () => {
+    test('an interrupted one leaves the active release unchanged and continues later', async () => {
       const { id } = (await loadActiveRelease(world.system))!
       const release = makeLarge('three', ['d', 'e', 'f', 'g', 'h', 'i', 'j', 'k'])
       const { missingArtifacts } = await survey(release)

@@ -161,7 +161,7 @@ describe('a server that answers a deployment', () => {
     assert.equal(other.requests.length, 0)
   })
 
-  test('with a certificate that nobody vouches for gets no credentials', async () => {
+  test('with an untrusted certificate gets no credentials', async () => {
     const requests: IncomingMessage[] = []
     await using site = await open(
       createTlsServer(selfSigned, (request, response) => {

@@ -136,7 +136,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.deepEqual(await counts(), [6, 4, 6])
   })
 
-  test('notices what was changed behind its back, and deploying again mends it', async () => {
+  test('detects damage of the stored release, and deploying again repairs it', async () => {
     const built = makeRelease('one', 'a', 'b')
     const { id } = await activateRelease(system, built, { by: 'ann' })
     const sizes = built.manifest.artifacts

@@ -45,7 +45,7 @@ test('waits until every server serves the release, and says when each of them di
   assert.deepEqual([asked, told], [3, ['app-1 serving 2000', 'app-2 serving 3000']])
 })
 
-test('a server that says why it does not come up is not waited for, and goes on serving what it did', async () => {
+test('does not wait for a server that reports why it failed to start the release; it continues to serve the previous one', async () => {
   const { outcomes, asked } = await wait([[server('1', serving), server('2', failed)]])
   assert.equal(asked, 1)
   assert.deepEqual(outcomes[1], {
@@ -89,7 +89,7 @@ test('a server that has not come so far in time is late, and the others keep the
   assert.deepEqual(told, ['app-1 serving 1000', 'app-2 late 1000'])
 })
 
-test('who interrupts it gets what is known so far', async () => {
+test('an interrupt returns what is known so far', async () => {
   const { told, asked } = await wait([[server('1', swapping)]], { signal: AbortSignal.abort() })
   assert.deepEqual([asked, told], [1, ['app-1 late 1000']])
 })

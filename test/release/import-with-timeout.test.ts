@@ -15,7 +15,7 @@ const forever = 3_600_000
 
 const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts did not finish' }
 
-test('an import that waits for ever is given up, sooner the next time; what was mended is imported', async () => {
+test('an import that waits forever times out, sooner on the next try; a fixed module is imported', async () => {
   const hash = register('await new Promise(() => {})\nexport default 1')
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: forever }), waits)
@@ -46,6 +46,6 @@ test('an import that was given up and finished later is there', async () => {
   assert.deepEqual({ ...((await importWithTimeout(hash, 'src/a.ts')) as object) }, { default: 5 })
 })
 
-test('what a module throws is thrown as it is', async () => {
+test('errors of a module are thrown unchanged', async () => {
   await assert.rejects(importWithTimeout(register(`throw new Error('its own')`), 'src/a.ts'), { message: 'its own' })
 })

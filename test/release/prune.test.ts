@@ -74,7 +74,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     await assertLeft(one, two)
   })
 
-  test('keeps what a server serves or brings up, and what came up last', async () => {
+  test('keeps releases that a server serves or is starting, and the last one that was served', async () => {
     const [one, two, three] = await deployAll('one', 'two', 'three', 'four', 'five', 'six', 'seven')
     const times = { started_at: 1, heartbeat_at: 1 }
     await system.db

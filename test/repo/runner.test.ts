@@ -11,7 +11,7 @@ function run(...files: readonly string[]): number | null {
   return spawnSync(process.execPath, ['bin/test.ts', ...files], { cwd: root, env }).status
 }
 
-test('npm test fails when a test fails, and when there is no test', () => {
+test('npm test fails when a test fails, and when it finds no tests', () => {
   assert.equal(run('test/fixtures/runner/fails.ts'), 1)
   assert.equal(run('test/fixtures/runner/fails.ts', 'test/fixtures/runner/passes.ts'), 1)
   assert.equal(run('test/no-such-folder'), 1)

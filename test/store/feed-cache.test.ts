@@ -190,7 +190,7 @@ test('what is not there is read again each time', async () => {
   assert.equal(reads, 2)
 })
 
-test('nothing counts while nobody can tell, and what is known counts again when somebody can', async () => {
+test('nothing is valid while the feed is stale, and cached entries are valid again when it recovers', async () => {
   const { feed, put, kept } = openCache()
   await put('a', 'ann')
   feed.fresh = false

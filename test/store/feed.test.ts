@@ -68,7 +68,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       )
     const subjects = (told: readonly News[]) =>
       told.flatMap((news) => (news === 'reset' ? ['RESET'] : news.map(({ subject }) => subject)))
-    test('begins where it stands, tells what comes then, in order, and says where it is', async () => {
+    test('starts at the current position and reports later changes in order, with its position', async () => {
       await record('before')
       const { feed, told } = await follow()
       const start = feed.position()
@@ -172,7 +172,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
-    test('says reset when positions go back, as after a restored backup, and goes on from there', async () => {
+    test('reports a reset when positions decrease, as after a restored backup, and continues from there', async () => {
       const { feed, told } = await follow()
       await system.transaction(async (trx) => {
         await trx.updateTable('waypost_feed_head').set({ position: 1 }).execute()
@@ -307,7 +307,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(feed.isFresh(), false)
     })
 
-    test('is not fresh a second after it could be read the last time, says so once, and comes back by itself', async () => {
+    test('is stale a second after the last successful read, reports it once, and recovers', async () => {
       const reported: unknown[] = []
       const clock = makeFrozenClock()
       const { feed, told } = await follow({ clock, onError: (error) => reported.push(error) })
@@ -327,7 +327,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(reported.length, 1)
     })
 
-    test('is not fresh at once when somebody who made a change cannot catch up', async () => {
+    test('is stale immediately when a process that made a change cannot catch up', async () => {
       const { feed } = await follow()
       await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
       await assert.rejects(feed.catchUp())

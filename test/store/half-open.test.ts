@@ -44,7 +44,7 @@ test('a statement whose answer never comes over its line ends, though others get
   assert.deepEqual((await sql`select 1 as one`.execute(opened.db)).rows, [{ one: 1 }])
 })
 
-test('a statement ends when nobody can be asked after it for long', async () => {
+test('a statement ends when the server cannot be reached for long', async () => {
   await using opened = await open()
   const lost = assert.rejects(sql`select pg_sleep(0.1)`.execute(opened.db), { code: 'WP_STORE_UNREACHABLE' })
   opened.line.freeze()

@@ -56,7 +56,7 @@ test('a connection that the server drops ends nothing: the query fails, the next
   await killer.end()
 })
 
-test('a connection that comes back in the middle of a transaction is used by nobody else', async () => {
+test('a connection that is released in the middle of a transaction is not used again', async () => {
   const { db } = open({ max: 1 })
   const pids: number[] = []
   for (const left of ['begin', 'begin; select 1 / 0', 'select 1']) {

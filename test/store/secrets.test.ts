@@ -100,7 +100,7 @@ test('a value says which secret sealed it, and whether that is the newest', () =
   assert.ok(during.isNewest(during.seal('text', place)))
 })
 
-test('each purpose has keys of its own, the newest first', () => {
+test('each purpose has separate keys, the newest first', () => {
   const during = makeSecrets(`${fresh},${old}`)
   const keys = during.deriveKeys('refresh')
   assert.deepEqual(keys, [...makeSecrets(fresh).deriveKeys('refresh'), ...makeSecrets(old).deriveKeys('refresh')])

@@ -156,7 +156,7 @@ test('a commit that fails rolls back and leaves nothing locked', async () => {
   assert.deepEqual((await sql`select * from child`.execute(db)).rows, [])
 })
 
-test('a failed statement leaves nothing locked, alone and in a transaction that goes on', async () => {
+test('a failed statement leaves no locks, by itself and in a transaction that continues', async () => {
   const { db } = await open({ busyLimitMs: 100 })
   await assert.rejects(sql`insert into nowhere values (1)`.execute(db), { message: 'no such table: nowhere' })
   await db.transaction().execute(async (transaction) => {
@@ -280,7 +280,7 @@ test('foreign keys hold, and the file is a write-ahead one that is written throu
   }
 })
 
-test('a handle of its own sees by data_version that something was committed', async () => {
+test('a separate handle detects commits by data_version', async () => {
   const { database, db } = await open()
   const handle = database.openHandle(true)
   try {
@@ -302,7 +302,7 @@ test('a new file is for its owner only; one that is missing is not made', () => 
   assert.equal(statSync(file).mode & 0o777, 0o600)
 })
 
-test('a file that is no database is said to be none', async () => {
+test('a file that is not a database is reported', async () => {
   const file = path.join(folder, 'text.db')
   writeFileSync(file, 'This is no database. '.repeat(100))
   const { db } = await open({ file })

@@ -90,7 +90,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     if (kind === 'postgresql') {
-      test('does not wait for a transaction of its own that does not go on, however long it holds its locks', async () => {
+      test('does not wait for a stalled transaction of the same process, however long it holds its locks', async () => {
         await system.db.insertInto('waypost_system').values({ name: 'locked', value: '1' }).execute()
         const isLocked = Promise.withResolvers<void>()
         const isChanged = Promise.withResolvers<void>()

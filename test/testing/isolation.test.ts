@@ -114,7 +114,7 @@ const reject = async (options: TestAppOptions, error: object) => {
   )
 }
 
-test('every connection has a database of its own, which is gone afterwards', async () => {
+test('each connection has a separate database, which is deleted afterwards', async () => {
   const databases = await makeDatabases()
   setVariable('WAYPOST_TEST_DATABASES', databases.url)
   {
@@ -245,7 +245,7 @@ test('a connection that a test replaces needs neither its variables nor its migr
   assert.deepEqual((await app.inject('GET /item')).body, { stock: 1, orders: 1 })
 })
 
-test('a test may name a database of its own, which is migrated and stays', async () => {
+test('a test may name a database, which is migrated and kept', async () => {
   const url = await postgres.createDatabase()
   {
     await using app = await createTestApp({ folder, connections: { Orders: { config: { url } } } })

@@ -119,7 +119,7 @@ describe('a plan', { concurrency: 1 }, () => {
     await rm(path.join(folder, file))
   })
 
-  test('is refused when another release is active than somebody saw', async () => {
+  test('is rejected if another release is active than expected', async () => {
     const { active } = await plan()
     await write(yml('', 'public: true, description: Says that it is there'))
     for (const against of ['none', 'abcdef12']) {
@@ -151,7 +151,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     await deploy()
   })
 
-  test('is not deployed where that is forbidden, but by who says so twice', async () => {
+  test('is not deployed where that is forbidden, unless explicitly allowed', async () => {
     await write(yml(forbid))
     await deploy()
     for (const text of [

@@ -254,7 +254,7 @@ for (const [what, before, after, told, more] of methods) {
   })
 }
 
-test('a path parameter that is called something else is no other route', () => {
+test('renaming a path parameter does not change the route', () => {
   const at = (path: string, name: string, schema: JsonSchema): Manifest => {
     const { routes, ...rest } = makeManifest({ params: object({ [name]: schema }, [name]) })
     return { ...rest, routes: [{ ...routes[0]!, path }] }

@@ -15,7 +15,7 @@ test('what changes in a named schema is told once, of the schema, with whom it b
   ])
 })
 
-test('what breaks who sends it breaks nobody who gets it', () => {
+test('a change that breaks senders does not break receivers', () => {
   const getting = (schema: JsonSchema) => makeManifest({ responses: { 200: to('Order') } }, named({ Order: schema }))
   assert.deepEqual(tell(getting(object({ a: text })), getting(object({ a: text, b: text }, ['b']))), [
     'schema Order "b" added',
@@ -25,7 +25,7 @@ test('what breaks who sends it breaks nobody who gets it', () => {
   ])
 })
 
-test('a schema that is reached through others breaks who refers to those', () => {
+test('a schema that is reached through others breaks the users of those', () => {
   const listing = (schema: JsonSchema) =>
     makeManifest(
       { responses: { 200: to('List') } },
@@ -50,14 +50,14 @@ test('a schema that holds itself comes to an end', () => {
   ])
 })
 
-test('of a schema that nobody uses nothing breaks', () => {
+test('a change of an unused schema breaks nothing', () => {
   const holding = (schema: JsonSchema) => makeManifest({}, named({ Order: schema }))
   assert.deepEqual(tell(holding(object({ a: text })), holding(object({ a: integer }))), [
     'schema Order "a" is integer, was string',
   ])
 })
 
-test('a part of a schema is told of whoever refers to it', () => {
+test('a change of a part of a schema is reported for all its users', () => {
   const pointing = (schema: JsonSchema) =>
     makeManifest({ request: { $ref: 'schema:///Parts#/$defs/order' } }, named({ Parts: { $defs: { order: schema } } }))
   assert.deepEqual(tell(pointing(object({ a: text })), pointing(object({ a: integer }))), [
@@ -132,7 +132,7 @@ test('what a config holds is never told', () => {
   assert.doesNotMatch(JSON.stringify(changes), /quiet|otter/)
 })
 
-test('a variable says who uses it', () => {
+test('a variable lists its uses', () => {
   const using = makeManifest(
     { action: { class: 'sql', config: { table: '${env.TABLE}' } } },
     {

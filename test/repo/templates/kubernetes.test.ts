@@ -36,7 +36,7 @@ describe('the example for Kubernetes', () => {
     for (const file of resources) assert.ok(files.includes(file), file)
   })
 
-  it('runs commands that exist in pinned images, as nobody, read-only, within limits', () => {
+  it('runs commands that exist in pinned images, as an unprivileged user, read-only, within limits', () => {
     assert.equal(pods.length, 5)
     for (const { containers, securityContext, automountServiceAccountToken: isMounted } of pods) {
       assert.equal(isMounted, false)
@@ -79,7 +79,7 @@ describe('the example for Kubernetes', () => {
     assert.deepEqual(budget.spec.selector?.matchLabels, labels)
   })
 
-  it('lets nobody but what scrapes metrics reach the port without tokens', () => {
+  it('only allows metrics scrapers to reach the port without tokens', () => {
     const { podSelector, ingress } = objects.find(({ kind }) => kind === 'NetworkPolicy')!.spec
     assert.deepEqual(podSelector?.matchLabels, server.spec.template!.metadata!.labels)
     assert.deepEqual(
