@@ -97,7 +97,14 @@ for (const kind of defaultKinds) {
       '@dmin',
       'no-reply',
     ]
-    for (const name of [...reserved, 'abuse@example.com', 'postmaster+1@example.com', 'b1lling']) {
+    for (const name of [
+      ...reserved,
+      'abuse@example.com',
+      'postmaster+1@example.com',
+      'support-team',
+      'admin_1',
+      'b1lling',
+    ]) {
       test(`refuses ${name}, which reads like the operator of the service`, async () => {
         const answer = await register({ username: name, password })
         assert.equal(answer.status, 409, answer.text)
@@ -106,7 +113,9 @@ for (const kind of defaultKinds) {
 
     test('reserves whole names only, and not for the operator', async () => {
       await addUser(world.system, { name: 'support', password, scopes: [] })
-      assert.equal((await register({ username: 'john.root', password })).status, 201)
+      for (const username of ['john.root', 'supporter', '1234']) {
+        assert.equal((await register({ username, password })).status, 201)
+      }
     })
 
     test('gives a name to one of those who ask at the same time, in whatever case', async () => {

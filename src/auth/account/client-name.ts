@@ -84,7 +84,10 @@ const reservedNames = new Set(
 
 /** Whether a user name, or its part before `@` or `+`, reads like Waypost or like the operator of the service. */
 export function isReservedName(name: string): boolean {
-  return looksLikeWaypost(name) || [name, name.split(/[@+]/, 1)[0]!].some((part) => reservedNames.has(fold(part)))
+  if (looksLikeWaypost(name) || reservedNames.has(fold(name))) return true
+  const [local = ''] = name.split(/[@+]/, 1)
+  const words = local.split(/[^a-z\d]+/i).filter((word) => /[a-z]/i.test(word))
+  return reservedNames.has(fold(local)) || (words.length > 0 && words.every((word) => reservedNames.has(fold(word))))
 }
 
 function fold(text: string): string {
