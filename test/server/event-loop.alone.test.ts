@@ -7,30 +7,32 @@ import { definePlugin, type JsonSchema } from '../../src/contract/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { readTree, type Route } from '../auth/route-tree.ts'
 import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
+import { isLong } from '../support/forms.ts'
 import { bearer, makeTestRoute } from '../support/server.ts'
 
 const longestMs = 100
 const kb = 1024
 const mb = 1024 * kb
+/** Limits bodies outside the long form. The first test and the uploads send larger ones. */
+const longestUsual = 4 * mb
 
 /**
- * The longest computation of this thread between two turns of the event loop. Measures the thread's own time, so other
+ * The longest computation of this thread between two runs of a timer. Measures the thread's own time, so other
  * processes do not count; it includes sending the requests.
  */
 async function measureLongestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
-  let isMeasuring = true
   let last = process.threadCpuUsage()
   const turn = () => {
     const { user, system } = process.threadCpuUsage(last)
     longest = Math.max(longest, user + system)
     last = process.threadCpuUsage()
-    if (isMeasuring) setImmediate(turn)
   }
-  setImmediate(turn)
+  const timer = setInterval(turn, 5)
   await work()
-  await new Promise(setImmediate)
-  isMeasuring = false
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  clearInterval(timer)
+  turn()
   return longest / 1000
 }
 
@@ -238,7 +240,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       const slow: string[] = []
       for (const { method, path } of routes) {
         if (isForm(path) !== Object.hasOwn(forms, name)) continue
-        const limit = limitOf(path)
+        const limit = isLong ? limitOf(path) : Math.min(limitOf(path), longestUsual)
         const body = texts.get(limit) ?? Buffer.from(write(limit - 100)).subarray(0, limit)
         texts.set(limit, body)
         const bodies = [{ body, headers: headersOf(path) }]
