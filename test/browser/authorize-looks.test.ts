@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
+import { isLong } from '../support/forms.ts'
 import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
 
 /** Fifty, one of them as long as may be. */
@@ -67,8 +68,9 @@ describe('the pages of the authorization code flow, looked at', { timeout: 600_0
     { says: 'error', show: (page) => page.goto(urls.unknown) },
   ]
 
-  for (const { name, viewport } of sizes) {
-    for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [index, { name, viewport }] of sizes.entries()) {
+    const colours = ['light', 'dark'] as const
+    for (const colorScheme of isLong ? colours : [colours[index % 2]!]) {
       test(`on ${name}, ${colorScheme}: nothing is wrong for who cannot see it, nothing too wide or too small`, async () => {
         await using opened = await openPage(browser, world.server.url, { viewport, colorScheme })
         const { page, complaints } = opened

@@ -12,7 +12,13 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
   // These run it in a single process, which crashes with its first page, and disable web security.
   const unwanted = new Set(['--single-process', '--no-zygote', '--disable-web-security'])
   const executablePath = process.env['WAYPOST_TEST_CHROMIUM'] ?? (await chromium.executablePath())
-  const args = [...chromium.args.filter((argument) => !unwanted.has(argument)), '--no-sandbox', ...more]
+  // Drawing without a graphics card is much cheaper than emulating one.
+  const args = [
+    ...chromium.args.filter((argument) => !unwanted.has(argument)),
+    '--no-sandbox',
+    '--disable-gpu',
+    ...more,
+  ]
   let browser: Browser | undefined
   await until('the browser is unpacked', async () => {
     browser = await playwright.launch({ executablePath, args, timeout: abortTimeoutMs }).catch((error: unknown) => {
