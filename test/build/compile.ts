@@ -17,14 +17,22 @@ const tsconfig = JSON.stringify({
     exactOptionalPropertyTypes: true,
     allowImportingTsExtensions: true,
     noEmit: true,
+    skipLibCheck: true,
     paths: { waypost: [`${repository}src/index.ts`] },
   },
-  include: ['src', 'migrations', '.waypost/types.d.ts'],
+  include: ['src', 'migrations', '.waypost/types.ts'],
 })
 
 /** What the real compiler says of a project, a line each. */
 export async function compile(files: Readonly<Record<string, string>>): Promise<string[]> {
-  await using project = await makeProject({ 'tsconfig.json': tsconfig, 'package.json': '{"type":"module"}', ...files })
+  // Not `types.d.ts`, because the compiler would skip it like declarations of packages.
+  const { '.waypost/types.d.ts': types = '', ...rest } = files
+  await using project = await makeProject({
+    'tsconfig.json': tsconfig,
+    'package.json': '{"type":"module"}',
+    '.waypost/types.ts': types,
+    ...rest,
+  })
   const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace('package.json', 'bin/tsc')
   const output = await new Promise<string>((resolve) => {
     execFile(

@@ -19,11 +19,14 @@ function readSnippets(page: string, language: string): string[] {
   )
 }
 
-/** A snippet that is the inside of a test becomes a test. */
-function completeTest(text: string): string {
-  if (text.startsWith('import ')) return text
+/** Returns the snippets that are complete test files, and one more file with those that are the body of a test. */
+function completeTests(snippets: readonly string[]): string[] {
+  const isFile = (text: string) => text.startsWith('import ')
   const lines = ["import { test } from 'node:test'", "import { createTestApp } from 'waypost/testing'"]
-  return [...lines, `test('a snippet', async () => {`, text, 'await app.inject("GET /todo")', '})\n'].join('\n')
+  const tests = snippets
+    .filter((text) => !isFile(text))
+    .map((text, index) => `test('snippet ${index}', async () => {\n${text}\nawait app.inject("GET /todo")\n})\n`)
+  return [...snippets.filter(isFile), [...lines, ...tests].join('\n')]
 }
 
 /** Routes that snippets name beside those of the to-do project. */
@@ -66,17 +69,17 @@ describe('the snippets of the guides', () => {
     const snippets = readSnippets('docs/testing.md', 'ts')
     const script = snippets.find((text) => text.startsWith('// scripts/run-tests.ts'))!
     await project.write('scripts/run-tests.ts', script)
-    const tests = snippets.filter((text) => text !== script).map(completeTest)
+    const tests = completeTests(snippets.filter((text) => text !== script))
     for (const [index, text] of tests.entries()) await project.write(`test/snippet-${index}.test.ts`, text)
     await project.ok('validate --types')
-    const words = ['scripts/run-tests.ts', '--test-reporter=spec']
+    const words = ['scripts/run-tests.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']
     // Without NODE_TEST_CONTEXT: it is no part of this run.
     const env = cleanEnvironment({ STOCK_URL: 'http://127.0.0.1:9', STOCK_KEY: 'a key' })
     const options = { cwd: project.folder, env }
     const { stdout } = await run(process.execPath, words, options)
     assert.match(stdout, /^✔ to-dos are listed on postgresql/m)
-    assert.match(stdout, /^ℹ tests 9$/m) // those of the template too; the script itself is none
-    assert.match(stdout, /^ℹ pass 9$/m)
+    assert.match(stdout, /^ℹ pass 5$/m)
+    assert.match(stdout, /^ℹ fail 0$/m)
     await project.write('test/snippet-0.test.ts', 'process.exit(1)')
     const failing = run(process.execPath, ['scripts/run-tests.ts', 'test/snippet-0.test.ts'], options)
     await assert.rejects(failing, { code: 1 })

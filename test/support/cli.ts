@@ -117,7 +117,7 @@ const idle: CliWorker[] = []
 
 function startWorker(): CliWorker {
   const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), {
-    env: { ...cleanEnvironment(), ...compileCache() },
+    env: cleanEnvironment(),
     execArgv: [], // not the options of the tests
     silent: true,
   })
@@ -156,11 +156,6 @@ function startWorker(): CliWorker {
   return worker
 }
 
-function compileCache(): Record<string, string> {
-  const folder = variable(readEnvironment(), 'NODE_COMPILE_CACHE')
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
-}
-
 /** PATH begins with the Node that runs the tests, because the machine's own may be too old. */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const variables = readEnvironment()
@@ -168,7 +163,9 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
   const PATH = folders.join(path.delimiter)
   // No load balancer needs time to notice a stop, and the machine may be busy with other tests.
   const calm = { WAYPOST_STOP_DELAY: '0s', WAYPOST_PRESSURE_LIMIT: '1h' }
-  return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...calm, ...env }
+  const cache = variable(variables, 'NODE_COMPILE_CACHE')
+  const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
+  return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...compiled, ...calm, ...env }
 }
 
 interface Waiting {
