@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { send } from '../support/send.ts'
 import { defaultKinds } from '../support/forms.ts'
 import { basic } from '../support/server.ts'
@@ -67,7 +67,7 @@ for (const kind of defaultKinds) {
             ])
             await assertAnswered(path, body.toString(), basic(client.id, client.secret))
           }),
-          { numRuns: 150 },
+          { numRuns: runs(150) },
         )
       })
 
@@ -78,7 +78,7 @@ for (const kind of defaultKinds) {
             const headers = isKnown ? basic(client.id, client.secret) : {}
             await assertAnswered(path, Buffer.concat([Buffer.from(start), rest]), headers)
           }),
-          { numRuns: 150 },
+          { numRuns: runs(150) },
         )
       })
     }
@@ -106,7 +106,7 @@ for (const kind of defaultKinds) {
             `${sent.method} ${path} ${answer.status} ${answer.text}`,
           )
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       )
     })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { openClients } from '../../src/auth/account/client-lookup.ts'
 import { authenticateClient, parseBasic, readForm } from '../../src/auth/endpoint/client-authentication.ts'
 import { OAuthError } from '../../src/auth/errors.ts'
@@ -151,7 +151,7 @@ for (const kind of defaultKinds) {
             assert.equal(answer.headers.get('cache-control'), 'no-store')
             assertDiscreet(answer, [])
           }),
-          { numRuns: 150 },
+          { numRuns: runs(150) },
         )
       })
     }
@@ -171,7 +171,7 @@ for (const kind of defaultKinds) {
           assert.equal(answer.headers.get('content-type'), 'application/problem+json')
           assertDiscreet(answer, [])
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       )
     })
 
@@ -188,7 +188,7 @@ for (const kind of defaultKinds) {
           assert.ok([400, 401].includes(answer.status), `${answer.status} ${answer.text}`)
           assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="waypost"/)
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       )
     })
 
@@ -198,7 +198,7 @@ for (const kind of defaultKinds) {
           const form = readForm({ client_id: clientId, client_secret: secret })
           await assert.rejects(authenticateClient(openClients(server.host.system), header, form), OAuthError)
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       )
     })
 

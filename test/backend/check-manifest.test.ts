@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import type { Static } from 'typebox'
 import { checkManifest } from '../../src/backend/release/check-manifest.ts'
 import type { manifestShape } from '../../src/backend/release/manifest-shape.ts'
@@ -126,7 +126,7 @@ describe('a manifest that was built', () => {
         const manifest = await build({ 'waypost.yml': JSON.stringify(definition), 'src/a.ts': action })
         assert.deepEqual(await problemsOf(manifest), [])
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 })
@@ -255,7 +255,7 @@ describe('a manifest that lies', () => {
         if ('problems' in checked) assert.ok(checked.problems.length > 0)
         else compileAll(checked.manifest)
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { defaultKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { assertDiscreet, openWorld, type World } from '../auth/world.ts'
@@ -109,7 +109,7 @@ for (const kind of defaultKinds) {
           assert.equal(answer.status, 400, `${answer.status} ${answer.text}`)
           assertDiscreet(answer, [])
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       )
       const answer = await world.send('GET /consumer/subscription', { headers })
       assert.deepEqual(answer.body, { entry: [] })
@@ -150,7 +150,7 @@ for (const kind of defaultKinds) {
             if (answer.status >= 400) assert.equal(answer.headers.get('content-type'), 'application/problem+json')
             assertDiscreet(answer, [])
           }),
-          { numRuns: 60 },
+          { numRuns: runs(60) },
         )
       })
     }
@@ -179,7 +179,7 @@ for (const kind of defaultKinds) {
           assert.equal(answer.headers.get('content-type'), 'application/problem+json')
           assertDiscreet(answer, [])
         }),
-        { numRuns: 200 },
+        { numRuns: runs(200) },
       )
     })
 

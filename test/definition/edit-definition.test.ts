@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { parse, stringify } from 'yaml'
 import { addToDefinition, findKey, findMap, Include, writeYaml, type Writable } from '../../src/definition/index.ts'
 import { makeProject } from './project.ts'
@@ -305,6 +305,6 @@ test('whatever the map holds and however it is written, it holds the same and on
       const after: unknown = isJson ? JSON.parse(edited) : parse(edited)
       assert.deepEqual(after, { ...schema, 'New-Key': added })
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import os from 'node:os'
 import path from 'node:path'
 import { after, suite, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { parse } from 'yaml'
 import { makeTypes } from '../../src/build/index.ts'
 import { loadDefinition } from '../../src/definition/index.ts'
@@ -70,7 +70,7 @@ const seconds = Number(variable(readEnvironment(), 'WAYPOST_FUZZ_SECONDS') ?? 0)
 function assertAlways<Value>(values: fc.Arbitrary<Value>, make: (value: Value) => Files): Promise<void> {
   const property = fc.asyncProperty(values, (value) => check(make(value)))
   const long = { numRuns: 1e9, interruptAfterTimeLimit: seconds * 250, markInterruptAsFailure: false }
-  return fc.assert(property, seconds > 0 ? long : { numRuns: 100, seed: 20261120 })
+  return fc.assert(property, seconds > 0 ? long : { numRuns: runs(100), seed: 20261120 })
 }
 
 const template = path.join(import.meta.dirname, '../../templates/todo')

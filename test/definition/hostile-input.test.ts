@@ -13,7 +13,7 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import { suite, test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { loadDefinition } from '../../src/definition/index.ts'
 import { formatDiagnostics } from '../../src/kit/index.ts'
 import { loadFiles, makeProject, showProblem } from './project.ts'
@@ -259,7 +259,7 @@ suite('content that somebody is just typing', () => {
         }
         formatDiagnostics(diagnostics, { colour: false, width: 40 })
       }),
-      { numRuns: 200, seed: 20261120 },
+      { numRuns: runs(200), seed: 20261120 },
     )
   })
 })

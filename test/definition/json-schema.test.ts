@@ -4,7 +4,7 @@ import { Ajv, type AnySchema, type Options } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { formats } from '../../src/definition/schema-language.ts'
 import { compileDefinition } from './compile-definition.ts'
 import { loadFiles, showProblem } from './project.ts'
@@ -121,9 +121,9 @@ suite('JSON Schema', () => {
         compileDefinition(definition)
         assert.ok(isAccepted(ajv, schema), 'Ajv is stricter')
       }),
-      { numRuns: 500, seed: 20261120 },
+      { numRuns: runs(500), seed: 20261120 },
     )
-    assert.ok(accepted > 50, `only ${accepted} schemas were accepted`)
+    assert.ok(accepted > runs(50), `only ${accepted} schemas were accepted`)
   })
 
   test('the known formats are those of ajv-formats', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { isMultipleOf, useExactKeywords } from '../../src/kit/index.ts'
 
 describe('multipleOf', () => {
@@ -30,7 +30,7 @@ describe('multipleOf', () => {
         const toNumber = ([digits, exponent]: readonly [bigint, number]) => Number(`${digits}e${exponent}`)
         assert.equal(isMultipleOf(toNumber(value), toNumber(step)), expected)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -89,7 +89,7 @@ describe('const and enum', () => {
         assert.ok(isOne(turn(value)) && isOne(turn(other)))
         assert.equal(isOne(given), [value, other].map(canonical).includes(canonical(given)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
     const check = ajv.compile({ properties: { a: { const: { b: 1 } }, c: { enum: [1, { b: 1 }] } } })
     for (const name of ['valueOf', 'toString', 'constructor', '__proto__']) {

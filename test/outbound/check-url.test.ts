@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, runs } from '../support/property.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import type { Lookup } from '../../src/outbound/connector.ts'
@@ -124,7 +124,7 @@ test('whatever the text is, it is taken or refused with an error that says so', 
         assert.match(error.code, /^WP_OUTBOUND_(URL|ADDRESS|HOST_UNKNOWN)$/)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
   await outbound.close()
 })

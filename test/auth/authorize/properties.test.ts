@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { fc } from '../../support/property.ts'
+import { fc, runs } from '../../support/property.ts'
 import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/response-uri.ts'
 import { isSameRedirectUri, leadsToDevice, isRedirectUri } from '../../../src/auth/account/redirect-uris.ts'
 import { encodeBytes, normalizeQuery, parseQuery } from '../../../src/auth/authorize/query-parameters.ts'
@@ -48,7 +48,7 @@ test('a redirect URI is a registered one, but for the port of a loopback address
       const expected = isSameButPort && (requested.port === registered.port || isFree)
       assert.equal(isSameRedirectUri(write(requested), write(registered)), expected)
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   )
 })
 
@@ -64,7 +64,7 @@ test('no text but a registered one leads to another host, path or query', () => 
       one.port = other.port
       assert.equal(one.href, other.href)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -88,7 +88,7 @@ test('what may be a redirect URI is safe in a Location header, in a policy and f
       assert.notEqual(redirectHostOf(uri), '')
       if (!leadsToDevice(uri)) assert.equal(protocol, 'https:')
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   )
 })
 
@@ -113,7 +113,7 @@ test('a query is read as a browser writes it, each parameter once and none that 
         assert.equal(read.text(name), values.length === 1 ? values[0] || undefined : undefined, name)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -204,7 +204,7 @@ for (const kind of defaultKinds) {
           const from = isLoggedIn ? visitor : makeVisitor(world)
           check(await from.send(`GET /authorization/authorize?${sendable(text)}`))
         }),
-        { numRuns: 250 },
+        { numRuns: runs(250) },
       )
     })
 
@@ -223,7 +223,7 @@ for (const kind of defaultKinds) {
         fc.asyncProperty(fc.constantFrom('login', 'consent'), form, async (action, text) => {
           check(await visitor.send(`POST /authorization/${action}`, text))
         }),
-        { numRuns: 250 },
+        { numRuns: runs(250) },
       )
     })
 
@@ -234,7 +234,7 @@ for (const kind of defaultKinds) {
           const target = `GET /authorization/authorize?${writeQuery(requestOf(client))}`
           assert.equal((await world.send(target, { headers })).status, 200)
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       )
     })
 

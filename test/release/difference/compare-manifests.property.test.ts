@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../support/property.ts'
+import { fc, runs } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareManifests, type Manifest } from '../../../src/release/index.ts'
 import { anySchema, editedSchema } from '../../schema/compare/sample-schemas.ts'
 import { anyValue, makeCheck, makeDeclaredCheck } from '../../schema/compare/values.ts'
 import { makeManifest } from './manifests.ts'
 
-const runs = 150
+const count = runs(150)
 
 /** Two schemas that refer to one another below their fields. */
 const around = (a: JsonSchema, b: JsonSchema): Record<string, JsonSchema> => ({
@@ -24,7 +24,7 @@ test('a manifest does not differ from itself', () => {
       )
       assert.deepEqual(compareManifests(manifest, structuredClone(manifest)), [])
     }),
-    { numRuns: runs },
+    { numRuns: count },
   )
 })
 
@@ -60,8 +60,8 @@ for (const way of ['request', 'response'] as const) {
           }
         },
       ),
-      { numRuns: runs },
+      { numRuns: count },
     )
-    assert.ok(seen.harmless > runs / 20 && seen.values > runs / 4, `too few to say anything: ${JSON.stringify(seen)}`)
+    assert.ok(seen.harmless > count / 20 && seen.values > count / 4, `too few to say anything: ${JSON.stringify(seen)}`)
   })
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../support/property.ts'
+import { fc, runs } from '../../support/property.ts'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareSchemas } from '../../../src/schema/compare/compare-schemas.ts'
 import { placeRoot } from '../../../src/schema/placed.ts'
 import { anySchema, editedSchema } from './sample-schemas.ts'
 import { anyValue, makeCheck, makeDeclaredCheck } from './values.ts'
 
-const runs = 400
+const count = runs(400)
 const named = fc.record({ A: anySchema, B: anySchema }).map((schemas) => ({
   // A reference to itself in the place of a value is no schema; below a property it is.
   A: { type: 'object', properties: { a: schemas.A, b: { $ref: 'schema:///B' } } } as JsonSchema,
@@ -20,7 +20,7 @@ test('a schema takes all that it takes itself', () => {
       const { findings } = compareSchemas(placeRoot(schema, schemas), placeRoot(structuredClone(schema), schemas))
       assert.deepEqual(findings, [])
     }),
-    { numRuns: runs },
+    { numRuns: count },
   )
 })
 
@@ -44,8 +44,8 @@ for (const isAnswer of [false, true]) {
           }
         },
       ),
-      { numRuns: runs },
+      { numRuns: count },
     )
-    assert.ok(seen.taken > runs / 10 && seen.values > runs, `too few to say anything: ${JSON.stringify(seen)}`)
+    assert.ok(seen.taken > count / 10 && seen.values > count, `too few to say anything: ${JSON.stringify(seen)}`)
   })
 }
