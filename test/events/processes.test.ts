@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeDispatcher, makeSubscriptions } from '../../src/events/index.ts'
@@ -13,16 +10,9 @@ import { loadTerms, openIdentity } from '../../src/host/index.ts'
 import { loadFacts, replaceFact } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { runCli, startCli } from '../support/cli.ts'
 import { until } from '../support/until.ts'
 import { asLogin } from './world.ts'
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const launcher = path.join(import.meta.dirname, '../../bin/dev.js')
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
   describe(`event:execute, ${kind}`, () => {
@@ -45,19 +35,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     afterEach(() => receiver.close())
     after(() => opened.close())
 
-    function start(...words: string[]) {
-      const child = spawn(process.execPath, [launcher, 'event:execute', ...words], {
-        cwd: opened.folder,
-        env: { ...process.env, ...opened.variables },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let stdout = ''
-      let stderr = ''
-      child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
-      child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
-      const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, stdout, stderr }))
-      return { child, ended }
-    }
+    const start = (...words: string[]) =>
+      startCli(['event:execute', ...words], { cwd: opened.folder, env: opened.variables })
 
     async function subscribe(count: number, event = 'note'): Promise<void> {
       const { system, variables } = opened.host
@@ -117,9 +96,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await dispatch(1)
       const held: ServerResponse[] = []
       receiver.choose = () => (response) => held.push(response)
-      const { child, ended } = start('--watch', '--concurrency', '2', '--json')
+      const worker = start('--watch', '--concurrency', '2', '--json')
       await until('they are open', () => receiver.open.now >= 2)
-      child.kill('SIGTERM')
+      const ended = worker.stop()
       await sleep(1500) // nothing shows when it has noticed
       for (const response of held) response.writeHead(204).end()
       const { code, stdout } = await ended
@@ -132,15 +111,14 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('that watches notices another release', async () => {
       const { system } = opened.host
       await replaceFact(system, 'last_execute', '0')
-      const { child, ended } = start('--watch')
+      const worker = start('--watch')
       await until('it watches', async () => (await loadFacts(system)).last_execute !== '0')
       await opened.activate({ events: { note: {}, fresh: {} } })
       await subscribe(1, 'fresh')
       await dispatch(1, 'fresh')
       await until('posts arrive', () => receiver.received.length !== 0)
       assert.equal(receiver.received[0]!.headers['waypost-event'], 'fresh')
-      child.kill('SIGTERM')
-      assert.deepEqual(await ended, { code: 0, stdout: '', stderr: '' })
+      assert.deepEqual(await worker.stop(), { code: 0, stdout: '', stderr: '' })
     })
 
     if (kind === 'sqlite') {
@@ -157,12 +135,7 @@ describe('event:execute', () => {
       ['--time-limit', 'soon'],
       ['--concurrency', '0'],
     ]) {
-      const child = spawn(process.execPath, [launcher, 'event:execute', ...words], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let stderr = ''
-      child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
-      const [code] = (await once(child, 'close')) as [number]
+      const { code, stderr } = await runCli(['event:execute', ...words], { cwd: import.meta.dirname })
       assert.equal(code, 2, words.join(' '))
       assert.ok(stderr.includes(words[1]!), stderr)
     }

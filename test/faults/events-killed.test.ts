@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { loadAttemptTotals } from '../../src/events/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
+import { isLong } from '../support/forms.ts'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
 
@@ -23,14 +24,17 @@ describe('a worker that is killed', { concurrency: systemKinds.length }, () => {
       await site.subscribe('/one')
       await site.subscribe('/two')
       const deaths: Death[] = []
-      for (let point = 1; point < limit; point++) {
+      // Every second point on SQLite, where the points are the same.
+      const step = kind === 'postgresql' || isLong ? 1 : 2
+      let point = 1
+      for (; point < limit; point += step) {
         const death = await diesAt(site, point)
         if (death === undefined) break
         deaths.push(death)
       }
       const again = deaths.reduce((sum, death) => sum + death.postedTwice, 0)
       t.diagnostic(`it died at ${deaths.length} points, and ${again} POSTs were made again`)
-      assert.ok(deaths.length >= 8 && deaths.length < limit - 1, `it died at ${deaths.length} points`)
+      assert.ok(point > 8 && point < limit, `it came to its end at point ${point}`)
       assert.ok(again > 0, 'once behind a POST, before its completion')
       const attempts = await site.system.db.selectFrom('waypost_attempt').select('outcome').execute()
       const counted = await loadAttemptTotals(site.system)
