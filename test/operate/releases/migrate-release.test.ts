@@ -17,18 +17,15 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
   afterEach(() => world[Symbol.asyncDispose]())
 
   test('runs them before the activation, in order, on every connection, and once', async () => {
-    const activeMeanwhile: Promise<string | undefined>[] = []
-    const { id, migrated } = await world.deploy(
-      {
-        [yml]: projectOf(1, notes),
-        'migrations/System/2-line.ts': makesTable('order_line'),
-        'migrations/System/1-order.ts': makesTable('shop_order'),
-        'migrations/Notes/1-note.ts': makesTable('note'),
-      },
-      { onMigrated: () => void activeMeanwhile.push(world.activeId()) },
-    )
+    const more = `const { release_id } = await db.selectFrom('waypost_active').selectAll().executeTakeFirst() ?? {}
+      if (release_id) throw new Error('A release is active')`
+    const { id, migrated } = await world.deploy({
+      [yml]: projectOf(1, notes),
+      'migrations/System/2-line.ts': makesTable('order_line', { more }),
+      'migrations/System/1-order.ts': makesTable('shop_order'),
+      'migrations/Notes/1-note.ts': makesTable('note'),
+    })
     assert.deepEqual(migrated.map(nameOf), ['Notes/1-note', 'System/1-order', 'System/2-line'])
-    assert.equal((await activeMeanwhile[0]!) ?? 'none', 'none')
     assert.deepEqual([await world.activeId(), await world.tables()], [id, ['order_line', 'shop_order']])
     assert.deepEqual((await world.deploy({ [yml]: projectOf(2, notes) })).migrated, [])
   })
