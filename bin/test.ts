@@ -1,28 +1,31 @@
 // Runs the tests on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
-// Several files share a process, so that shared imports are loaded and compiled once. With --slowest each file has its
-// own process, and the files with the most CPU time are listed at the end.
+// Several files share a process, so that shared imports are loaded and compiled once.
+// --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time.
 import { spawn } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Measured } from '../test/support/measure-file.ts'
+import { findTestsOf, listChanged } from '../test/support/find-changed.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const root = path.dirname(import.meta.dirname)
+process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
-const isMeasured = process.argv.includes('--slowest')
-/** One more than processors, because tests often wait. */
-const concurrency = Math.min(4, availableParallelism() + 1)
-const maxFilesPerProcess = isMeasured ? 1 : 12
+const words = process.argv.slice(2)
+const isMeasured = words.includes('--slowest')
+/** Two per processor, because tests often wait. */
+const concurrency = Math.min(6, availableParallelism() * 2)
+const maxFilesPerProcess = 12
 const options = [
   '--import=./test/support/open-handles.ts',
-  ...(isMeasured ? ['--import=./test/support/measure-file.ts'] : []),
   '--test',
   `--test-concurrency=${concurrency}`,
   '--test-timeout=1800000', // applies to a process with all its files
-  ...process.argv.slice(2).filter((word) => isOption(word) && word !== '--slowest'),
+  ...words.filter((word) => isOption(word) && word !== '--slowest' && word !== '--changed'),
 ]
-const files = findFiles(process.argv.slice(2).filter((argument) => !isOption(argument)))
+const files = findFiles(words.filter((word) => !isOption(word)))
 
 const postgres = await startPostgres()
 const folder = mkdtempSync(path.join(tmpdir(), 'waypost-test-'))
@@ -35,7 +38,6 @@ const env = {
   // Caches compiled sources for all processes.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),
   WAYPOST_TEST_FOLDER: folder,
-  ...(isMeasured ? { WAYPOST_TEST_REPORT: report } : {}),
 }
 let code = 1
 try {
@@ -58,7 +60,12 @@ function findFiles(wanted: readonly string[]): string[] {
     process.stderr.write(`There is no test file at ${wanted.join(', ')}\n`)
     process.exit(1)
   }
-  return found.toSorted()
+  const chosen = words.includes('--changed') ? findTestsOf(listChanged(), found) : found
+  if (chosen.length === 0) {
+    process.stdout.write('No test belongs to a file that differs from main\n')
+    process.exit(0)
+  }
+  return chosen.toSorted()
 }
 
 function toPattern(wanted: string): string {
@@ -68,39 +75,47 @@ function toPattern(wanted: string): string {
 
 /** @returns the files to run: one for each process, which imports its test files, each as a suite with its own hooks */
 function shareProcesses(files: readonly string[]): readonly string[] {
-  const count = Math.max(concurrency, Math.ceil(files.length / maxFilesPerProcess))
-  if (files.length <= count) return files
+  const count = Math.min(files.length, Math.max(concurrency, Math.ceil(files.length / maxFilesPerProcess)))
+  if (files.length === count && !isMeasured) return files
   // Alternating, so that the files of a slow folder are spread over all processes.
   const shares = Array.from({ length: count }, (_, share) => files.filter((_file, index) => index % count === share))
   return shares.map((share, index) => {
     const entry = path.join(folder, `share-${index}.test.mjs`)
-    const suites = share.map((file) => {
-      const url = pathToFileURL(path.join(root, file)).href
-      return `describe(${JSON.stringify(file)}, () => import(${JSON.stringify(url)}))\n`
-    })
-    writeFileSync(entry, `import { describe } from 'node:test'\n${suites.join('')}`)
+    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
+    const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
+    const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
+    const parts = isMeasured ? [measure, loading, ...suites] : suites
+    writeFileSync(entry, `import { before, describe } from 'node:test'\n${parts.join('')}`)
     return entry
   })
 }
 
-function printSlowest(): void {
-  const lines = readFileSync(report, 'utf8').trimEnd().split('\n')
-  const files = lines.map((line) => JSON.parse(line) as Measured)
-  const cpuOf = ({ own, children }: Measured) => own + children
-  const total = files.reduce((sum, one) => sum + cpuOf(one), 0)
-  process.stdout.write(`\n${total.toFixed(0)} s of CPU time in ${files.length} files\n  CPU  children   time\n`)
-  for (const one of files.toSorted((a, b) => cpuOf(b) - cpuOf(a)).slice(0, 40)) {
-    const [cpu, children, seconds] = [cpuOf(one), one.children, one.seconds].map((number) => number.toFixed(1))
-    process.stdout.write(`${cpu!.padStart(5)}  ${children!.padStart(8)}  ${seconds!.padStart(5)}  ${one.file}\n`)
-  }
+function toUrl(file: string): string {
+  return pathToFileURL(path.join(root, file)).href
 }
 
-interface Measured {
-  readonly file: string
-  readonly seconds: number
-  /** CPU seconds of the file's process, and of its child processes. */
-  readonly own: number
-  readonly children: number
+function toImport(file: string): string {
+  const call = `import(${JSON.stringify(toUrl(file))})`
+  return isMeasured ? `measureFile(${JSON.stringify(file)}, ${JSON.stringify(report)}, () => ${call})` : call
+}
+
+function printSlowest(): void {
+  const lines = readFileSync(report, 'utf8').trimEnd().split('\n')
+  const measured = lines.map((line) => JSON.parse(line) as Measured)
+  const sum = (some: readonly Measured[], of: (one: Measured) => number) =>
+    some.reduce((total, one) => total + of(one), 0)
+  const cpuOf = ({ own, children }: Measured) => own + children
+  const files = [...Map.groupBy(measured, ({ file }) => file)].map(([file, some]) => ({
+    file,
+    cpu: sum(some, cpuOf),
+    children: sum(some, ({ children }) => children),
+    seconds: sum(some, ({ seconds }) => seconds),
+  }))
+  process.stdout.write(`\n${sum(measured, cpuOf).toFixed(0)} s of CPU time\n  CPU  children   time\n`)
+  for (const { file, ...times } of files.toSorted((a, b) => b.cpu - a.cpu).slice(0, 40)) {
+    const [cpu, children, seconds] = [times.cpu, times.children, times.seconds].map((number) => number.toFixed(1))
+    process.stdout.write(`${cpu!.padStart(5)}  ${children!.padStart(8)}  ${seconds!.padStart(5)}  ${file}\n`)
+  }
 }
 
 /** Exits with the exit code of the tests, also after an interrupt. */

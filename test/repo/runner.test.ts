@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { globSync } from 'node:fs'
 import { test } from 'node:test'
+import { findTestsOf } from '../support/find-changed.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -26,4 +28,19 @@ test('npm test fails when one of many files fails or cannot be loaded, although 
 
 test('npm test passes when every test passes', () => {
   assert.equal(run('test/fixtures/runner/passes.ts'), 0)
+})
+
+test('npm test -- --changed runs the tests of the rooms and helpers that differ from main, and no others', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root })
+  const runs =
+    (...changed: readonly string[]) =>
+    (test: string) =>
+      findTestsOf(changed, tests).includes(test)
+  const claim = runs('src/events/queue/claim.ts')
+  assert.deepEqual(['test/events/claim.test.ts', 'test/faults/events-killed.test.ts'].map(claim), [true, true])
+  assert.equal(claim('test/kit/duration.test.ts'), false)
+  assert.equal(runs('test/faults/mortal-worker.ts')('test/faults/events-killed.test.ts'), true)
+  assert.equal(runs('commands/user/list.ts')('test/e2e/administration.test.ts'), true)
+  assert.deepEqual(findTestsOf(['test/kit/duration.test.ts'], tests), ['test/kit/duration.test.ts'])
+  assert.deepEqual(findTestsOf(['.gitignore'], tests), [])
 })

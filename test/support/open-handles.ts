@@ -9,7 +9,7 @@ if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     setTimeout(() => {
       const open = process.getActiveResourcesInfo().join(', ')
-      process.stderr.write(`Left open after the last test: ${open}. With --slowest each file has its own process.\n`)
+      process.stderr.write(`Left open after the last test: ${open}. Run the files of this process one by one.\n`)
       process.exit(1)
     }, graceMs).unref()
   })
