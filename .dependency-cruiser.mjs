@@ -24,8 +24,8 @@ export const rooms = {
   auth: ['kit', 'contract', 'store'],
   events: ['kit', 'store', 'outbound'],
   definition: ['kit', 'contract', 'schema'],
-  build: ['kit', 'contract', 'schema', 'definition', 'release'],
-  runtime: ['kit', 'contract', 'schema', 'release', 'connection', 'auth', 'events'],
+  build: ['kit', 'contract', 'schema', 'plugin', 'definition', 'release'],
+  runtime: ['kit', 'contract', 'schema', 'plugin', 'release', 'connection', 'auth', 'events'],
 }
 const below = (...excluded) => Object.keys(rooms).filter((room) => !excluded.includes(room))
 rooms.host = below()

@@ -13,6 +13,7 @@ const entries = [
   'src/release/load-artifacts.js',
   'src/backend/release/body-worker.js',
   'src/build/check-modules-child.js',
+  'src/build/plugins/describe-child.js',
 ]
 
 /** Packages that are not bundled: native code, code found by its path, or objects whose identity is shared. */

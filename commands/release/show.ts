@@ -66,6 +66,11 @@ function describeAccess({
   return scopes.length === 0 ? 'any valid token' : `scope ${scopes.join(' or ')}`
 }
 
+function describePlugin({ from, version, ...rest }: Manifest['plugins'][number]): string {
+  const words = [version ?? [], 'host' in rest ? 'installed on servers' : []].flat()
+  return words.length === 0 ? from : `${from} (${words.join(', ')})`
+}
+
 /** Only shows the class of a connection, because its config may contain secrets. */
 function listNames(manifest: Manifest): readonly (readonly [title: string, names: readonly string[]])[] {
   const uses = Object.entries(manifest.connections).map(([name, use]) => `${name} (${use.class})`)
@@ -77,7 +82,7 @@ function listNames(manifest: Manifest): readonly (readonly [title: string, names
     ['Rates', Object.keys(manifest.rates)],
     ['Cronjobs', Object.keys(manifest.cronjobs)],
     ['Connections', uses],
-    ['Plugins', manifest.plugins.map(({ name }) => name)],
+    ['Plugins', manifest.plugins.map(describePlugin)],
     ['Settings', Object.entries(manifest.config).map(([name, value]) => `${name} ${JSON.stringify(value)}`)],
     ['Variables', variables.map(([name, use]) => describeVariable(name, use))],
     ['Migrations', manifest.migrations.map(({ connection, name }) => `${connection}/${name}`)],
@@ -120,7 +125,7 @@ function toJson({ id, message, createdBy, createdAt, activations, manifest }: Re
     rates: Object.keys(manifest.rates),
     cronjobs: Object.keys(manifest.cronjobs),
     connections: Object.entries(manifest.connections).map(([name, use]) => ({ name, class: use.class })),
-    plugins: manifest.plugins.map(({ name }) => name),
+    plugins: manifest.plugins.map(({ from }) => from),
     settings: manifest.config,
     variables: manifest.variables,
     migrations: manifest.migrations.map(({ connection, name, checksum }) => ({ connection, name, checksum })),

@@ -14,6 +14,11 @@ export interface Guard {
    * @throws WP_AUTH_NO_TOKEN, WP_AUTH_TOKEN_FORM, WP_AUTH_TOKEN, WP_AUTH_SCOPE, WP_AUTH_USER_SCOPE, WP_STORE_FEED_STALE
    */
   authorize(header: string | undefined, needed: readonly string[]): Principal | Promise<Principal>
+  /**
+   * Whether a principal that was authorized before may call a route that needs one of these scopes.
+   * @throws WP_AUTH_NO_TOKEN, WP_AUTH_SCOPE
+   */
+  assertScopes(principal: Principal | undefined, needed: readonly string[]): Principal
   /** Returns the tokens used since the last call: time of use in milliseconds since 1970, by token id. */
   drainUses(): ReadonlyMap<string, number>
   close(): void
@@ -78,6 +83,12 @@ export function makeGuard(options: GuardOptions): Guard {
       if (cached.expiresAt > now) return checkAccess(cached, now, needed)
       cache.delete(token)
       throw challenges.invalid('has expired')
+    },
+    assertScopes(principal, needed) {
+      if (principal === undefined) throw challenges.noToken(needed)
+      const { scopes } = principal
+      if (needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return principal
+      throw challenges.missingScope(principal, scopes, needed)
     },
     drainUses() {
       const drained = uses

@@ -10,7 +10,8 @@ export async function buildRelease(
 ): Promise<BuildResult> {
   const builder = openBuilder(options)
   try {
-    return await builder.build(options.definition)
+    const { plugins } = await builder.plugins.build(options.definition.plugins)
+    return await builder.build(options.definition, { plugins })
   } finally {
     await builder.close()
   }

@@ -6,6 +6,7 @@ import type {
   ManifestClass,
   ManifestMethod,
   ManifestMigration,
+  ManifestPlugin,
   ManifestRoute,
 } from '../release/index.ts'
 import { compareText } from './compare-text.ts'
@@ -19,7 +20,8 @@ export interface ManifestParts {
   readonly version: string
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
-  /** Returns the SHA-256 of the artifact of an entry file. */
+  readonly plugins: readonly ManifestPlugin[]
+  /** The SHA-256 of the artifact of an entry file. */
   readonly hashOf: HashOf
 }
 
@@ -45,7 +47,7 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     })),
     rates: sortKeys(definition.rates),
     config: sortKeys(definition.config),
-    plugins: definition.plugins.map((plugin) => ({ name: plugin.name, config: plugin.config })),
+    plugins: parts.plugins,
     variables: sortKeys(definition.variables),
     migrations: migrations.map((migration) => makeMigration(migration, hashOf)),
     artifacts: sortKeys(Object.fromEntries(artifacts.map(({ hash, content }) => [hash, Buffer.byteLength(content)]))),

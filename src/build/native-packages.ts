@@ -39,6 +39,11 @@ export function findNativePackages(root: string, inputs: Metafile['inputs']): re
   })
 }
 
+/** What shows that a package itself has native code. */
+export function findNativeCode(folder: string): string | undefined {
+  return findNative(folder, readManifest(folder))
+}
+
 interface PackageManifest {
   readonly dependencies?: object
   readonly optionalDependencies?: object

@@ -13,6 +13,7 @@ import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
 import { nameEntries, openBundler, type Bundle, type Bundler } from './open-bundler.ts'
 import { openPartialBundler } from './open-partial-bundler.ts'
+import { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugins/build-plugins.ts'
 
 export interface BuilderOptions {
   /** The project's folder. */
@@ -39,16 +40,26 @@ export interface BuildResult {
 export interface Builder {
   /**
    * Builds the current files. Concurrent calls run one after another.
-   * @param changed in development, the files, relative to the root, that may have changed since the last call;
-   * undefined if any may
    */
-  build(definition: Definition, changed?: ReadonlySet<string>): Promise<BuildResult>
+  build(definition: Definition, options?: BuildOptions): Promise<BuildResult>
+  /** Builds the plugins of the project, which a definition needs to be complete. */
+  readonly plugins: PluginBuilder
   close(): Promise<void>
+}
+
+export interface BuildOptions {
+  /** The plugins of the definition, built. */
+  readonly plugins?: readonly BuiltPlugin[]
+  /**
+   * In development, the files, relative to the root, that may have changed since the last call; undefined if any may.
+   */
+  readonly changed?: ReadonlySet<string> | undefined
 }
 
 /** Opens a builder that keeps parsed files while the set of action and migration files stays the same. */
 export function openBuilder(options: BuilderOptions): Builder {
   const session = new BuildSession(options)
+  const plugins = openPluginBuilder(options.root)
   let last: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
@@ -58,12 +69,14 @@ export function openBuilder(options: BuilderOptions): Builder {
     return turn
   }
   return {
-    build: async (definition, changed) => {
+    plugins,
+    build: async (definition, how = {}) => {
       if (isClosed) throw errors.WP_BUILD_CLOSED()
-      return inTurn(() => session.build(definition, changed))
+      return inTurn(() => session.build(definition, how))
     },
     close: () => {
       isClosed = true
+      plugins.close()
       return inTurn(() => session.close())
     },
   }
@@ -80,7 +93,7 @@ class BuildSession {
     this.#options = options
   }
 
-  async build(definition: Definition, changed: ReadonlySet<string> | undefined): Promise<BuildResult> {
+  async build(definition: Definition, { changed, plugins = [] }: BuildOptions): Promise<BuildResult> {
     const root = await realpath(this.#options.root)
     const entries = await this.#findEntries(root, definition, changed)
     const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
@@ -99,7 +112,7 @@ class BuildSession {
     if (hasErrors(diagnostics)) return { assets: assets.names, diagnostics: sortDiagnostics(diagnostics) }
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
     return {
-      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, assetArtifacts }),
+      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, assetArtifacts, plugins }),
       assets: assets.names,
       diagnostics: sortDiagnostics(diagnostics),
     }
@@ -142,12 +155,14 @@ interface BuiltOutput {
   readonly artifacts: ReadonlyMap<string, Artifact>
   /** The referenced files. */
   readonly assetArtifacts: readonly Artifact[]
+  readonly plugins: readonly BuiltPlugin[]
 }
 
 function makeRelease(options: BuilderOptions, definition: Definition, built: BuiltOutput): BuiltRelease {
-  const { entries, bundle } = built
+  const { entries, bundle, plugins } = built
+  const ofPlugins = plugins.flatMap((plugin) => plugin.artifacts)
   const byHash = new Map(
-    [...built.artifacts.values(), ...built.assetArtifacts].map((artifact) => [artifact.hash, artifact]),
+    [...built.artifacts.values(), ...built.assetArtifacts, ...ofPlugins].map((artifact) => [artifact.hash, artifact]),
   )
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
@@ -155,6 +170,7 @@ function makeRelease(options: BuilderOptions, definition: Definition, built: Bui
     version: options.version,
     migrations: entries.migrations,
     artifacts,
+    plugins: plugins.map((plugin) => plugin.manifest),
     hashOf: (file) => built.artifacts.get(`${bundle?.entries.get(file)}.js`)!.hash,
   })
   return { manifest, artifacts }

@@ -58,7 +58,7 @@ export async function openBundler(
   const { context } = await import('esbuild')
   const assets: AssetSink = { names: new Set(), artifacts: new Map() }
   const building: BuildContext = await context({
-    ...makeOptions(root, entries),
+    ...makeBundleOptions(root, entries),
     plugins: [guardSources(root, assets)],
     ...(extraCode === undefined ? {} : { stdin: { contents: extraCode, resolveDir: root } }),
   })
@@ -94,7 +94,7 @@ function outputName(start: string, length: number): string {
   return start.padEnd(length, '_')
 }
 
-function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildOptions {
+export function makeBundleOptions(root: string, entries: ReadonlyMap<string, string>): BuildOptions {
   return {
     absWorkingDir: root,
     entryPoints: [...entries].map(([file, name]) => ({ in: path.join(root, file), out: name })),
@@ -131,12 +131,12 @@ function makeOptions(root: string, entries: ReadonlyMap<string, string>): BuildO
 const requireBanner =
   'import{createRequire as waypostRequire}from"node:module";const require=waypostRequire(process.execPath);'
 
-function pairOutputs(files: readonly OutputFile[]): Bundle['outputs'] {
+export function pairOutputs(files: readonly OutputFile[]): Bundle['outputs'] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const pairs = files.filter(({ path: file }) => file.endsWith('.js'))
   return new Map(pairs.map((code) => [outputNameOf(code.path), { code, map: byPath.get(`${code.path}.map`)! }]))
 }
 
-function isBuildFailure(error: unknown): error is BuildFailure {
+export function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
 }

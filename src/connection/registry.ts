@@ -1,6 +1,6 @@
-import type { ConnectionClass, Log, OpenConnection } from '../contract/index.ts'
+import type { Log, OpenConnection } from '../contract/index.ts'
 import { nearest, type Variables } from '../kit/index.ts'
-import { makeConfigPreparer, type PreparedConfig } from '../plugin/index.ts'
+import { makeConfigPreparer, type PluginSet, type PreparedConfig, type ServicesOf } from '../plugin/index.ts'
 import { errors } from './errors.ts'
 import { HeldConnection } from './held-connection.ts'
 
@@ -22,16 +22,16 @@ export interface ConnectionSet {
 
 /** Opens connections and keeps them across generations while their config stays the same. */
 export interface ConnectionRegistry {
-  /** @throws WP_CONNECTION_CLASS, WP_CONNECTION_VARIABLE, WP_CONNECTION_CONFIG */
-  acquire(uses: Readonly<Record<string, ConnectionUse>>): Promise<ConnectionSet>
+  /** @throws WP_CONNECTION_CLASS, WP_CONNECTION_VARIABLE, WP_CONNECTION_CONFIG, WP_PLUGIN_CONFIG */
+  acquire(uses: Readonly<Record<string, ConnectionUse>>, classes: PluginSet['connections']): Promise<ConnectionSet>
   close(): Promise<void>
 }
 
 export interface RegistryOptions {
-  readonly classes: ReadonlyMap<string, ConnectionClass>
   readonly variables: Variables
   readonly folder: string
   readonly log: Log
+  readonly services: ServicesOf
   /** Connections that always exist, such as `System`. The registry never closes them. */
   readonly builtIn: Readonly<Record<string, OpenConnection>>
 }
@@ -43,17 +43,22 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
   const held = new Map<string, HeldConnection>()
   const prepare = makeConfigPreparer(options.variables)
 
-  function hold(name: string, use: ConnectionUse): readonly [key: string, one: HeldConnection] {
-    const openClass = findClass(options.classes, name, use)
+  function hold(
+    name: string,
+    use: ConnectionUse,
+    classes: PluginSet['connections'],
+  ): readonly [key: string, one: HeldConnection] {
+    const { class: openClass, by } = findClass(classes, name, use)
     const config = prepareUse(prepare(openClass.config, use.config), name, use)
-    const key = JSON.stringify([name, use.class, config])
-    const open = async () => openClass.open(config, { name, folder: options.folder, log: options.log })
+    const services = options.services(by)
+    const key = JSON.stringify([name, use.class, config, by.version, services.config])
+    const open = async () => openClass.open(config, { ...services, name, folder: options.folder })
     return [key, held.get(key) ?? new HeldConnection(open, options.log)]
   }
 
   return {
-    async acquire(uses) {
-      const own = new Map(Object.entries(uses).map(([name, use]) => [name, hold(name, use)]))
+    async acquire(uses, classes) {
+      const own = new Map(Object.entries(uses).map(([name, use]) => [name, hold(name, use, classes)]))
       const fresh = new Set([...own.values()].flatMap(([key, one]) => (held.has(key) ? [] : [one])))
       for (const [key, one] of own.values()) {
         held.set(key, one)
@@ -87,7 +92,7 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
   }
 }
 
-function findClass(classes: RegistryOptions['classes'], name: string, use: ConnectionUse): ConnectionClass {
+function findClass(classes: PluginSet['connections'], name: string, use: ConnectionUse) {
   const found = classes.get(use.class)
   if (found !== undefined) return found
   throw errors.WP_CONNECTION_CLASS({ name, class: use.class, known: [...classes.keys()].sort().join(', ') || 'none' })

@@ -1,108 +1,281 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Action, Log, Principal } from './action.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route accepts requests without a token. A valid token still identifies the caller. */
+    /** Anyone may call the route. A valid token only identifies the caller. */
     readonly public?: boolean
-    /** The token needs one of these scopes; an empty list accepts any valid token. */
+    /** The token needs one of these scopes. An empty list accepts any valid token. */
     readonly scopes?: readonly string[]
   }
   interface FastifyRequest {
-    /** The caller; undefined on a public route without a valid token. */
+    /** The caller: set on private routes, and on public routes that were called with a valid token. */
     principal: Principal | undefined
   }
 }
 
-/** A JSON Schema (2020-12) as data, for example created with TypeBox. `writeOnly: true` marks a secret. */
+/**
+ * A JSON Schema (2020-12) as data, for example made with TypeBox. In config schemas of plugins and classes,
+ * `writeOnly: true` marks a secret, `variable: true` allows `${env.NAME}` in a config of an action, and
+ * `x-waypost: 'table' | 'column' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names.
+ */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
-/** An open connection. A generation holds it, and the next one may reuse it. */
+/** An open connection. A generation uses it, and the next generation may keep it. */
 export interface OpenConnection<Client = unknown> {
-  /** The result of `context.connection(name)`. */
+  /** The value that `context.connection(name)` returns. */
   readonly client: Client
-  /** Checks that the other side responds. Throws if it does not. */
+  /** Resolves if the remote system responds; otherwise rejects with the reason. */
   check(): Promise<void>
-  /** Runs work in a transaction; undefined if transactions are not supported. */
+  /** Capability: runs work in one transaction. */
   transaction?<Value>(work: (client: Client) => Promise<Value>): Promise<Value>
-  /** Closes the connection. Called after the last generation that uses it has closed. */
+  /**
+   * Capability: adds 1 to the counter of a key, atomically across all servers. The first call starts a window of
+   * `windowMs`; at its end the counter restarts at 0. Waypost treats a connection that does not respond within 100 ms as
+   * down.
+   * @returns the count including this call, and the milliseconds until the window ends
+   */
+  count?(key: string, windowMs: number): Promise<{ readonly count: number; readonly resetMs: number }>
   close(): Promise<void>
 }
 
-/** What `open` of a connection class can use besides the config. */
-export interface OpenOptions {
-  /** The name of the connection in `waypost.yml`. */
+/**
+ * `fetch` with the outbound rules of this server: no private addresses unless `delivery_allow` opens them, no redirects, and
+ * no proxies. Rejects if no response begins within 30 s. Bodies are streams.
+ */
+export type GuardedFetch = (input: string | URL, init?: RequestInit) => Promise<globalThis.Response>
+
+/** What Waypost provides to all code of a plugin. */
+export interface PluginServices<Config = unknown> {
+  /** The plugin's config in `plugins:`, resolved and validated, with defaults. */
+  readonly config: Config
+  readonly log: Log
+  now(): Date
+  readonly fetch: GuardedFetch
+}
+
+export interface OpenOptions extends PluginServices {
+  /** The connection's name in `waypost.yml`. */
   readonly name: string
   /** The folder of the project or server. Relative paths in the config are relative to it. */
   readonly folder: string
-  /** The log for problems of the connection. */
-  readonly log: Log
 }
 
-/** A type of external system, for use as the `class` of connections. */
+/** A kind of remote system. A connection names it as its `class`. */
 export interface ConnectionClass<Config = unknown, Client = unknown> {
   readonly description: string
-  /** The JSON Schema of the config. `validate` checks configs against it, and the backend generates a form from it. */
+  /** The JSON Schema of the config. `validate` checks it, and the backend builds its form from it. */
   readonly config: object
-  /**
-   * The type of the client in `.waypost/types.d.ts`. `{Tables}` is replaced by the type of the connection's
-   * `tables.ts`.
-   */
+  /** The type of the client in `.waypost/types.d.ts`, as TypeScript. `{Tables}` is the type in the connection's `tables.ts`. */
   readonly clientType: string
-  /**
-   * The database kind if the client is a Kysely instance. Connections of the class can then have migrations in
-   * `migrations/<Connection>/`.
-   */
+  /** The client is a Kysely instance for this kind of database, so `migrations/<Connection>/` may exist. */
   readonly migrations?: 'sqlite' | 'postgresql'
+  /** The optional capabilities that its open connections have: `transaction`, `count`. */
+  readonly capabilities?: readonly ('transaction' | 'count')[]
   /**
-   * Opens the connection. Called with the resolved and validated config when a release starts. Connect on first
-   * use instead of here, because an unavailable system must not delay a release.
+   * Opens the connection. Called when a release is activated, with a resolved and validated config. Import drivers here,
+   * and connect on first use: a remote system that is down must not delay an activation.
    */
   open(config: Config, options: OpenOptions): Promise<OpenConnection<Client>>
   /**
-   * Returns whether the resource that `open` would create already exists. Called before `open` by commands that must
-   * not change anything. If undefined, the resource is assumed to exist.
+   * Whether the database that `open` would create exists. Called before `open` by commands that must not change anything.
+   * Without this method it is assumed to exist.
    */
   isThere?(config: Config, options: Pick<OpenOptions, 'folder'>): boolean
 }
 
-/** A configurable action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
+/** The method of a route that uses an action class: the input of `describe`. */
+export interface ActionUse {
+  /** `GET`, `POST`, `PUT`, `PATCH` or `DELETE`. */
+  readonly method: string
+  /** For example `/todo/:todo_id`. */
+  readonly path: string
+  /** No token is required. */
+  readonly public: boolean
+  /** The event that the method dispatches. */
+  readonly dispatch?: string
+  /** The schemas that the method declares in YAML. References to named schemas are `schema:///NAME`. */
+  readonly declared: {
+    readonly params?: JsonSchema
+    readonly parameters?: JsonSchema
+    readonly request?: JsonSchema
+    readonly responses: Readonly<Record<string, JsonSchema>>
+  }
+  /** The named schemas of the project. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+}
+
+/** A problem in the config of an action, found by `describe`. */
+export interface ConfigProblem {
+  /** JSON pointer of the value within the config, for example `/columns/2`; empty for the whole config. */
+  readonly at: string
+  readonly message: string
+  readonly hint?: string
+  /** `error` by default. */
+  readonly severity?: 'error' | 'warning'
+}
+
+/** What an action does with one method of a route, as data. The manifest stores it. */
+export interface ActionDescription {
+  /** Object schema of the path parameters; replaces the one that is declared. */
+  readonly params?: JsonSchema
+  /** Object schema of the query parameters. */
+  readonly parameters?: JsonSchema
+  readonly request?: JsonSchema
+  /** Schema by status. Statuses that the method declares itself keep their own schema. */
+  readonly responses?: Readonly<Record<string, JsonSchema>>
+  /** Anything that `make` needs, as JSON. */
+  readonly plan?: ActionPlan
+  readonly problems?: readonly ConfigProblem[]
+}
+
+/** JSON that `describe` computes and `make` receives. */
+export interface ActionPlan {
+  /** The version of the plan's structure. `make` must reject one that it does not know. */
+  readonly format: number
+  /** The connection in whose transaction the action and its `dispatch:` run. */
+  readonly transaction?: string
+  readonly [key: string]: unknown
+}
+
+/** The tables of one connection, from `migrations/<Connection>/tables.json`. */
+export interface TablesSnapshot {
+  readonly tables: Readonly<Record<string, TableSnapshot>>
+}
+
+export interface TableSnapshot {
+  /** A view has no key. */
+  readonly view?: true
+  readonly columns: Readonly<Record<string, ColumnSnapshot>>
+  /** The columns of the primary key. */
+  readonly key?: readonly string[]
+  readonly unique?: readonly (readonly string[])[]
+  /** Indexes that cover all rows, without those of the key and of unique constraints. */
+  readonly index?: readonly (readonly string[])[]
+  readonly references?: readonly ForeignKeySnapshot[]
+}
+
+export interface ForeignKeySnapshot {
+  readonly columns: readonly string[]
+  readonly table: string
+  readonly to: readonly string[]
+  readonly on_delete?: 'cascade' | 'set null' | 'set default' | 'restrict'
+}
+
+export type ColumnType =
+  | 'id'
+  | 'integer'
+  | 'bigint'
+  | 'number'
+  | 'text'
+  | 'boolean'
+  | 'timestamp'
+  | 'date'
+  | 'json'
+  | 'uuid'
+  | 'other'
+
+export interface ColumnSnapshot {
+  readonly type: ColumnType
+  /** Maximum number of characters of a text. */
+  readonly length?: number
+  /** The type in the database's own words; only for `other`. */
+  readonly as?: string
+  /** NULL is allowed. */
+  readonly null?: true
+  /** The database fills the column in when an insert omits it. */
+  readonly default?: true
+  /** The value is computed by the database and cannot be written. */
+  readonly generated?: true
+}
+
+/** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
 export interface ActionClass<Config = unknown> {
   readonly description: string
   /** The JSON Schema of the config. */
   readonly config: object
-  /** Returns the action for a config, which is resolved and validated. */
-  make(config: Config): Action
+  /**
+   * Describes one method of a route: its parameters, schemas, and a plan for `make`. Pure and synchronous: the same input
+   * gives the same result, without I/O. Called when a project is validated or built.
+   * @param config with defaults; `${env.NAME}` is still unresolved
+   * @param tables by connection
+   */
+  describe?(config: Config, use: ActionUse, tables: Readonly<Record<string, TablesSnapshot>>): ActionDescription
+  /** Creates the action of one method. Import drivers here. */
+  make(options: MakeOptions<Config>): Action | Promise<Action>
 }
 
-/** The default export of a plugin package. */
-export interface Plugin {
+export interface MakeOptions<Config = unknown> {
+  /** Resolved and validated, with defaults. */
+  readonly config: Config
+  /** The plan that `describe` returned. */
+  readonly plan: ActionPlan | undefined
+  /** The method of a route; undefined for a cronjob. */
+  readonly use: { readonly method: string; readonly path: string } | undefined
+  readonly host: PluginServices
+}
+
+/** What a server provides to a plugin while a generation is active. */
+export interface PluginHost<Config = unknown> extends PluginServices<Config> {
+  /** The release of the generation. */
+  readonly release: { readonly id: string }
+  /** The client of a connection of the release. @throws if it is unknown or down */
+  connection(name: string): unknown
+  /**
+   * Calls a method of a route of the release as a principal: authorization, validation and rate limits are the same as
+   * over HTTP.
+   * @param operation for example `GET /todo/:todo_id`
+   */
+  call(operation: string, input: OperationInput, principal: Principal | undefined): Promise<OperationResult>
+}
+
+type Parameter = string | number | boolean
+
+export interface OperationInput {
+  readonly params?: Readonly<Record<string, Parameter>>
+  /** A list sends its name several times. */
+  readonly query?: Readonly<Record<string, Parameter | readonly Parameter[] | undefined>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface OperationResult {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Parsed JSON, or text for other content types; undefined if the response has no body. */
+  readonly body: unknown
+}
+
+/** The default export of a plugin. */
+export interface Plugin<Config = unknown> {
   readonly name: string
-  /** The supported range of Waypost versions, for example `^1.0.0`. */
-  readonly requires: string
-  /** Connection classes by name. Names must be unique across all plugins. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- each class has its own config type
+  /** The range of Waypost versions that it works with, for example `^1.0.0`. Optional for a plugin file of a project. */
+  readonly requires?: string
+  /** The JSON Schema of its config in `plugins:`. */
+  readonly config?: object
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
   readonly connections?: Readonly<Record<string, ConnectionClass<any, any>>>
-  /** Action classes by name. Names must be unique across all plugins. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- each class has its own config type
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
   readonly actions?: Readonly<Record<string, ActionClass<any>>>
   /**
-   * The plugin's routes, mounted into each generation. Each declares in its `config` who may call it: `{ scopes }` or
-   * `{ public: true }`. Unauthorized requests are rejected before any hook or handler of the plugin runs.
+   * Registers the plugin's own routes in each generation, in an encapsulated Fastify context. Each route states in its
+   * `config` who may call it: `{ scopes: […] }` or `{ public: true }`. Callers are authorized before any hook or handler
+   * of the plugin runs.
    */
-  readonly routes?: FastifyPluginAsync
-  readonly hooks?: PluginHooks
+  routes?(app: FastifyInstance, host: PluginHost<Config>): void | Promise<void>
+  readonly hooks?: PluginHooks<Config>
 }
 
-/** Functions that a server calls on events. Errors are logged and do not stop the server. */
-export interface PluginHooks {
-  /** Called when the server serves a release. */
-  onActivated?(release: { readonly id: string }): void | Promise<void>
-  /** Called when the server closes. */
-  onClosed?(): void | Promise<void>
+/** Functions that a server calls. A hook that throws, or takes longer than 5 s, is logged; the server continues. */
+export interface PluginHooks<Config = unknown> {
+  /** The generation serves requests. */
+  'generation:ready'?(host: PluginHost<Config>): void | Promise<void>
+  /** The generation no longer serves requests. */
+  'generation:closed'?(host: PluginHost<Config>): void | Promise<void>
 }
 
-/** Returns the plugin, with type checking. */
-export function definePlugin(plugin: Plugin): Plugin {
+/** Declares a plugin. Returns its argument, with types. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the config is whatever its schema allows
+export function definePlugin<Config = any>(plugin: Plugin<Config>): Plugin<Config> {
   return plugin
 }

@@ -1,20 +1,7 @@
+import { findReservedPath } from '../kit/index.ts'
 import type { Entry } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
-
-/** Reserved paths of Waypost, including all paths below them. */
-export const reservedPaths: readonly string[] = [
-  '/consumer',
-  '/authorization',
-  '/backend',
-  '/portal',
-  '/docs',
-  '/openapi.json',
-  '/health',
-  '/metrics',
-  '/mcp',
-  '/.well-known',
-]
 
 /** Reports problems of a route's path. Returns the names of its parameters if it is valid. */
 export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] | undefined {
@@ -29,7 +16,7 @@ export function checkPath({ key: path, keySpan }: Entry, report: Report): string
       hint,
     })
   }
-  const reserved = reservedPaths.find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+  const reserved = findReservedPath(path)
   if (reserved !== undefined) {
     report.add({ code: 'WP_DEFINITION_PATH_RESERVED', at: keySpan, parameters: { path, reserved } })
   }

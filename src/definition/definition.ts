@@ -101,6 +101,10 @@ export interface VariableUse {
 }
 
 export interface PluginUse {
+  /** An npm package, or a file of the project as `./plugins/geo.ts`. */
   readonly name: string
+  /** The package is installed on every server instead of being part of the release. */
+  readonly host?: true
   readonly config: Readonly<Record<string, unknown>>
+  readonly at: Location
 }

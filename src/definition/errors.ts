@@ -64,7 +64,7 @@ export const errors = defineErrors({
   WP_DEFINITION_ENV_PLACE: {
     ...user,
     message: '"{reference}" is not allowed here',
-    hint: 'Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+    hint: 'Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
   },
   WP_DEFINITION_ENV_INVALID: {
     ...user,

@@ -198,19 +198,25 @@ const variable = closed('a variable', {
 
 const plugin = Type.Union(
   [
-    Type.String({ minLength: 1, description: 'Name of an npm package' }),
+    Type.String({ minLength: 1, description: 'Name of an npm package, or a file of the project: ./plugins/geo.ts' }),
     closed('a plugin', {
       name: Type.String({
-        title: 'the name of an npm package',
-        description: 'Name of an npm package, as in package.json',
+        title: 'the name of an npm package or a file',
+        description: 'Name of an npm package, as in package.json, or a file of the project: ./plugins/geo.ts',
         minLength: 1,
       }),
+      host: Type.Optional(
+        Type.Boolean({
+          description:
+            'The package stays out of releases and is installed on every server; for packages with native code',
+        }),
+      ),
       config: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), { title: 'a map', description: 'Config of the plugin' }),
       ),
     }),
   ],
-  { title: 'the name of a package, or a name with a config' },
+  { title: 'the name of a package or file, or a map with name and config' },
 )
 
 /** Allows an empty value if no keys are required. */
@@ -265,5 +271,9 @@ export const language: TSchema = closed('waypost.yml', {
     'Environment variables that actions read as `context.env.NAME`',
   ),
   config: Type.Optional(Type.Ref(opaque.config, { description: 'Server settings' })),
-  plugins: section(Type.Array(plugin), 'a list of plugins', 'npm packages that provide classes, routes or commands'),
+  plugins: section(
+    Type.Array(plugin),
+    'a list of plugins',
+    'npm packages or files that provide classes, routes or commands',
+  ),
 })

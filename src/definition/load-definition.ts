@@ -3,7 +3,7 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { compose } from './compose.ts'
-import type { Definition } from './definition.ts'
+import type { Definition, PluginUse } from './definition.ts'
 import {
   pruneCache,
   loadSource,
@@ -45,8 +45,8 @@ export interface LoadedDefinition {
   readonly files: string[]
   /** The size of the definition, also if it has errors. */
   readonly counts: Counts
-  /** Names of the listed plugin packages, also if there are errors: their classes may be what is missing. */
-  readonly plugins: readonly string[]
+  /** The listed plugins, also if there are errors: their classes may be what is missing. */
+  readonly plugins: readonly PluginUse[]
 }
 
 export interface Counts {
@@ -106,7 +106,7 @@ function reportMissing(report: Report): LoadedDefinition {
 
 function finish({ report, files }: LoadContext, root?: Node, definition?: Definition): LoadedDefinition {
   const diagnostics = report.diagnostics([...files])
-  const plugins = definition?.plugins.map(({ name }) => name) ?? []
+  const plugins = definition?.plugins ?? []
   const result = { diagnostics, files: [...files], counts: count(root), plugins }
   if (definition === undefined) return result
   return hasErrors(diagnostics) ? { partial: definition, ...result } : { definition, ...result }

@@ -12,7 +12,7 @@ import {
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
-import { omitUndefined, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { locationOf, omitUndefined, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
@@ -177,28 +177,42 @@ export function makeRates({ loading }: DefinitionContext, node: Node | undefined
 }
 
 const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
+const localPlugin = /^\.\/[^\\]+\.[tj]s$/
 
-export function makePlugins({ loading }: DefinitionContext, node: Node | undefined): PluginUse[] {
+export function makePlugins(context: DefinitionContext, node: Node | undefined): PluginUse[] {
+  const { report } = context.loading
   const plugins = new Map<string, PluginUse>()
   for (const item of itemsOf(node)) {
     const at = item.kind === 'map' ? valueOf(item, 'name') : item
     const name = textOf(at)
     if (at === undefined || name === undefined || name === '') continue
+    const invalid = (problem: string, hint: string) =>
+      report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint })
+    const host = isTrue(valueOf(item, 'host'))
     const config = valueOf(item, 'config')
-    if (!packageName.test(name)) {
-      const parameters = { name, owner: 'a plugin' }
-      const hint = 'Use the name of an npm package, as in package.json'
-      loading.report.add({ code: 'WP_DEFINITION_NAME_INVALID', at, parameters, hint })
-    } else if (plugins.has(name)) {
-      const problem = `The plugin "${name}" is listed twice`
-      loading.report.add({
-        code: 'WP_DEFINITION_VALUE_INVALID',
-        at,
-        parameters: { problem },
-        hint: 'Remove one of the two',
-      })
+    if (config !== undefined) context.variablePlaces.push(config)
+    if (!isPluginName(name)) {
+      const hint = 'Use the name of an npm package, as in package.json, or a file such as ./plugins/geo.ts'
+      report.add({ code: 'WP_DEFINITION_NAME_INVALID', at, parameters: { name, owner: 'a plugin' }, hint })
+      continue
     }
-    plugins.set(name, { name, config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {} })
+    if (host && localPlugin.test(name))
+      invalid(`The plugin ${name} is a file of the project, and cannot be installed on servers`, 'Remove "host"')
+    if (plugins.has(name)) invalid(`The plugin "${name}" is listed twice`, 'Remove one of the two')
+    plugins.set(name, {
+      name,
+      ...(host && { host }),
+      config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {},
+      at: locationOf(at),
+    })
   }
   return [...plugins.values()]
+}
+
+function isPluginName(name: string): boolean {
+  return localPlugin.test(name) ? !name.split('/').includes('..') : packageName.test(name)
+}
+
+function isTrue(node: Node | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === true
 }

@@ -34,6 +34,7 @@ export {
 } from './resolve-secrets.ts'
 export { loadTerms, termsOf, type ReleaseTerms, defaultTerms } from './release-terms.ts'
 export { loadModules, type ReleaseToServe } from './load-modules.ts'
+export { loadReleasePlugins, makeHostServices, type LoadPlugins, type ReleaseWithPlugins } from './load-plugins.ts'
 export {
   type LedgerRow,
   isClaimed,

@@ -9,7 +9,7 @@ import {
 } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import type { EnvValues } from '../contract/index.ts'
-import type { StoredRelease } from '../release/index.ts'
+import { findVariableUses, type Manifest, type StoredRelease } from '../release/index.ts'
 import type { Host } from './host.ts'
 
 /**
@@ -58,6 +58,12 @@ function isProxyRange(text: string): boolean {
   return isAddressRange(text) && !/\/0+$/.test(text)
 }
 
+/** Names the plugins that use a variable, because the project does not show it. */
+function describeMissing(manifest: Manifest, name: string): string {
+  const plugins = findVariableUses(manifest, name).filter((use) => use.startsWith('plugin '))
+  return plugins.length === 0 ? name : `${name} (${plugins.join(', ')})`
+}
+
 /**
  * Reads the variables that a release declares for its actions, and checks that every other variable it requires is set.
  * Secret values are redacted in the host's log from then on.
@@ -70,7 +76,7 @@ export function resolveEnv(
   const used = Object.entries(manifest.variables)
   const missing = used.filter(([name, { optional }]) => !optional && variable(variables, name) === undefined)
   if (missing.length > 0) {
-    const names = missing.map(([name]) => name).join(', ')
+    const names = missing.map(([name]) => describeMissing(manifest, name)).join(', ')
     throw errors.WP_SERVER_VARIABLE({ variables: names, release: shortId(id) })
   }
   const env: [string, VariableValue][] = []

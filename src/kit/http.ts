@@ -15,3 +15,22 @@ export function isJsonType(contentType: string): boolean {
 
 /** Statuses whose response has no body (RFC 9110). */
 export const bodylessStatuses: ReadonlySet<string> = new Set(['204', '205', '304'])
+
+/** Paths that belong to Waypost, with everything below them. */
+const reservedPaths: readonly string[] = [
+  '/consumer',
+  '/authorization',
+  '/backend',
+  '/portal',
+  '/docs',
+  '/openapi.json',
+  '/health',
+  '/metrics',
+  '/mcp',
+  '/.well-known',
+]
+
+/** Returns the reserved path that a path is, or is below. */
+export function findReservedPath(path: string): string | undefined {
+  return reservedPaths.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))
+}

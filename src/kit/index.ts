@@ -41,7 +41,7 @@ export { isStorable, joinWords, shortId, toPrintable, toStorable, wrapWords } fr
 export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'
 export { isUuid, makeId, makeSecret, makeSortedId, makeUuid, sha256, sortedIdPrefix } from './ids.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
-export { isJsonType } from './http.ts'
+export { findReservedPath, isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
 export { type SettingProblem } from './parse-setting.ts'
 export { hasReferences, parseReferences, resolveReferences } from './variable-references.ts'
@@ -54,6 +54,7 @@ export {
   isProbeAgent,
   isSourceCheckout,
   probeAgent,
+  publicModules,
   urlOfModule,
   userAgent,
   version,

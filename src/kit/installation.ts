@@ -32,6 +32,16 @@ export function urlOfModule(name: string): URL {
   return pathToFileURL(path.join(installation, runsSources ? `${name}.ts` : `dist/${name}.js`))
 }
 
+/**
+ * The URLs of what projects and plugins import as `waypost`: always the copy of this installation, from sources or built,
+ * so that there is one of it in a process.
+ */
+export const publicModules: ReadonlyMap<string, string> = new Map(
+  Object.entries({ waypost: 'src/index', 'waypost/sql': 'src/sql', 'waypost/testing': 'src/testing/index' }).map(
+    ([name, module]) => [name, urlOfModule(module).href],
+  ),
+)
+
 /** This module is in `src/kit` of the sources, or bundled into `dist/chunks`. */
 function findInstallation(): string {
   return path.resolve(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns'
-import { Agent, type buildConnector } from 'undici'
+import { Agent, fetch, type buildConnector, type RequestInit } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
 import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
@@ -17,6 +17,11 @@ export interface Outbound {
    * @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY
    */
   checkUrl(url: string): Promise<void>
+  /**
+   * Sends any request, with streamed bodies. A redirect is an error unless `redirect` is `manual`. Rejects if no response
+   * begins within 30 s.
+   */
+  fetch(input: string | URL, init?: globalThis.RequestInit): Promise<globalThis.Response>
   close(): Promise<void>
 }
 
@@ -74,7 +79,28 @@ export function openOutbound(options: OutboundOptions): Outbound {
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
+    fetch: (input, init) => fetchGuarded(agent, input, init),
     close: () => agent.destroy(),
+  }
+}
+
+const firstByteMs = 30_000
+
+async function fetchGuarded(
+  dispatcher: Agent,
+  input: string | URL,
+  init: globalThis.RequestInit = {},
+): Promise<globalThis.Response> {
+  const late = new AbortController()
+  const timer = setTimeout(() => {
+    late.abort(new DOMException(`No response within ${firstByteMs / 1000} s`, 'TimeoutError'))
+  }, firstByteMs)
+  const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal
+  const redirect = init.redirect === 'manual' ? 'manual' : 'error'
+  try {
+    return await fetch(input, { ...init, redirect, signal, dispatcher } as RequestInit)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

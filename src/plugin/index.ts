@@ -1,4 +1,14 @@
-// plugin: loads and validates plugins. Depends on the contract, never on a plugin.
+// plugin: loading plugins, checking them, and describing them as data. Depends on the contract, never on a plugin.
 // May import kit and contract.
-export { joinPlugins, loadPlugins, type PluginSet } from './load-plugins.ts'
+export {
+  assertPlugin,
+  describePlugin,
+  type ActionCatalog,
+  type ConnectionCatalog,
+  type PluginCatalog,
+} from './check-plugin.ts'
+export { errors as pluginErrors } from './errors.ts'
+export { builtInPlugins, findInstalledVersion, loadBuiltInPlugins, loadHostPlugin } from './load-plugins.ts'
+export { makePluginServices, type ServicesOf } from './plugin-services.ts'
+export { assertUnique, joinPlugins, type LoadedPlugin, type PluginSet, type Provided } from './plugin-set.ts'
 export { makeConfigPreparer, type PrepareConfig, type PreparedConfig } from './prepare-config.ts'

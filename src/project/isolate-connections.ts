@@ -3,6 +3,7 @@ import type { ConnectionClass } from '../contract/index.ts'
 import { makeUuid, nearest, variable, type Variables } from '../kit/index.ts'
 import { findVariableUses, type Manifest } from '../release/index.ts'
 import type { TestDatabases } from '../server/index.ts'
+import type { LoadedPlugin } from '../plugin/index.ts'
 import { errors } from './errors.ts'
 import type { ReleaseWithPlugins } from './migrate.ts'
 
@@ -33,14 +34,16 @@ export async function isolateConnections(
 ): Promise<ReleaseWithPlugins> {
   const { manifest } = release
   assertKnown(manifest, isolation)
-  const classes = new Map([...plugins.connections].map(([name, one]) => [name, openFrom(isolation.folder, one)]))
+  const classes = new Map(
+    [...plugins.connections].map(([name, one]) => [name, { ...one, class: openFrom(isolation.folder, one.class) }]),
+  )
   const connections: Record<string, Manifest['connections'][string]> = {}
   const withoutMigrations = new Set<string>()
   for (const [name, use] of Object.entries(manifest.connections)) {
     const replacement = isolation.replacements[name]
     if (replacement !== undefined && 'client' in replacement) {
       const fake = `test client ${name}`
-      classes.set(fake, makeFake(replacement.client))
+      classes.set(fake, { class: makeFake(replacement.client), by: testPlugin })
       connections[name] = { class: fake, config: {} }
       withoutMigrations.add(name)
     } else {
@@ -81,6 +84,13 @@ function openFrom(folder: string, original: ConnectionClass): ConnectionClass {
     open: (config, options) => original.open(config, { ...options, folder }),
     ...(original.isThere && { isThere: (config) => original.isThere!(config, { folder }) }),
   }
+}
+
+/** Provides the clients that a test passes. */
+const testPlugin: LoadedPlugin = {
+  plugin: { name: 'waypost-testing' },
+  version: 'test',
+  config: {},
 }
 
 function makeFake(client: object): ConnectionClass {

@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { checkSources, makeTypes, writeTypes, type Builder } from '../build/index.ts'
+import {
+  checkSources,
+  makeTypes,
+  openPluginBuilder,
+  writeTypes,
+  type Builder,
+  type BuiltPlugin,
+  type PluginBuilder,
+} from '../build/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import {
   loadDefinition,
@@ -10,7 +18,7 @@ import {
   type LoadOptions,
 } from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
-import { loadPlugins, type PluginSet } from '../plugin/index.ts'
+import { joinPlugins, loadBuiltInPlugins, type PluginSet, type Provided } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Project } from './find-project.ts'
@@ -24,29 +32,66 @@ export interface LoadedProject {
   readonly diagnostics: readonly Diagnostic[]
   /** The size of the definition, also if it has errors. */
   readonly counts: LoadedDefinition['counts']
-  /** Files of the definition, including missing ones, relative to the root. */
+  /** Files of the definition and of plugins, including missing ones, relative to the root. */
   readonly files: readonly string[]
-  readonly plugins: PluginSet
+  /** The listed plugins that could be built. */
+  readonly plugins: readonly BuiltPlugin[]
+  /** The files that plugins are made of, relative to the root. */
+  readonly pluginFiles: readonly string[]
 }
 
-/** Loads and checks the YAML of a project. With variables, also checks that those it uses are set. */
-export async function loadProject(
-  project: Project,
-  options: Omit<LoadOptions, 'classes'> = {},
-): Promise<LoadedProject> {
-  const load = (plugins: PluginSet) =>
-    loadDefinition(project.root, {
-      ...options,
-      classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
-    })
-  let plugins = await loadPlugins(project.root)
-  let loaded = await load(plugins)
-  if (loaded.plugins.length > 0) {
-    plugins = await loadPlugins(project.root, loaded.plugins)
-    loaded = await load(plugins)
+export interface LoadProjectOptions extends Omit<LoadOptions, 'classes'> {
+  /** Passed to load a project several times. */
+  readonly pluginBuilder?: PluginBuilder
+}
+
+/**
+ * Reads and checks what the YAML of a project says; with variables, also that those it names are set. Builds the plugins
+ * that it lists, and runs them in a child process to learn what they provide.
+ */
+export async function loadProject(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
+  const { pluginBuilder, ...rest } = options
+  const builder = pluginBuilder ?? openPluginBuilder(project.root)
+  try {
+    const builtIn = joinPlugins(await loadBuiltInPlugins())
+    const load = (plugins: readonly BuiltPlugin[]) =>
+      loadDefinition(project.root, { ...rest, classes: joinClasses(builtIn, plugins) })
+    const first = await load([])
+    if (first.plugins.length === 0) return { project, ...first, plugins: [], pluginFiles: [] }
+    const { plugins, diagnostics, files } = await builder.build(first.plugins)
+    const { plugins: _, ...loaded } = await load(plugins)
+    const isBroken = hasErrors(diagnostics)
+    const { definition, partial = definition, ...found } = loaded
+    return {
+      project,
+      ...found,
+      ...(isBroken || definition === undefined ? partial && { partial } : { definition }),
+      diagnostics: [...diagnostics, ...withoutFollowing(loaded.diagnostics, isBroken)],
+      files: [...loaded.files, ...files.filter(isOwnFile)],
+      plugins,
+      pluginFiles: files,
+    }
+  } finally {
+    if (pluginBuilder === undefined) builder.close()
   }
-  const { plugins: _, ...rest } = loaded
-  return { project, ...rest, plugins }
+}
+
+/** A class may be unknown because its plugin is broken. */
+function withoutFollowing(diagnostics: readonly Diagnostic[], isBroken: boolean): readonly Diagnostic[] {
+  return isBroken ? diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_CLASS_UNKNOWN') : diagnostics
+}
+
+function isOwnFile(file: string): boolean {
+  return !file.startsWith('../') && !file.includes('node_modules/')
+}
+
+/** The classes of Waypost and of plugins. */
+function joinClasses(builtIn: PluginSet, plugins: readonly BuiltPlugin[]): ClassCatalog {
+  const catalogs = plugins.map(({ manifest }) => manifest.catalog)
+  return {
+    connections: Object.assign(configsOf(builtIn.connections), ...catalogs.map(({ connections }) => connections)),
+    actions: Object.assign(configsOf(builtIn.actions), ...catalogs.map(({ actions }) => actions)),
+  }
 }
 
 /**
@@ -67,8 +112,8 @@ function countErrors(diagnostics: readonly Diagnostic[]): string {
   return length === 1 ? '1 error' : `${length} errors`
 }
 
-function configsOf(classes: ReadonlyMap<string, { readonly config: object }>): ClassCatalog['connections'] {
-  return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
+function configsOf(classes: ReadonlyMap<string, Provided<{ readonly config: object }>>): ClassCatalog['connections'] {
+  return Object.fromEntries([...classes].map(([name, one]) => [name, { config: one.class.config as JsonSchema }]))
 }
 
 export interface BuiltProject extends LoadedProject {
@@ -83,13 +128,13 @@ export interface BuiltProject extends LoadedProject {
  * errors, nothing is written or built, but the sources are still checked.
  */
 export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
-  const loaded = await loadProject(project, variables === undefined ? {} : { variables })
+  const loaded = await loadProject(project, { pluginBuilder: builder.plugins, ...(variables && { variables }) })
   if (loaded.definition === undefined) {
     const found = loaded.partial === undefined ? [] : await checkSources(project.root, loaded.partial)
     return { ...loaded, diagnostics: [...loaded.diagnostics, ...found], typesWritten: false }
   }
   const typesWritten = await writeProjectTypes(loaded, loaded.definition)
-  const { release, diagnostics } = await builder.build(loaded.definition)
+  const { release, diagnostics } = await builder.build(loaded.definition, { plugins: loaded.plugins })
   return {
     ...loaded,
     typesWritten,
@@ -102,9 +147,13 @@ export async function buildProject(project: Project, builder: Builder, variables
 export async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
   const names = ['System', ...Object.keys(definition.connections)]
   const tables = names.map((name) => [name, existsSync(path.join(project.root, 'migrations', name, 'tables.ts'))])
+  const builtIn = joinPlugins(await loadBuiltInPlugins())
+  const typeOf = (name: string) =>
+    builtIn.connections.get(name)?.class.clientType ??
+    plugins.flatMap(({ manifest }) => manifest.catalog.connections[name]?.clientType ?? [])[0]
   const clientTypes = Object.entries(definition.connections).map(([name, use]) => [
     name,
-    plugins.connections.get(use.class)?.clientType ?? 'unknown',
+    typeOf(use.class) ?? 'unknown',
   ])
   const text = makeTypes(definition, {
     tables: Object.fromEntries(tables),

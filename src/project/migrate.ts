@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { openBuilder } from '../build/index.ts'
-import { isWaypostError, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
+import { isWaypostError, systemClock, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import {
   fileOfMigration,
   loadMigrationModules,
+  loadReleasePlugins,
   inspectDatabases,
   openHost,
   withDatabases,
@@ -99,7 +100,7 @@ export async function buildForMigration(
     else if (options.to !== undefined) {
       chooseConnection(`${options.command ?? 'migrate'} --to ${options.to}`, migrations)
     }
-    return { release, plugins: built.plugins }
+    return { release, plugins: await loadReleasePlugins({ folder: options.folder, system: undefined }, release) }
   } finally {
     await builder.close()
   }
@@ -117,7 +118,12 @@ async function previewMigrations(
     const applied = own.map((name) => ({ connection: 'waypost', name, ms: 0 }))
     for (const one of applied) options.onApplied?.(one)
     if (built === undefined) return { applied, written: [] }
-    const there = host ?? { folder: options.folder, variables: options.variables, system: undefined }
+    const there = host ?? {
+      folder: options.folder,
+      variables: options.variables,
+      system: undefined,
+      clock: systemClock,
+    }
     return { applied: [...applied, ...(await previewConnections({ ...options, host: there, ...built }))], written: [] }
   } finally {
     await host?.close()

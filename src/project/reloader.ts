@@ -1,7 +1,7 @@
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache } from '../definition/index.ts'
+import { loadReleasePlugins } from '../host/index.ts'
 import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
-import type { PluginSet } from '../plugin/index.ts'
 import { activateRelease, releaseId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
@@ -93,7 +93,7 @@ class Reloader {
     const loaded = await this.#load()
     const { definition, plugins } = loaded
     if (definition === undefined) return fail(loaded.diagnostics, this.assets)
-    const built = await this.#options.builder.build(definition, this.#unbuilt)
+    const built = await this.#options.builder.build(definition, { changed: this.#unbuilt, plugins })
     this.#unbuilt = new Set()
     const { assets } = built
     this.assets = assets
@@ -103,7 +103,7 @@ class Reloader {
       await writeProjectTypes(loaded, definition)
       return fail(diagnostics, assets)
     }
-    const migration = await this.#migrate(release, plugins)
+    const migration = await this.#migrate(release)
     const id = await this.#serve(release)
     onServed?.()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
@@ -124,20 +124,27 @@ class Reloader {
   async #load(): Promise<LoadedProject> {
     const changed = this.#unread
     const loaded = this.#loaded
-    if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isCode)) return loaded
-    const { project, variables } = this.#options
+    const isOwnCode = (file: string) => isCode(file) && loaded?.pluginFiles.includes(file) === false
+    if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isOwnCode)) return loaded
+    const { project, variables, builder } = this.#options
     this.#loaded = undefined
-    this.#loaded = await loadProject(project, { variables, cache: this.#cache, changed })
+    this.#loaded = await loadProject(project, {
+      variables,
+      cache: this.#cache,
+      changed,
+      pluginBuilder: builder.plugins,
+    })
     this.#unread = new Set()
     return this.#loaded
   }
 
   /** Checks databases only if migrations or connections changed. */
-  async #migrate(release: BuiltRelease, plugins: PluginSet): Promise<MigrationReport> {
+  async #migrate(release: BuiltRelease): Promise<MigrationReport> {
     const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
     if (wanted === this.#migrated && !this.#isFullReload) return { applied: [], written: [] }
     const { server, project, console } = this.#options
     const { host } = server
+    const plugins = await loadReleasePlugins(host, release)
     const report = await makeLock(host.system.database)('migrate', () =>
       migrateConnections({ host, release, plugins, folder: project.root, dev: console }),
     )

@@ -1,7 +1,7 @@
 import { openBuilder } from '../build/index.ts'
 import { formatDiagnostics, hasErrors, version } from '../kit/index.ts'
 import { activateRelease, loadActiveRelease, type Artifact, type StoredRelease } from '../release/index.ts'
-import type { Host } from '../host/index.ts'
+import { loadReleasePlugins, type Host } from '../host/index.ts'
 import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
@@ -33,7 +33,8 @@ export async function openTestProject(folder: string): Promise<TestProject> {
       if (!hasErrors(diagnostics)) return
       process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
     })
-    return makeTestProject(folder, { release, plugins: built.plugins })
+    const plugins = await loadReleasePlugins({ folder, system: undefined }, release)
+    return makeTestProject(folder, { release, plugins })
   } finally {
     await builder.close()
   }

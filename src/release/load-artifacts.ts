@@ -3,7 +3,7 @@ import { isBuiltin, registerHooks, setSourceMapsSupport, type LoadHookSync, type
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { messageOf, sha256, urlOfModule } from '../kit/index.ts'
+import { messageOf, publicModules, sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
 
@@ -140,13 +140,6 @@ const requirerUrl = pathToFileURL(process.execPath).href
 function isArtifact(url: string | undefined): boolean {
   return url !== undefined && (url.startsWith(urlPrefix) || url === requirerUrl)
 }
-
-// The server's own copy, from sources or built, so that `instanceof` works on both sides.
-const publicModules: ReadonlyMap<string, string> = new Map(
-  Object.entries({ waypost: 'src/index', 'waypost/sql': 'src/sql', 'waypost/testing': 'src/testing/index' }).map(
-    ([name, module]) => [name, urlOfModule(module).href],
-  ),
-)
 
 function decodeSource(source: string): string {
   try {

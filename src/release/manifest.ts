@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../contract/index.ts'
+import type { ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
 import { type DeclaredVariable, sha256 } from '../kit/index.ts'
 
 /** The content of a release as plain JSON. The same sources give the same text. */
@@ -17,7 +17,7 @@ export interface Manifest {
     Record<string, { readonly limit: number; readonly windowMs: number; readonly by: 'principal' | 'address' }>
   >
   readonly config: Readonly<Record<string, unknown>>
-  readonly plugins: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[]
+  readonly plugins: readonly ManifestPlugin[]
   readonly variables: Readonly<Record<string, ManifestVariable>>
   /** All migrations of the project, by connection, then by name. */
   readonly migrations: readonly ManifestMigration[]
@@ -49,12 +49,47 @@ export interface ManifestMethod {
   readonly source: string
 }
 
-/** The code of an action: an artifact whose default export is the class, or a plugin class. */
-export type ManifestAction = { readonly artifact: string; readonly file: string } | ManifestClass
+/** The code of an action: an artifact whose default export is its class, or a class of a plugin. */
+export type ManifestAction =
+  | { readonly artifact: string; readonly file: string }
+  | (ManifestClass & {
+      /** What the class computed from its config when the release was built. */
+      readonly plan?: ActionPlan
+    })
 
 export interface ManifestClass {
   readonly class: string
   readonly config: Readonly<Record<string, unknown>>
+}
+
+/** A plugin of a release: an artifact, or a package that is installed on every server. */
+export type ManifestPlugin = (
+  | { readonly artifact: string; readonly version?: string }
+  | { readonly host: true; readonly version: string }
+) & {
+  /** As listed in `plugins:`, for example `@example/geo` or `./plugins/geo.ts`. */
+  readonly from: string
+  readonly config: Readonly<Record<string, unknown>>
+  readonly catalog: ManifestCatalog
+}
+
+/** What a plugin offers, as data: a server checks a deployment without running its code. */
+export interface ManifestCatalog {
+  /** The plugin's own name. */
+  readonly name: string
+  /** The schema of its config. */
+  readonly config?: JsonSchema
+  readonly connections: Readonly<Record<string, ManifestConnectionClass>>
+  readonly actions: Readonly<Record<string, { readonly description: string; readonly config: JsonSchema }>>
+  /** It registers routes of its own. */
+  readonly routes?: true
+}
+
+export interface ManifestConnectionClass extends Pick<
+  ConnectionClass,
+  'description' | 'clientType' | 'migrations' | 'capabilities'
+> {
+  readonly config: JsonSchema
 }
 
 export interface ManifestEvent {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
@@ -18,13 +20,17 @@ export interface RouteAccess {
 export function makeAuthorizationHook(guard: Guard, access: RouteAccess): onRequestHookHandler {
   if (access.public) return identifyCaller(guard)
   return (request, _reply, done) => {
+    const call = takeInternalCall(request.headers)
     const settle = (principal: Principal) => {
       request.principal = principal
       done()
     }
     // Uses callbacks, because a cached token is checked synchronously; a promise would cost more than the check.
     try {
-      const found = guard.authorize(request.headers.authorization, access.scopes)
+      const found =
+        call === undefined
+          ? guard.authorize(request.headers.authorization, access.scopes)
+          : guard.assertScopes(call.principal, access.scopes)
       if (found instanceof Promise) found.then(settle, done)
       else settle(found)
     } catch (error) {
@@ -35,8 +41,10 @@ export function makeAuthorizationHook(guard: Guard, access: RouteAccess): onRequ
 
 function identifyCaller(guard: Guard): onRequestHookHandler {
   return (request, _reply, done) => {
+    const call = takeInternalCall(request.headers)
+    if (call?.principal !== undefined) request.principal = call.principal
     const { authorization } = request.headers
-    if (authorization === undefined) return done()
+    if (call !== undefined || authorization === undefined) return done()
     const authorize = async () => guard.authorize(authorization, [])
     const end = (principal?: Principal) => {
       request.principal = principal
@@ -44,4 +52,30 @@ function identifyCaller(guard: Guard): onRequestHookHandler {
     }
     authorize().then(end, () => end())
   }
+}
+
+/** A call of an operation within this process, whose principal was authorized before. */
+interface InternalCall {
+  readonly principal: Principal | undefined
+}
+
+/** Carries the id of a call. Ids are random and valid once, so a caller on the network cannot use the header. */
+const internalCallHeader = 'waypost-internal-call'
+const internalCalls = new Map<string, InternalCall>()
+
+/** @returns headers that authorize one request of this process as a principal, and a function that withdraws them */
+export function allowInternalCall(principal: Principal | undefined) {
+  const id = randomUUID()
+  internalCalls.set(id, { principal })
+  return { headers: { [internalCallHeader]: id }, withdraw: () => void internalCalls.delete(id) }
+}
+
+function takeInternalCall(headers: IncomingHttpHeaders): InternalCall | undefined {
+  if (internalCalls.size === 0) return undefined
+  const id = headers[internalCallHeader]
+  if (typeof id !== 'string') return undefined
+  const call = internalCalls.get(id)
+  internalCalls.delete(id)
+  delete headers[internalCallHeader]
+  return call
 }

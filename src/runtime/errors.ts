@@ -89,12 +89,6 @@ export const errors = defineErrors({
     message: 'The config of an action does not match its class "{class}": {problem}',
     hint: 'Check the variables that the config refers to.',
   },
-  WP_RUNTIME_PLUGIN_ROUTE: {
-    kind: 'user',
-    status: 500,
-    message: 'The plugin "{plugin}" does not define who may call {method} {path}',
-    hint: 'In the config of the route, set scopes to a list of names, or set public: true to allow everyone.',
-  },
   WP_RUNTIME_PORT: {
     kind: 'user',
     status: 500,

@@ -1,53 +1,90 @@
-import type { Action, ActionClass } from '../contract/index.ts'
-import type { ManifestMethod } from '../release/index.ts'
+import type { Action } from '../contract/index.ts'
+import { messageOf, withDeadline } from '../kit/index.ts'
+import { pluginErrors, type PluginSet, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
+import type { ManifestAction } from '../release/index.ts'
 import { errors } from './errors.ts'
 
-/** The sources of actions. */
+/** Where actions come from. */
 export interface ActionSources {
   /** Default exports of the action artifacts, by hash. */
   readonly modules: ReadonlyMap<string, unknown>
   /** Action classes of plugins, by name. */
-  readonly classes: ReadonlyMap<string, ActionClass>
-  /** Resolves the variables of a config and checks it against the schema of its class. */
-  prepareConfig(
-    schema: object,
-    config: Readonly<Record<string, unknown>>,
-  ): { readonly config: unknown } | { readonly missing: readonly string[] } | { readonly problem: string }
+  readonly classes: PluginSet['actions']
+  /** Resolves the variables of a config, and checks it against the schema of its class. */
+  readonly prepareConfig: PrepareConfig
+  readonly services: ServicesOf
 }
+
+/** A method of a route, or a cronjob. */
+export interface ActionUser {
+  readonly action: ManifestAction
+  /** Of a method: `GET`, for example. */
+  readonly method?: string
+  readonly path?: string
+}
+
+const makeMs = 10_000
 
 /**
- * Finds the action of each method and cronjob among the loaded artifacts and the classes of plugins. Creates one
- * instance per generation.
- * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, or any error of a constructor
+ * Makes the actions of methods and cronjobs, in their order: from the loaded artifacts, one instance per class, and from
+ * the classes of plugins, one instance per method.
+ * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, WP_PLUGIN_MAKE, or the error of a
+ * constructor
  */
-export function makeActionFinder(sources: ActionSources): (user: Pick<ManifestMethod, 'action'>) => Action {
-  const instances = new Map<string, Action>()
-  return ({ action }) => {
-    const key = JSON.stringify(action)
-    const known = instances.get(key)
-    if (known !== undefined) return known
-    const made = makeAction(sources, action)
-    instances.set(key, made)
-    return made
+export async function makeActions(sources: ActionSources, users: readonly ActionUser[]): Promise<readonly Action[]> {
+  const instances = new Map<unknown, Action>()
+  const actions: Action[] = []
+  for (const user of users) {
+    const { action } = user
+    if ('artifact' in action) {
+      const known = instances.get(action.artifact) ?? makeOwnAction(sources, action)
+      instances.set(action.artifact, known)
+      actions.push(known)
+    } else actions.push(await makePluginAction(sources, user, action))
   }
+  return actions
 }
 
-function makeAction({ modules, classes, prepareConfig }: ActionSources, action: ManifestMethod['action']): Action {
-  if ('artifact' in action) {
-    const Class = modules.get(action.artifact)
-    // A `handle = async () => …` property exists only on an instance.
-    const made = isClass(Class) ? new Class() : undefined
-    if (typeof made?.handle === 'function') return made as Action
-    throw errors.WP_RUNTIME_ACTION_CLASS({ file: action.file })
-  }
+function makeOwnAction({ modules }: ActionSources, { artifact, file }: { artifact: string; file: string }): Action {
+  const Class = modules.get(artifact)
+  // A field such as `handle = async () => …` exists only on an instance.
+  const made = isClass(Class) ? new Class() : undefined
+  if (typeof made?.handle === 'function') return made as Action
+  throw errors.WP_RUNTIME_ACTION_CLASS({ file })
+}
+
+async function makePluginAction(
+  { classes, prepareConfig, services }: ActionSources,
+  { method, path }: ActionUser,
+  action: Extract<ManifestAction, { readonly class: string }>,
+): Promise<Action> {
   const known = classes.get(action.class)
   if (known === undefined) {
     throw errors.WP_RUNTIME_ACTION_PLUGIN({ class: action.class, known: [...classes.keys()].join(', ') || 'none' })
   }
-  const prepared = prepareConfig(known.config, action.config)
-  if ('config' in prepared) return known.make(prepared.config)
-  const problem = 'problem' in prepared ? prepared.problem : `variables are not set: ${prepared.missing.join(', ')}`
-  throw errors.WP_RUNTIME_ACTION_CONFIG({ class: action.class, problem })
+  const prepared = prepareConfig(known.class.config, action.config)
+  if (!('config' in prepared)) {
+    const problem = 'problem' in prepared ? prepared.problem : `variables are not set: ${prepared.missing.join(', ')}`
+    throw errors.WP_RUNTIME_ACTION_CONFIG({ class: action.class, problem })
+  }
+  const use = method === undefined || path === undefined ? undefined : { method, path }
+  const where = use === undefined ? 'a cronjob' : `${use.method} ${use.path}`
+  const refuse = (reason: string, cause?: unknown) =>
+    pluginErrors.WP_PLUGIN_MAKE({ name: known.by.plugin.name, class: action.class, use: where, reason }, { cause })
+  const host = services(known.by)
+  const making = (async () => known.class.make({ config: prepared.config, plan: action.plan, use, host }))()
+  const late = () => {
+    throw refuse(`it did not finish within ${makeMs / 1000} s`)
+  }
+  const made = await withDeadline(
+    making.catch((cause: unknown) => {
+      throw refuse(messageOf(cause), cause)
+    }),
+    makeMs,
+    late,
+  )
+  if (typeof (made as Partial<Action> | undefined)?.handle === 'function') return made
+  throw refuse('it returned no object with a method "handle"')
 }
 
 function isClass(value: unknown): value is new () => Partial<Action> {

@@ -8,10 +8,12 @@ import Fastify, {
   type FastifyPluginAsync,
   type FastifyRequest,
 } from 'fastify'
+import type { PluginHost } from '../contract/index.ts'
 import { useExactKeywords } from '../kit/index.ts'
 import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
+import { callOperation } from './call-operation.ts'
 import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
 import { makeProxies, type Proxies } from './proxies.ts'
 import type { RateCounters } from './rate-counters.ts'
@@ -35,6 +37,8 @@ export interface Generation {
   /** The routes of the release; undefined before the first deployment. */
   readonly routes: MountedRoutes | undefined
   handle(request: IncomingMessage, response: ServerResponse): void
+  /** Calls an operation within this process; see `PluginHost.call`. */
+  readonly call: PluginHost['call']
   /** Stops the generation. Call it when no request is in flight. */
   close(): Promise<void>
 }
@@ -111,6 +115,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   return {
     routes,
     handle: proxies === undefined ? handle : withForwardedHeaders(proxies, handle),
+    call: (operation, input, principal) => callOperation(app, operation, input, principal),
     async close() {
       await running.whenIdle(abandonedActionGraceMs)
       await app.close()

@@ -1,33 +1,123 @@
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Guard } from '../auth/index.ts'
-import type { Plugin } from '../contract/index.ts'
+import type { PluginHost } from '../contract/index.ts'
+import { findReservedPath, isWaypostError, messageOf, withDeadline } from '../kit/index.ts'
+import { pluginErrors as errors, type LoadedPlugin } from '../plugin/index.ts'
+import type { Manifest } from '../release/index.ts'
 import { makeAuthorizationHook, type RouteAccess } from './authorization.ts'
-import { errors } from './errors.ts'
 import type { Endpoint } from './generation.ts'
 
+/** A plugin and what a generation provides to it. */
+export interface HostedPlugin {
+  readonly loaded: LoadedPlugin
+  readonly host: PluginHost
+}
+
+const routesMs = 10_000
+const hookMs = 5000
+
 /**
- * Mounts the routes of a plugin behind the guard. Each route declares in its `config` who may call it; this is checked
- * before any hook of the plugin.
- * @throws WP_RUNTIME_PLUGIN_ROUTE when a route without a declaration is mounted
+ * Mounts the routes of plugins, each in a context of its own. Callers are authorized before code of the plugin runs.
+ * @param manifest the release, whose routes plugins must not register too
+ * @throws WP_PLUGIN_ROUTES, WP_PLUGIN_ROUTE_ACCESS, WP_PLUGIN_PATH, WP_PLUGIN_ROUTE_TWICE, WP_PLUGIN_TIMEOUT
  */
-export function mountPluginRoutes(guard: Guard, plugin: Plugin): Endpoint {
-  const { name, routes } = plugin
+export function mountPluginRoutes(
+  guard: Guard,
+  plugins: readonly HostedPlugin[],
+  manifest: Pick<Manifest, 'routes'> | undefined,
+): Endpoint {
+  const owners = new Map<string, string>()
+  for (const { path, methods } of manifest?.routes ?? [])
+    for (const { method } of methods) owners.set(routeKey(method, path), 'the project')
   return async (app) => {
-    if (routes === undefined) return
-    app.addHook('onRoute', (route) => assertAccess(name, route))
-    app.addHook('onRequest', (request, reply, done) => {
-      if (request.is404) return done()
-      const { public: isPublic = false, scopes = [] } = request.routeOptions.config
-      const access: RouteAccess = { public: isPublic, scopes }
-      return makeAuthorizationHook(guard, access).call(app, request, reply, done)
-    })
-    await app.register(routes)
+    for (const { loaded, host } of plugins) {
+      const { name, routes } = loaded.plugin
+      if (routes === undefined) continue
+      await app.register(async (own) => {
+        own.addHook('onRoute', (route) => {
+          assertAccess(name, route)
+          claimRoute(name, route, owners)
+        })
+        own.addHook('onRequest', (request, reply, done) => {
+          if (request.is404) return done()
+          const { public: isPublic = false, scopes = [] } = request.routeOptions.config
+          const access: RouteAccess = { public: isPublic, scopes }
+          return makeAuthorizationHook(guard, access).call(own, request, reply, done)
+        })
+        await runRoutes(own, { loaded, host })
+      })
+    }
   }
 }
 
-/** Routes are private by default and private routes must name scopes, so that a forgotten declaration is found. */
-function assertAccess(plugin: string, { method, url, config }: RouteOptions): void {
+/** @throws WP_PLUGIN_ROUTES, WP_PLUGIN_TIMEOUT */
+async function runRoutes(app: FastifyInstance, { loaded: { plugin }, host }: HostedPlugin): Promise<void> {
+  const { name } = plugin
+  const late = () => {
+    throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'registering its routes', seconds: routesMs / 1000 })
+  }
+  try {
+    await withDeadline((async () => plugin.routes!(app, host))(), routesMs, late)
+  } catch (cause) {
+    if (isWaypostError(cause)) throw cause
+    throw errors.WP_PLUGIN_ROUTES({ name, reason: messageOf(cause) }, { cause })
+  }
+}
+
+/** Every route names who may call it, so that a route without authorization cannot be a mistake. */
+function assertAccess(name: string, { method, url, config }: RouteOptions): void {
   const isPublic = config?.public === true
   if (isPublic !== Array.isArray(config?.scopes)) return
-  throw errors.WP_RUNTIME_PLUGIN_ROUTE({ plugin, method: [method].flat().join(', '), path: url })
+  throw errors.WP_PLUGIN_ROUTE_ACCESS({ name, method: [method].flat().join(', '), path: url })
+}
+
+/** Of the reserved paths only `/mcp` is open to plugins. */
+function claimRoute(
+  name: string,
+  { method, url, path }: RouteOptions & { path: string },
+  owners: Map<string, string>,
+): void {
+  for (const one of [method].flat()) {
+    if (one === 'HEAD') continue // Fastify adds it to every GET
+    const reserved = findReservedPath(path)
+    if (reserved !== undefined && reserved !== '/mcp') throw errors.WP_PLUGIN_PATH({ name, method: one, path: url })
+    const key = routeKey(one, path)
+    const first = owners.get(key)
+    if (first !== undefined)
+      throw errors.WP_PLUGIN_ROUTE_TWICE({ method: one, path: url, first, second: `the plugin "${name}"` })
+    owners.set(key, `the plugin "${name}"`)
+  }
+}
+
+/** The router does not distinguish the names of parameters. */
+function routeKey(method: string, path: string): string {
+  return `${method} ${path.replaceAll(/:[^/]+/g, ':').replace(/(?<=.)\/$/, '')}`
+}
+
+/**
+ * Runs a hook of plugins. One that fails is reported, and the others still run.
+ * @param onError called with a Waypost error
+ */
+export async function runPluginHooks(
+  plugins: readonly HostedPlugin[],
+  hook: 'generation:ready' | 'generation:closed',
+  onError: (error: Error) => void,
+): Promise<void> {
+  await Promise.all(
+    plugins.map(async ({ loaded: { plugin }, host }) => {
+      const { name, hooks } = plugin
+      const run = hooks?.[hook]
+      if (run === undefined) return
+      const late = () => {
+        throw errors.WP_PLUGIN_TIMEOUT({ name, what: `its hook ${hook}`, seconds: hookMs / 1000 })
+      }
+      try {
+        await withDeadline((async () => run.call(hooks, host))(), hookMs, late)
+      } catch (cause) {
+        onError(
+          isWaypostError(cause) ? cause : errors.WP_PLUGIN_HOOK({ name, hook, reason: messageOf(cause) }, { cause }),
+        )
+      }
+    }),
+  )
 }

@@ -1,14 +1,20 @@
+import type { ConnectionSet } from '../connection/index.ts'
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
 import { defaultSettings, type Settings } from '../kit/index.ts'
+import type { PluginSet } from '../plugin/index.ts'
 import { assertServable, type Manifest, type ManifestMethod } from '../release/index.ts'
 import {
   buildGeneration,
   hasSameCode,
-  makeActionFinder,
+  makeActions,
   makeDataCheck,
   mountDocs,
+  mountPluginRoutes,
+  runPluginHooks,
+  type ActionUser,
   type Endpoint,
   type Generation,
+  type HostedPlugin,
   type RouteSources,
 } from '../runtime/index.ts'
 import { loadModules, resolveEnv, termsOf, type ReleaseToServe } from '../host/index.ts'
@@ -16,6 +22,7 @@ import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
+  readonly plugins: readonly HostedPlugin[]
   /**
    * Updates the generation to a release with the same routes, access rules, connections and settings. Unchanged actions
    * and methods are kept.
@@ -35,7 +42,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
     const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
-    return { ...generation, update: async () => false }
+    return { ...generation, plugins: [], update: async () => false }
   }
   const { release } = toServe
   let { manifest } = release
@@ -43,15 +50,23 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   assertServable(manifest)
   const { settings } = termsOf(release, options.host.variables)
   const env = resolveEnv(options.host, release)
-  const actionFor = await loadActions(shared, toServe, methodsOf(manifest))
-  const connections = await registry.acquire(manifest.connections)
+  const plugins = await shared.loadPlugins({ ...toServe, manifest })
+  const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
+  const connections = await registry.acquire(manifest.connections, plugins.connections)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'opening a connection failed')
   shared.schemas.beginGeneration()
   try {
+    const built = Promise.withResolvers<Generation>()
+    built.promise.catch(() => undefined)
+    const hosted = hostPlugins(shared, plugins, { release, connections, generation: built.promise })
     const generation = await buildGeneration({
       ...common,
-      endpoints: [...common.endpoints, makeDocs(shared, () => manifest, settings)],
+      endpoints: [
+        ...common.endpoints,
+        makeDocs(shared, () => manifest, settings),
+        mountPluginRoutes(shared.guard, hosted, manifest),
+      ],
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
       routes: {
@@ -66,17 +81,20 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
         actionFor,
       },
     })
+    built.resolve(generation)
     return {
       ...generation,
+      plugins: hosted,
       async update(next) {
         const wanted = next.release.manifest
         if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
-        generation.routes.update(wanted, await loadActions(shared, next, findNewCode(manifest, wanted)))
+        generation.routes.update(wanted, await loadActions(shared, plugins, next, findNewCode(manifest, wanted)))
         manifest = wanted
         updates += 1
         return true
       },
       async close() {
+        await runPluginHooks(hosted, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
         await generation.close()
         await connections.release()
       },
@@ -85,6 +103,29 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     await connections.release()
     throw error
   }
+}
+
+interface Hosting {
+  readonly release: ReleaseToServe['release']
+  readonly connections: ConnectionSet
+  readonly generation: Promise<Generation>
+}
+
+/** What each plugin with routes or hooks gets from the generation. @throws WP_PLUGIN_CONFIG */
+function hostPlugins(
+  { services }: Shared,
+  { plugins }: PluginSet,
+  { release, connections, generation }: Hosting,
+): readonly HostedPlugin[] {
+  return plugins.map((loaded) => ({
+    loaded,
+    host: {
+      ...services(loaded),
+      release: { id: release.id },
+      connection: (name) => connections.get(name).client,
+      call: async (operation, input, principal) => (await generation).call(operation, input, principal),
+    },
+  }))
 }
 
 /**
@@ -111,22 +152,32 @@ function makeCommonOptions(shared: Shared) {
 }
 
 async function loadActions(
-  { options, plugins, prepareConfig }: Shared,
+  { options, prepareConfig, services }: Shared,
+  plugins: PluginSet,
   toServe: ReleaseToServe,
-  methods: readonly ManifestMethod[],
+  methods: readonly MethodAt[],
 ): Promise<RouteSources['actionFor']> {
   const modules = await loadModules(options.host, toServe, methods)
-  return makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
+  const actions = await makeActions({ modules, classes: plugins.actions, prepareConfig, services }, methods)
+  const byMethod = new Map(methods.map(({ of }, index) => [of, actions[index]!]))
+  return (method) => byMethod.get(method)!
+}
+
+/** A method with its path. */
+interface MethodAt extends ActionUser {
+  readonly of: ManifestMethod
 }
 
 /** Returns the methods whose code differs between two manifests with the same methods. */
-function findNewCode(before: Manifest, after: Manifest): ManifestMethod[] {
+function findNewCode(before: Manifest, after: Manifest): MethodAt[] {
   const known = methodsOf(before)
-  return methodsOf(after).filter((method, index) => !hasSameCode(method, known[index]!))
+  return methodsOf(after).filter(({ of }, index) => !hasSameCode(of, known[index]!.of))
 }
 
-function methodsOf({ routes }: Manifest): ManifestMethod[] {
-  return routes.flatMap(({ methods }) => methods)
+function methodsOf({ routes }: Manifest): MethodAt[] {
+  return routes.flatMap(({ path, methods }) =>
+    methods.map((of) => ({ of, action: of.action, method: of.method, path })),
+  )
 }
 
 function makeDocs({ options, guard }: Shared, manifest: () => Manifest, { docs, title }: Settings): Endpoint {

@@ -3,14 +3,13 @@ import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/i
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import type { Outbound } from '../outbound/index.ts'
-import { loadPlugins, makeConfigPreparer, type PluginSet, type PrepareConfig } from '../plugin/index.ts'
+import { makeConfigPreparer, makePluginServices, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import {
   loadSecurityHeaders,
   makeRateCounters,
   makeSchemaCache,
   mountHealth,
   mountMetrics,
-  mountPluginRoutes,
   watchStalls,
   type Endpoint,
   type RateCounters,
@@ -19,7 +18,13 @@ import {
   type StallWatch,
 } from '../runtime/index.ts'
 import type { Feed } from '../store/index.ts'
-import { type ReleaseTerms, readTrustedProxies, systemConnection } from '../host/index.ts'
+import {
+  loadReleasePlugins,
+  readTrustedProxies,
+  systemConnection,
+  type LoadPlugins,
+  type ReleaseTerms,
+} from '../host/index.ts'
 import { receiveReleases } from './receive-releases.ts'
 import type { Readiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -28,7 +33,8 @@ import type { ServerOptions } from './server-options.ts'
 export interface Shared {
   readonly options: ServerOptions
   readonly feed: Feed
-  readonly plugins: PluginSet
+  readonly loadPlugins: LoadPlugins
+  readonly services: ServicesOf
   readonly prepareConfig: PrepareConfig
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
@@ -70,7 +76,13 @@ export async function openShared(
     stalledMs: stalls.waitedMs,
   })
   const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
-  const plugins = options.plugins ?? (await loadPlugins(host.folder))
+  const loadPlugins = options.loadPlugins ?? ((release) => loadReleasePlugins(host, release))
+  const services = makePluginServices({
+    variables: host.variables,
+    log: options.logger,
+    now: () => new Date(clock.now()),
+    fetch: (input, init) => outbound.fetch(input, init),
+  })
   const subscriptions = makeSubscriptions({
     system,
     outbound,
@@ -81,7 +93,8 @@ export async function openShared(
   return {
     options,
     feed,
-    plugins,
+    loadPlugins,
+    services,
     prepareConfig: makeConfigPreparer(host.variables),
     guard,
     stalls,
@@ -90,10 +103,10 @@ export async function openShared(
     trustedProxies,
     securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
     registry: makeConnectionRegistry({
-      classes: plugins.connections,
       variables: host.variables,
       folder: host.folder,
       log: options.logger,
+      services,
       builtIn: { System: systemConnection(system) },
     }),
     endpoints: [
@@ -108,8 +121,7 @@ export async function openShared(
       }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
-      receiveReleases({ host, plugins, guard, isDevelopment: options.isDevelopment }),
-      ...plugins.plugins.map((plugin) => mountPluginRoutes(guard, plugin)),
+      await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
     ],
   }
 }

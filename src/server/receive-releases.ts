@@ -3,33 +3,39 @@ import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { variable, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
+import { loadActiveId, loadManifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
-import { type Host, migrateRelease, pendingMigrations } from '../host/index.ts'
+import { type Host, type LoadPlugins, migrateRelease, pendingMigrations } from '../host/index.ts'
 
 export interface ReceiveOptions {
   readonly host: Host
-  readonly plugins: PluginSet
+  readonly loadPlugins: LoadPlugins
   readonly guard: Guard
   /** Whether this is `dev`. */
   readonly isDevelopment: boolean
 }
 
 /** Mounts the receiving side of deployments as this server's environment allows. @throws WP_SERVER_REMOTE_DEPLOY */
-export function receiveReleases({ host, plugins, guard, isDevelopment }: ReceiveOptions): Endpoint {
+export async function receiveReleases({ host, loadPlugins, guard, isDevelopment }: ReceiveOptions): Promise<Endpoint> {
+  const builtIn = await loadPlugins({ manifest: noPlugins })
   const closed = readRemoteDeploy(host.variables) ? undefined : 'off'
   return mountReleases({
     system: host.system,
     guard,
     closed: isDevelopment ? 'development' : closed,
-    classes: { connections: configsOf(plugins.connections), actions: configsOf(plugins.actions) },
-    migrate: (release) => migrateRelease({ host, plugins, release }),
+    classes: { connections: configsOf(builtIn.connections), actions: configsOf(builtIn.actions) },
+    migrate: async (release) => migrateRelease({ host, plugins: await loadPlugins(release), release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
     async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
       // Other connections could lead anywhere, with any of this server's variables in their address.
-      const checkedConnections = mayOpen ? undefined : new Set(activeConnections)
-      const isChecked = ({ connection }: { connection: string }) => checkedConnections?.has(connection) !== false
+      const openable = mayOpen ? undefined : new Set(activeConnections)
+      const isBuiltIn = Object.values(connections).every((use) => builtIn.connections.has(use.class))
+      const plugins = isBuiltIn ? builtIn : await loadActivePlugins(host, loadPlugins)
+      const isChecked = ({ connection }: { connection: string }) =>
+        openable?.has(connection) !== false &&
+        (connection === 'System' || plugins.connections.has(connections[connection]?.class ?? ''))
       const known = { connections, migrations: migrations.filter(isChecked) }
       const pending = await pendingMigrations({ host, plugins, release: { manifest: known } })
       return [...pending, ...migrations.filter((one) => !isChecked(one))].map(
@@ -39,8 +45,16 @@ export function receiveReleases({ host, plugins, guard, isDevelopment }: Receive
   })
 }
 
-function configsOf(classes: ReadonlyMap<string, { readonly config: object }>) {
-  return Object.fromEntries([...classes].map(([name, { config }]) => [name, { config: config as JsonSchema }]))
+const noPlugins = { plugins: [], artifacts: {} }
+
+/** The plugins of the active release: a survey runs no code of the release that it is about. */
+async function loadActivePlugins({ system }: Host, loadPlugins: LoadPlugins): Promise<PluginSet> {
+  const id = await loadActiveId(system)
+  return loadPlugins({ manifest: id === undefined ? noPlugins : await loadManifest(system, id) })
+}
+
+function configsOf(classes: ReadonlyMap<string, { readonly class: { readonly config: object } }>) {
+  return Object.fromEntries([...classes].map(([name, one]) => [name, { config: one.class.config as JsonSchema }]))
 }
 
 /** Whether `WAYPOST_REMOTE_DEPLOY` allows deployments over HTTP; only `off` forbids them. */

@@ -1,7 +1,6 @@
-import type { PluginSet } from '../plugin/index.ts'
 import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
-import type { Host, Identity, ServerTracing } from '../host/index.ts'
+import type { Host, Identity, LoadPlugins, ServerTracing } from '../host/index.ts'
 
 export interface ServerOptions {
   readonly host: Host
@@ -18,8 +17,8 @@ export interface ServerOptions {
   readonly logger: Logger
   /** For `dev` and tests: results are checked, and pages of this machine may call the API. */
   readonly isDevelopment: boolean
-  /** Plugins; by default those included in Waypost. */
-  readonly plugins?: PluginSet
+  /** Replaces the loading of plugins, in tests. */
+  readonly loadPlugins?: LoadPlugins
   /** Run cronjobs on this server. */
   readonly cron?: CronOptions
   onResponse?(answered: RequestReport): void

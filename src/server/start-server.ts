@@ -1,7 +1,7 @@
 import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import type { Artifact, StoredRelease } from '../release/index.ts'
-import { openListener, type ConnectionLimits, type Logger } from '../runtime/index.ts'
+import { openListener, runPluginHooks, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
 import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
@@ -71,7 +71,6 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())
   opened.defer(startRecordingUses(shared))
-  opened.defer(() => runHooks(shared, 'onClosed', undefined))
   let generation = makeLazyGeneration(() => buildForRelease(shared, undefined), options.logger)
   const listener = await openListener({
     ...options.address,
@@ -103,7 +102,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         terms = next
         if (!isUpdated) listener.swap(generation)
       })
-      void runHooks(shared, 'onActivated', { id: release.id })
+      void runPluginHooks(generation.plugins, 'generation:ready', (error) =>
+        options.logger.warn({ err: error }, error.message),
+      )
     },
     close: () => closing.disposeAsync(),
   }
@@ -114,6 +115,8 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
   let built: Promise<ReleaseGeneration> | undefined
   return {
     routes: undefined,
+    plugins: [],
+    call: async (...call) => (await (built ??= build())).call(...call),
     update: async () => false,
     handle(request, response) {
       built ??= build()
@@ -147,19 +150,4 @@ function startRecordingUses({ guard, options: { host, logger } }: Shared): () =>
     onError: (error) => logger.warn({ err: error }, 'storing the last use of tokens failed'),
   })
   return stop
-}
-
-/** Calls hooks of plugins. Errors of hooks are logged and otherwise ignored. */
-async function runHooks(
-  { plugins, options }: Shared,
-  name: 'onActivated' | 'onClosed',
-  news: { readonly id: string } | undefined,
-): Promise<void> {
-  for (const plugin of plugins.plugins) {
-    try {
-      await plugin.hooks?.[name]?.(news as { readonly id: string })
-    } catch (error) {
-      options.logger.warn({ plugin: plugin.name, err: error }, `hook ${name} failed: ${messageOf(error)}`)
-    }
-  }
 }

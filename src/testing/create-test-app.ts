@@ -80,14 +80,14 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const { variables } = environment
   const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
   const release = await project.install(host)
-  const { plugins } = project
+  const loadPlugins = async () => project.plugins
   const logger = makeTestLog(host, (text) => process.stderr.write(text))
   const server = await startServer({
     host,
     identity: await openIdentity(host),
     logger,
     isDevelopment: true,
-    plugins,
+    loadPlugins,
     address: { host: '127.0.0.1', port: 0 },
   })
   opened.defer(() => server.close())
@@ -104,7 +104,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     events: { delivered: (name) => trap.delivered(name) as never },
     cronjobs: {
       async run(name) {
-        const { reports } = await executeHostCronjobs(host, { name, logger, plugins })
+        const { reports } = await executeHostCronjobs(host, { name, logger, loadPlugins })
         for (const { outcome, error } of reports) if (outcome === 'failed') throw error
         await trap.deliver()
       },

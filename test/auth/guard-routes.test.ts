@@ -227,7 +227,7 @@ describe('a route of a plugin', () => {
       })
       const starting = startTestServer({ kind: 'sqlite', plugins: [plugin] })
       await assert.rejects(starting, (error) => {
-        assert.ok(isWaypostError(error) && error.code === 'WP_RUNTIME_PLUGIN_ROUTE')
+        assert.ok(isWaypostError(error) && error.code === 'WP_PLUGIN_ROUTE_ACCESS')
         assert.match(error.message, /"careless".* GET \/forgotten$/)
         return true
       })

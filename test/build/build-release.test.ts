@@ -32,7 +32,11 @@ test('a release has an artifact for each action, named by the SHA-256 of its con
 })
 
 test('the manifest says what the definition says, sorted, without its places', async () => {
-  await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/tick.ts': actionReturning('2') })
+  await using project = await makeProject({
+    'src/a.ts': actionReturning('1'),
+    'src/tick.ts': actionReturning('2'),
+    'plugins/p.ts': `import { definePlugin } from 'waypost'\nexport default definePlugin({ name: 'p', config: {}, routes() {} })\n`,
+  })
   const definition: Definition = {
     ...emptyDefinition,
     routes: [
@@ -67,7 +71,7 @@ test('the manifest says what the definition says, sorted, without its places', a
     cronjobs: { tick: { schedule: '* * * * *', timezone: 'UTC', action: { file: 'src/tick.ts', at } } },
     rates: { slow: { limit: 1, windowMs: 2, by: 'address' } },
     config: { registration: true, docs: 'public' },
-    plugins: [{ name: 'p', config: {} }],
+    plugins: [{ name: './plugins/p.ts', config: { size: 1 }, at }],
     variables: { X: { optional: false } },
   }
   const { release } = await buildRelease({ ...built, root: project.root, definition })
@@ -120,7 +124,14 @@ test('the manifest says what the definition says, sorted, without its places', a
     },
     rates: definition.rates,
     config: definition.config,
-    plugins: definition.plugins,
+    plugins: [
+      {
+        from: './plugins/p.ts',
+        artifact: manifest.plugins.flatMap((one) => ('artifact' in one ? one.artifact : []))[0],
+        catalog: { name: 'p', config: {}, connections: {}, actions: {}, routes: true },
+        config: { size: 1 },
+      },
+    ],
     variables: definition.variables,
     migrations: [],
   }

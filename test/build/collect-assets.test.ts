@@ -108,7 +108,7 @@ test('in development an edit of such a file is built, and its other users stay a
   const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts')
   const build = async (...changed: string[]) => {
-    const { release, assets, diagnostics } = await builder.build(definition, new Set(changed))
+    const { release, assets, diagnostics } = await builder.build(definition, { changed: new Set(changed) })
     assert.deepEqual([...assets].toSorted(), ['src/a.txt', 'src/b.txt'])
     return release === undefined ? diagnostics.map(({ message }) => message) : run(release)
   }

@@ -49,7 +49,7 @@ test('a builder for development that is told what changed gives what a fresh bui
   const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const save = async (files: Record<string, string>, as = definition) => {
     for (const [file, text] of Object.entries(files)) await project.write(file, text)
-    const result = await builder.build(as, new Set(Object.keys(files)))
+    const result = await builder.build(as, { changed: new Set(Object.keys(files)) })
     const fresh = await buildRelease({ ...options, root: project.root, definition: as })
     const whole = openBuilder({ ...options, root: project.root, isDevelopment: true })
     assert.deepEqual(result, await whole.build(as), JSON.stringify(files))
@@ -102,16 +102,16 @@ test('a builder for development leaves packages in artifacts that an edit does n
   assert.deepEqual(await runActions(first.release!), [[1, 'a'], 2, 1])
   for (const word of ['b', 'c', 'd']) {
     await project.write('src/a.ts', actionReturning(`[one(), "${word}"]`, "import { one } from 'one'"))
-    const { release } = await builder.build(definition, new Set(['src/a.ts']))
+    const { release } = await builder.build(definition, { changed: new Set(['src/a.ts']) })
     assert.deepEqual(await runActions(release!), [[1, word], 2, 1])
   }
   await project.write('src/c.ts', actionReturning('one()', "import { one } from 'one'"))
-  const { release } = await builder.build(definition, new Set(['src/c.ts']))
+  const { release } = await builder.build(definition, { changed: new Set(['src/c.ts']) })
   assert.equal((await runActions(release!))[2], 1)
   await rm(path.join(project.root, 'node_modules/two'), { recursive: true })
   assert.equal((await builder.build(definition)).diagnostics[0]?.code, 'WP_BUILD_IMPORT_MISSING')
   await project.write('src/b.ts', actionReturning('2'))
-  assert.deepEqual((await builder.build(definition, new Set(['src/b.ts']))).diagnostics, [])
+  assert.deepEqual((await builder.build(definition, { changed: new Set(['src/b.ts']) })).diagnostics, [])
   await builder.close()
 })
 
@@ -152,7 +152,7 @@ test('a package that is imported when it is needed is never taken for another on
     ['src/a.ts', lazy('pkga', ' + 1'), ['a1', 'b1', 1, 1]],
   ] as const) {
     await project.write(file, text)
-    const { release } = await builder.build(definition, new Set([file]))
+    const { release } = await builder.build(definition, { changed: new Set([file]) })
     assert.deepEqual(await runActions(release!), expected)
   }
   await builder.close()
@@ -171,7 +171,7 @@ test('a file that is imported in two ways is bundled anew in both', async () => 
   const definition = defineActions('src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts')
   await builder.build(definition)
   await project.write('src/data.json', '2')
-  const { release } = await builder.build(definition, new Set(['src/data.json']))
+  const { release } = await builder.build(definition, { changed: new Set(['src/data.json']) })
   assert.deepEqual(await runActions(release!), [2, 2, 1, 1])
   await builder.close()
 })
@@ -185,7 +185,7 @@ test('an action file that came to be a link out of the project is refused', asyn
   await writeFile(outside, actionReturning('"secret"'))
   await rm(path.join(project.root, 'src/a.ts'))
   await symlink(outside, path.join(project.root, 'src/a.ts'))
-  const { diagnostics } = await builder.build(definition, new Set(['src/a.ts']))
+  const { diagnostics } = await builder.build(definition, { changed: new Set(['src/a.ts']) })
   assert.deepEqual(
     diagnostics.map(({ code }) => code),
     ['WP_BUILD_OUTSIDE'],

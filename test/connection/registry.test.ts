@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { makeConnectionRegistry, type ConnectionRegistry, type ConnectionUse } from '../../src/connection/index.ts'
 import type { ConnectionClass, OpenConnection } from '../../src/contract/index.ts'
+import { joinPlugins } from '../../src/plugin/index.ts'
+import { asLoaded, testServices } from '../support/plugins.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -52,12 +54,16 @@ const use = (label: string, more: object = {}): ConnectionUse => ({ class: 'box'
 const variables = { LABEL: 'from outside', SIZE: '7', EMPTY: '' }
 const warnings: string[] = []
 
+const classes = joinPlugins(
+  asLoaded([{ name: 'boxes', requires: '*', connections: { box: box as ConnectionClass } }]),
+).connections
+
 function makeRegistry(): ConnectionRegistry {
   return makeConnectionRegistry({
-    classes: new Map([['box', box as ConnectionClass]]),
     variables,
     folder: '/nowhere',
     log: { debug() {}, info() {}, warn: (text: unknown) => void warnings.push(String(text)), error() {} },
+    services: testServices,
     builtIn: { System: system },
   })
 }
@@ -69,8 +75,8 @@ beforeEach(() => {
 
 test('a connection is opened and checked once and kept while its config stays the same', async () => {
   const registry = makeRegistry()
-  const first = await registry.acquire({ A: use('a'), B: use('b') })
-  const second = await registry.acquire({ A: use('a', { size: 3 }), B: use('other') })
+  const first = await registry.acquire({ A: use('a'), B: use('b') }, classes)
+  const second = await registry.acquire({ A: use('a', { size: 3 }), B: use('other') }, classes)
   assert.deepEqual(events.toSorted(), [
     'check A a 3',
     'check B b 3',
@@ -94,7 +100,7 @@ test('a connection is opened and checked once and kept while its config stays th
 
 test('two names are two connections, also with the same config', async () => {
   const registry = makeRegistry()
-  const set = await registry.acquire({ A: use('a'), B: use('a') })
+  const set = await registry.acquire({ A: use('a'), B: use('a') }, classes)
   assert.notEqual(set.get('A'), set.get('B'))
   await registry.close()
   assert.deepEqual(events.filter((one) => one.startsWith('close')).toSorted(), ['close A a 3', 'close B a 3'])
@@ -102,9 +108,9 @@ test('two names are two connections, also with the same config', async () => {
 
 test('one that is being closed is not given to the next generation', async () => {
   const registry = makeRegistry()
-  const first = await registry.acquire({ A: use('a') })
+  const first = await registry.acquire({ A: use('a') }, classes)
   const releasing = first.release()
-  const second = await registry.acquire({ A: use('a') })
+  const second = await registry.acquire({ A: use('a') }, classes)
   await releasing
   assert.deepEqual(events.toSorted(), ['check A a 3', 'check A a 3', 'close A a 3', 'open A a 3', 'open A a 3'])
   assert.equal(second.get('A').client, 'A a 3')
@@ -113,11 +119,17 @@ test('one that is being closed is not given to the next generation', async () =>
 
 test('variables are resolved, become what the schema asks for, and tell configs apart', async () => {
   const registry = makeRegistry()
-  const set = await registry.acquire({ A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.SIZE}' } } })
+  const set = await registry.acquire(
+    { A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.SIZE}' } } },
+    classes,
+  )
   assert.equal(set.get('A').client, 'A from outside 7')
-  const other = await registry.acquire({
-    A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.NONE:-8}' } },
-  })
+  const other = await registry.acquire(
+    {
+      A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.NONE:-8}' } },
+    },
+    classes,
+  )
   assert.equal(other.get('A').client, 'A from outside 8')
   await registry.close()
 })
@@ -156,7 +168,7 @@ for (const [what, uses, code, message] of [
 ] as const) {
   test(`${what} keeps a generation from coming up, and opens nothing`, async () => {
     const registry = makeRegistry()
-    await assert.rejects(registry.acquire({ Good: use('good'), ...uses }), { code, message })
+    await assert.rejects(registry.acquire({ Good: use('good'), ...uses }, classes), { code, message })
     await pause(5)
     assert.deepEqual(events, [])
     await registry.close()
@@ -165,9 +177,9 @@ for (const [what, uses, code, message] of [
 
 test('one that cannot be opened is down, others work, and it is tried again at each use', async () => {
   const registry = makeRegistry()
-  const good = await registry.acquire({ Good: use('good') })
+  const good = await registry.acquire({ Good: use('good') }, classes)
   failing = 'nobody there'
-  const set = await registry.acquire({ Good: use('good'), A: use('a'), B: use('throws') })
+  const set = await registry.acquire({ Good: use('good'), A: use('a'), B: use('throws') }, classes)
   assert.deepEqual(Object.fromEntries(set.down), { A: 'nobody there', B: 'thrown at once' })
   assert.equal(set.get('Good'), good.get('Good'))
   events = []
@@ -192,10 +204,14 @@ test('one that cannot be opened is down, others work, and it is tried again at e
 test('one that opens and does not answer is said to be down, but may answer later', async () => {
   const registry = makeRegistry()
   unreachable = 'no route to host'
-  const set = await registry.acquire({ A: use('a') })
+  const set = await registry.acquire({ A: use('a') }, classes)
   assert.deepEqual(Object.fromEntries(set.down), { A: 'no route to host' })
   assert.equal(set.get('A').client, 'A a 3')
-  assert.equal((await registry.acquire({ A: use('a') })).down.size, 0, 'the next generation does not ask it again')
+  assert.equal(
+    (await registry.acquire({ A: use('a') }, classes)).down.size,
+    0,
+    'the next generation does not ask it again',
+  )
   await registry.close()
 })
 
@@ -203,7 +219,7 @@ test('one that hangs does not hold up a generation for ever, and is closed when 
   const registry = makeRegistry()
   const { promise, resolve } = Promise.withResolvers<void>()
   opening = promise
-  const set = await registry.acquire({ A: use('a') })
+  const set = await registry.acquire({ A: use('a') }, classes)
   assert.deepEqual(Object.fromEntries(set.down), { A: 'it is being opened' })
   assert.throws(() => set.get('A'), { code: 'WP_CONNECTION_DOWN', message: /it is being opened/ })
   const released = set.release()
@@ -218,7 +234,7 @@ test('one that hangs does not hold up a generation for ever, and is closed when 
 test('nothing is opened any more for who gave it back', async () => {
   const registry = makeRegistry()
   failing = 'nobody there'
-  const set = await registry.acquire({ A: use('a') })
+  const set = await registry.acquire({ A: use('a') }, classes)
   await set.release()
   failing = undefined
   events = []
@@ -230,14 +246,14 @@ test('nothing is opened any more for who gave it back', async () => {
 
 test('one that cannot be closed is a line in the log', async () => {
   const registry = makeRegistry()
-  const set = await registry.acquire({ A: use('sour') })
+  const set = await registry.acquire({ A: use('sour') }, classes)
   await set.release()
   assert.deepEqual(warnings, ['closing a connection failed: cannot close'])
 })
 
 test('a connection that is not named is said with the nearest name', async () => {
   const registry = makeRegistry()
-  const set = await registry.acquire({ Orders: use('a') })
+  const set = await registry.acquire({ Orders: use('a') }, classes)
   assert.throws(() => set.get('Order'), { code: 'WP_CONNECTION_UNKNOWN', hint: 'Did you mean "Orders"?' })
   assert.throws(() => set.get('Sistem'), { code: 'WP_CONNECTION_UNKNOWN', hint: 'Did you mean "System"?' })
   assert.throws(() => set.get('constructor'), {

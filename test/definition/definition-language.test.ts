@@ -408,11 +408,17 @@ cronjob: { nightly: { schedule: "\${env.WHEN:-0 4 * * *}", timezone: Europe/Berl
   })
 
   test('plugins, by name or with a config', async () => {
-    const { plugins } = await loadYaml('plugins:\n  - "@acme/mail"\n  - { name: acme-sms, config: { from: "+49" } }\n')
-    assert.deepEqual(plugins, [
-      { name: '@acme/mail', config: {} },
-      { name: 'acme-sms', config: { from: '+49' } },
-    ])
+    const { plugins } = await loadYaml(
+      'plugins:\n  - "@acme/mail"\n  - { name: acme-sms, host: true, config: { from: "${env.FROM}" } }\n  - ./plugins/a.ts\n',
+    )
+    assert.deepEqual(
+      plugins.map(({ at: { line }, ...plugin }) => [line, plugin]),
+      [
+        [2, { name: '@acme/mail', config: {} }],
+        [3, { name: 'acme-sms', host: true, config: { from: '${env.FROM}' } }],
+        [4, { name: './plugins/a.ts', config: {} }],
+      ],
+    )
   })
 
   test('an event without scopes is accepted if a public method returns the same data', async () => {

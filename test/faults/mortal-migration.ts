@@ -1,8 +1,7 @@
 // Run by node as a process of its own: migrates a System and activates a release, and kills itself at a point of that.
-import { loadPlugins } from '../../src/plugin/index.ts'
 import { activateRelease, type BuiltRelease } from '../../src/release/index.ts'
 import type { Variables } from '../../src/kit/index.ts'
-import { migrateRelease, openHost } from '../../src/host/index.ts'
+import { loadReleasePlugins, migrateRelease, openHost } from '../../src/host/index.ts'
 import { watchStatements } from './watch-statements.ts'
 
 /** What the parent sends: first where System is, then what to deploy and at which point of it to die. */
@@ -29,7 +28,7 @@ process.on('message', (order: Order) => {
 
 async function deploy({ release, dieAt }: Extract<Order, { release: BuiltRelease }>): Promise<void> {
   const host = await opening
-  const plugins = await loadPlugins(host.folder)
+  const plugins = await loadReleasePlugins(host, release)
   left = dieAt
   await migrateRelease({ host, plugins, release })
   await activateRelease(host.system, release, { by: 'mortal' })

@@ -306,7 +306,10 @@ describe('dev', () => {
     await save(() => write('.env', 'DOCS=public\n'))
     await save(() => write('waypost.yml', `${files['waypost.yml']}plugins: [nosuch]\n`.replace('/slow:', '/slower:')))
     await save(() => edit('src/value.ts', '+ 4', '+ 3'))
-    assert.deepEqual([(await ask('/slow')).status, (await hear()).at(-1)], [200, 'reloadFailed src/value.ts'])
+    assert.deepEqual(
+      [(await ask('/slow')).status, (await hear()).at(-1)],
+      [200, 'reloadFailed src/value.ts WP_PLUGIN_MISSING'],
+    )
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal(await valueOf('/value'), 43)
     await hear()

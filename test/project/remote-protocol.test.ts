@@ -4,7 +4,6 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
-import { joinPlugins } from '../../src/plugin/index.ts'
 import { openRemoteTarget } from '../../src/project/deploy/remote/open-remote-target.ts'
 import type { DeployTarget } from '../../src/project/deploy/target.ts'
 import { loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
@@ -84,7 +83,7 @@ for (const kind of systemKinds) {
       await world.close()
     })
 
-    const survey = (release: BuiltRelease) => target.survey({ release, plugins: joinPlugins([]) })
+    const survey = (release: BuiltRelease) => target.survey({ release })
     const artifactPath = '/backend/release/artifact'
     const uploads = async () =>
       (await world.system.db.selectFrom('waypost_upload').select('hash').execute()).map(({ hash }) => hash)

@@ -7,12 +7,11 @@ import { pipeline, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { groupUploads, openRemoteTarget, parseServerUrl } from '../../src/project/deploy/remote/open-remote-target.ts'
-import { joinPlugins } from '../../src/plugin/index.ts'
 import { makeGreeting } from '../backend/deployers.ts'
 import { selfSigned } from '../outbound/self-signed.ts'
 
 const token = 'a-token-that-nobody-prints'
-const deployable = { release: makeGreeting('hello'), plugins: joinPlugins([]) }
+const deployable = { release: makeGreeting('hello') }
 
 interface Site extends AsyncDisposable {
   readonly url: string

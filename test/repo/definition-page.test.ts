@@ -45,14 +45,20 @@ const plugins = ['waypost-plugin-example', { name: 'waypost-plugin-other' }]
 
 const classes = `{ 'example-class': { description: '', config: { type: 'object' }, make: () => ({}) } }`
 const pack = (name: string, actions: string) => ({
-  [`node_modules/${name}/package.json`]: JSON.stringify({ name, type: 'module', exports: './index.js' }),
-  [`node_modules/${name}/index.js`]: `export default { name: '${name}', requires: '*', actions: ${actions} }`,
+  [`node_modules/${name}/package.json`]: JSON.stringify({
+    name,
+    version: '1.0.0',
+    type: 'module',
+    exports: './index.js',
+  }),
+  [`node_modules/${name}/index.js`]: `export default { name: '${name}', requires: '*', config: {}, actions: ${actions} }`,
 })
 const action = 'export default class Sample { handle() {} }'
 const files = {
   'package.json': '{}',
   ...pack('waypost-plugin-example', classes),
   ...pack('waypost-plugin-other', '{}'),
+  'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
     ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
   ),

@@ -42,6 +42,7 @@ async function openSite(most = 1000): Promise<Site> {
     connections: { maxConnections: most, onFull: (limit) => full.push(limit) },
     generation: {
       routes: undefined,
+      call: () => Promise.reject(new Error('not used')),
       handle(request: IncomingMessage, response: ServerResponse) {
         const { url } = request
         site.onRequest(request)

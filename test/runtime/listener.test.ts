@@ -20,6 +20,7 @@ function makeGeneration(name: string) {
   const slow: ServerResponse[] = []
   const generation: Generation = {
     routes: undefined,
+    call: () => Promise.reject(new Error('not used')),
     handle(request: IncomingMessage, response: ServerResponse) {
       events.push(request.url!)
       if (request.url === '/slow') slow.push(response)

@@ -5,6 +5,7 @@ import { send } from '../support/send.ts'
 
 const generation: Generation = {
   routes: undefined,
+  call: () => Promise.reject(new Error('not used')),
   handle: (_request, response) => void response.end('answered'),
   close: async () => undefined,
 }

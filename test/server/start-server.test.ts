@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import pino from 'pino'
-import { definePlugin } from '../../src/contract/index.ts'
-import { joinPlugins } from '../../src/plugin/index.ts'
+import { definePlugin, type MakeOptions } from '../../src/contract/index.ts'
 import type { Manifest, ManifestMethod } from '../../src/release/index.ts'
 import { openHost, openIdentity } from '../../src/host/index.ts'
 import { prepareTestHost, startServer, type WaypostServer } from '../../src/server/index.ts'
 import { emptyManifest } from '../release/system.ts'
+import { loadingPlugins } from '../support/plugins.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -43,7 +43,7 @@ const sample = definePlugin({
         additionalProperties: false,
         properties: { text: { type: 'string' }, times: { type: 'integer', default: 1 } },
       },
-      make: ({ text, times }: { text: string; times: number }) => {
+      make: ({ config: { text, times } }: MakeOptions<{ text: string; times: number }>) => {
         events.push(`make ${text}`)
         return { handle: async () => ({ said: Array.from({ length: times }, () => text) }) }
       },
@@ -58,9 +58,9 @@ const sample = definePlugin({
     app.get('/sample', { config: { public: true } }, async () => ({ plugin: true }))
   },
   hooks: {
-    onActivated: ({ id }) => void events.push(`activated ${id}`),
-    onClosed: async () => {
-      events.push('closed')
+    'generation:ready': ({ release }) => void events.push(`ready ${release.id}`),
+    'generation:closed': async ({ release }) => {
+      events.push(`closed ${release.id}`)
       throw new Error('hooks stop nothing')
     },
   },
@@ -77,7 +77,7 @@ async function start(variables: Record<string, string> = {}) {
     logger: pino({ level: 'info' }, { write: (line) => void logs.push(line) }),
     isDevelopment: false,
     address: { host: '127.0.0.1', port: 0 },
-    plugins: joinPlugins([sample]),
+    loadPlugins: loadingPlugins([sample]),
   })
   events.length = 0
   return {
@@ -108,18 +108,21 @@ function serve(server: WaypostServer, id: string, manifest: Partial<Manifest>): 
 test('classes, routes and hooks of a plugin take part in each generation', async () => {
   const started = await start({ TIMES: '2' })
   const { server } = started
-  assert.deepEqual((await send(server.port, { path: '/sample' })).body, { plugin: true })
   await serve(server, 'one', {
     routes: [say({ text: 'hello', times: '${env.TIMES}' })],
     variables: { TIMES: { optional: false } },
   })
   assert.deepEqual((await send(server.port, { path: '/say' })).body, { said: ['hello', 'hello'] })
+  assert.deepEqual((await send(server.port, { path: '/sample' })).body, { plugin: true })
   await serve(server, 'two', { routes: [say({ text: 'bye' })] })
   assert.deepEqual((await send(server.port, { path: '/say' })).body, { said: ['bye'] })
   assert.deepEqual((await send(server.port, { path: '/sample' })).body, { plugin: true })
   await started[Symbol.asyncDispose]()
-  assert.deepEqual(events, ['make hello', 'activated one', 'make bye', 'activated two', 'closed'])
-  assert.match(started.logs.join(''), /hook onClosed failed: hooks stop nothing/)
+  assert.deepEqual(events.toSorted(), ['closed one', 'closed two', 'make bye', 'make hello', 'ready one', 'ready two'])
+  assert.match(
+    started.logs.join(''),
+    /The hook generation:closed of the plugin \\"sample\\" failed: hooks stop nothing/,
+  )
 })
 
 for (const [what, manifest, code, message] of [

@@ -4,13 +4,13 @@ import path from 'node:path'
 import pino from 'pino'
 import { sha256, version, type Clock } from '../../src/kit/index.ts'
 import type { Plugin } from '../../src/contract/index.ts'
-import { joinPlugins, loadPlugins } from '../../src/plugin/index.ts'
 import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import { startServer, type WaypostServer } from '../../src/server/index.ts'
 import { type SystemKind } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from './clock.ts'
 import { copySystem } from './migrated.ts'
+import { loadingPlugins } from './plugins.ts'
 import { startPostgres } from './postgres.ts'
 
 /** The issuer of all tokens of a test server. */
@@ -144,7 +144,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     logger: pino({ level: 'warn' }, { write: (line: string) => void (isOfMachine(line) || log.push(line)) }),
     isDevelopment: false,
     address: { host: '127.0.0.1', port: 0 },
-    plugins: joinPlugins([...(await loadPlugins(folder)).plugins, ...(options.plugins ?? [])]),
+    loadPlugins: loadingPlugins(options.plugins ?? []),
   })
   closers.push(() => server.close())
   await server.serveRelease(makeTestRelease(options), { artifacts: [action] })

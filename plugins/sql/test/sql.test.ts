@@ -12,6 +12,7 @@ import { postgresql } from '../src/postgresql.ts'
 import { sqlite } from '../src/sqlite.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
+const services = { config: {}, log, now: () => new Date(), fetch: () => Promise.reject(new Error('not used')) }
 
 const migration = `export default {
   async up(db: any, type: any) {
@@ -97,7 +98,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
 test('a sqlite file is meant from the folder, and made with the folders above it', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-sql-'))
-  const opened = await sqlite.open({ file: 'deep/er/notes.db' }, { name: 'Notes', folder, log })
+  const opened = await sqlite.open({ file: 'deep/er/notes.db' }, { ...services, name: 'Notes', folder })
   await opened.check()
   assert.ok(existsSync(path.join(folder, 'deep/er/notes.db')))
   assert.deepEqual((await sql`select 1 as one`.execute(opened.client)).rows, [{ one: 1 }])
@@ -108,14 +109,14 @@ test('a sqlite file is meant from the folder, and made with the folders above it
 
 test('a sqlite file that cannot be made is an error at the opening', async () => {
   await assert.rejects(
-    sqlite.open({ file: '/dev/null/notes.db' }, { name: 'Notes', folder: '/', log }),
+    sqlite.open({ file: '/dev/null/notes.db' }, { ...services, name: 'Notes', folder: '/' }),
     /notes\.db|ENOTDIR/,
   )
 })
 
 test('a PostgreSQL that is away opens, and says at the first check that nobody is there', async () => {
   const config = { url: 'postgresql://ann:geheim@127.0.0.1:1/orders' }
-  const opened = await postgresql.open(config, { name: 'Orders', folder: '/', log })
+  const opened = await postgresql.open(config, { ...services, name: 'Orders', folder: '/' })
   await assert.rejects(opened.check(), (error: Error) => {
     assert.match(error.message, /Cannot reach .*"orders" at "127\.0\.0\.1:1"/)
     assert.doesNotMatch(error.message, /geheim/)
@@ -123,7 +124,7 @@ test('a PostgreSQL that is away opens, and says at the first check that nobody i
   })
   await opened.close()
   await assert.rejects(
-    async () => postgresql.open({ url: 'mysql://a:geheim@b/c' }, { name: 'A', folder: '/', log }),
+    async () => postgresql.open({ url: 'mysql://a:geheim@b/c' }, { ...services, name: 'A', folder: '/' }),
     /not a valid PostgreSQL URL/,
   )
 })

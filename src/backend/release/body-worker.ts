@@ -46,6 +46,7 @@ export interface SentManifest {
   readonly text: string
   readonly waypost: string
   readonly artifacts: Manifest['artifacts']
+  readonly plugins: Manifest['plugins']
   /** Scopes that are required to use the release. */
   readonly scopes: readonly string[]
   /** Variables that must be set. */
@@ -177,6 +178,7 @@ async function readManifest(document: unknown, active: string | undefined): Prom
     text,
     waypost: manifest.waypost,
     artifacts: manifest.artifacts,
+    plugins: manifest.plugins,
     scopes: neededScopes(manifest),
     variables: Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name])),
     migrations,

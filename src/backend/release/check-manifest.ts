@@ -17,7 +17,7 @@ export type CheckedManifest = { readonly manifest: Manifest } | { readonly probl
 /**
  * Checks a manifest from an untrusted client: its form, its consistency, and everything that `validate` checks in a
  * project. Runs no code and reads no files.
- * @param classes of the plugins of this server
+ * @param classes those that ship with Waypost; the manifest contains the others
  */
 export async function checkManifest(document: unknown, classes: ClassCatalog): Promise<CheckedManifest> {
   const implausible = findImplausible(document)
@@ -33,10 +33,26 @@ export async function checkManifest(document: unknown, classes: ClassCatalog): P
   ]
   if (contradictions.length > 0) return { problems: contradictions }
   const files = actionsOf(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
-  const { definition, problems } = await checkDefinitionValue(describeManifest(manifest), { files, classes })
+  const catalog = addPlugins(classes, manifest)
+  if ('problem' in catalog) return { problems: [catalog.problem] }
+  const { definition, problems } = await checkDefinitionValue(describeManifest(manifest), { files, classes: catalog })
   if (problems.length > 0) return { problems: problems.map(({ pointer: path, message }) => ({ path, message })) }
   const differences = findDifferences(manifest, definition)
   return differences.length > 0 ? { problems: differences } : { manifest }
+}
+
+/** The classes of Waypost and of the plugins of a manifest. */
+function addPlugins(
+  { connections, actions }: ClassCatalog,
+  { plugins }: Manifest,
+): ClassCatalog | { readonly problem: ManifestProblem } {
+  const all = [connections, actions, ...plugins.flatMap(({ catalog }) => [catalog.connections, catalog.actions])]
+  const [twice] = duplicatesOf(all.flatMap((classes) => Object.keys(classes)))
+  if (twice !== undefined) return { problem: { path: '/plugins', message: `provides the class "${twice}" twice` } }
+  return {
+    connections: Object.assign({ ...connections }, ...plugins.map(({ catalog }) => catalog.connections)),
+    actions: Object.assign({ ...actions }, ...plugins.map(({ catalog }) => catalog.actions)),
+  }
 }
 
 let shape: Promise<{ Check(value: unknown): boolean; Errors(value: unknown): Iterable<object> }> | undefined
@@ -76,6 +92,7 @@ function findMissingArtifacts(manifest: Manifest): ManifestProblem[] {
   const named = [
     ...actionsOf(manifest).flatMap((action) => ('artifact' in action ? [action.artifact] : [])),
     ...manifest.migrations.map(({ artifact }) => artifact),
+    ...manifest.plugins.flatMap((plugin) => ('artifact' in plugin ? [plugin.artifact] : [])),
   ]
   const missing = [...new Set(named)].filter((hash) => !Object.hasOwn(manifest.artifacts, hash))
   const bytes = Object.values(manifest.artifacts).reduce((sum, size) => sum + size, 0)

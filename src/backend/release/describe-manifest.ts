@@ -17,7 +17,11 @@ export function describeManifest(manifest: Manifest): Record<string, unknown> {
       ),
     ),
     config: manifest.config,
-    plugins: manifest.plugins,
+    plugins: manifest.plugins.map(({ from, config, ...rest }) => ({
+      name: from,
+      config,
+      ...('host' in rest && { host: true }),
+    })),
   }
 }
 
@@ -60,7 +64,7 @@ function describeMethod(method: ManifestMethod): Record<string, unknown> {
 }
 
 function describeAction(action: ManifestAction): unknown {
-  return 'artifact' in action ? action.file : action
+  return 'artifact' in action ? action.file : { class: action.class, config: action.config }
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {

@@ -1,6 +1,12 @@
 import { Type, type TSchema } from 'typebox'
 import { variableTypes } from '../../kit/index.ts'
-import type { Manifest, ManifestMethod, ManifestRoute } from '../../release/index.ts'
+import type {
+  Manifest,
+  ManifestCatalog,
+  ManifestConnectionClass,
+  ManifestMethod,
+  ManifestRoute,
+} from '../../release/index.ts'
 import { releaseLimits } from './limits.ts'
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -21,12 +27,34 @@ function mapOf<Item extends TSchema>(item: Item, maxProperties = 20_000) {
 }
 
 const classUse = strictObject({ class: name, config })
+
+const connectionClass = strictObject({
+  description: text,
+  clientType: text,
+  migrations: Type.Optional(Type.Enum(['sqlite', 'postgresql'])),
+  capabilities: Type.Optional(Type.Array(Type.Enum(['transaction', 'count']))),
+  config: schema,
+} satisfies Record<keyof ManifestConnectionClass, TSchema>)
+
+const catalog = strictObject({
+  name,
+  config: Type.Optional(schema),
+  connections: mapOf(connectionClass, 1000),
+  actions: mapOf(strictObject({ description: text, config: schema }), 1000),
+  routes: Type.Optional(Type.Literal(true)),
+} satisfies Record<keyof ManifestCatalog, TSchema>)
+
+const version = Type.String({ maxLength: 256 })
+const plugin = Type.Union([
+  strictObject({ from: name, artifact: hash, version: Type.Optional(version), config, catalog }),
+  strictObject({ from: name, host: Type.Literal(true), version, config, catalog }),
+])
 const action = Type.Union([
   strictObject({
     artifact: hash,
     file: Type.String({ pattern: '^[^\\\\\\u0000-\\u001f]+\\.[tj]s$', maxLength: 1000 }),
   }),
-  classUse,
+  strictObject({ class: name, config, plan: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
 ])
 
 const method = strictObject({
@@ -89,7 +117,7 @@ export const manifestShape = strictObject({
     }),
   ),
   config,
-  plugins: Type.Array(strictObject({ name, config }), { maxItems: 1000 }),
+  plugins: Type.Array(plugin, { maxItems: 100 }),
   variables: mapOf(strictObject({ optional: Type.Boolean(), declared: Type.Optional(declared) })),
   migrations: Type.Array(migration, { maxItems: 20_000 }),
   artifacts: Type.Record(hash, Type.Integer({ minimum: 0, maximum: releaseLimits.artifactBytes }), {

@@ -6,6 +6,7 @@ import type { SystemKind } from '../../store/index.ts'
 import type { Host } from '../host.ts'
 import { errors } from '../errors.ts'
 import type { Log } from '../../contract/index.ts'
+import { makeHostServices } from '../load-plugins.ts'
 
 export interface ConnectionDatabase {
   // oxlint-disable-next-line typescript/no-explicit-any -- the tables are the project's
@@ -15,7 +16,9 @@ export interface ConnectionDatabase {
 
 export interface MigrationDatabases {
   /** Without System, only other connections are opened. */
-  readonly host: Pick<Host, 'folder' | 'variables' | 'imports'> & { readonly system: Host['system'] | undefined }
+  readonly host: Pick<Host, 'folder' | 'variables' | 'imports' | 'clock'> & {
+    readonly system: Host['system'] | undefined
+  }
   readonly release: { readonly manifest: Pick<Manifest, 'connections'> }
   readonly plugins: PluginSet
 }
@@ -28,10 +31,10 @@ export async function withDatabases(
 ): Promise<void> {
   const { system } = host
   const registry = makeConnectionRegistry({
-    classes: plugins.connections,
     variables: host.variables,
     folder: host.folder,
     log: silentLog,
+    services: makeHostServices(host, silentLog),
     builtIn: {},
   })
   try {
@@ -42,9 +45,9 @@ export async function withDatabases(
       }
       const use = release.manifest.connections[name]
       if (use === undefined) throw errors.WP_SERVER_MIGRATION_CONNECTION({ name })
-      const kind = plugins.connections.get(use.class)?.migrations
+      const kind = plugins.connections.get(use.class)?.class.migrations
       if (kind === undefined) throw errors.WP_SERVER_MIGRATION_CLASS({ name, class: use.class })
-      const set = await registry.acquire({ [name]: use })
+      const set = await registry.acquire({ [name]: use }, plugins.connections)
       await work(name, { db: set.get(name).client as ConnectionDatabase['db'], kind })
       await set.release()
     }
@@ -69,7 +72,7 @@ export async function inspectDatabases(
 function databaseExists({ host, release, plugins }: MigrationDatabases, name: string): boolean {
   if (name === 'System') return host.system !== undefined
   const use = release.manifest.connections[name]
-  const found = use && plugins.connections.get(use.class)
+  const found = use && plugins.connections.get(use.class)?.class
   if (use === undefined || found?.isThere === undefined) return true
   const prepared = makeConfigPreparer(host.variables)(found.config, use.config)
   return !('config' in prepared) || found.isThere(prepared.config, { folder: host.folder })

@@ -1,15 +1,24 @@
 import type { ConnectionRegistry } from '../../connection/index.ts'
 import type { CronjobTypes, Log } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
-import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
+import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable } from '../../release/index.ts'
-import { makeActionFinder, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
-import { loadModules, planCronjobs, resolveEnv, type Host, type Plan, type ReleaseToServe } from '../../host/index.ts'
+import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
+import {
+  loadModules,
+  planCronjobs,
+  resolveEnv,
+  type Host,
+  type LoadPlugins,
+  type Plan,
+  type ReleaseToServe,
+} from '../../host/index.ts'
 
 /** The resources of this host that cronjobs use. */
 export interface CronjobSources {
   readonly host: Host
-  readonly plugins: PluginSet
+  readonly loadPlugins: LoadPlugins
+  readonly services: ServicesOf
   readonly prepareConfig: PrepareConfig
   readonly registry: ConnectionRegistry
 }
@@ -37,15 +46,20 @@ export interface CronjobSet {
  * @throws WP_SERVER_VARIABLE, WP_SERVER_VARIABLE_TYPE, WP_SERVER_CRONJOB, or the error of code that cannot be loaded
  */
 export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServe): Promise<CronjobSet> {
-  const { host, registry, plugins, prepareConfig } = sources
+  const { host, registry, prepareConfig, services } = sources
   const { manifest, id } = toRun.release
   assertServable(manifest)
   const plan = planCronjobs(toRun.release, host.variables)
   const env = resolveEnv(host, toRun.release)
   const modules = await loadModules(host, toRun, Object.values(manifest.cronjobs))
-  const actionFor = makeActionFinder({ modules, classes: plugins.actions, prepareConfig })
-  const actions = new Map(Object.entries(manifest.cronjobs).map(([name, job]) => [name, actionFor(job)]))
-  const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections)
+  const plugins = await sources.loadPlugins({ ...toRun, manifest })
+  const names = Object.keys(manifest.cronjobs)
+  const made = await makeActions(
+    { modules, classes: plugins.actions, prepareConfig, services },
+    Object.values(manifest.cronjobs),
+  )
+  const actions = new Map(names.map((name, index) => [name, made[index]!]))
+  const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections, plugins.connections)
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, manifest.events, check)
   const contexts = { connections, clock: host.clock, dispatcher, env }

@@ -1,8 +1,19 @@
 import { makeConnectionRegistry } from '../../connection/index.ts'
-import { loadPlugins, makeConfigPreparer, type PluginSet } from '../../plugin/index.ts'
+import { makeConfigPreparer } from '../../plugin/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
-import { type Host, makeLogger, readLogLevel, systemConnection, leaseMs, type Ledger } from '../../host/index.ts'
+import {
+  leaseMs,
+  loadReleasePlugins,
+  makeHostServices,
+  makeLogger,
+  readLogLevel,
+  systemConnection,
+  termsOf,
+  type Host,
+  type Ledger,
+  type LoadPlugins,
+} from '../../host/index.ts'
 import { openCronjobs, type CronjobSet } from './open-cronjobs.ts'
 import type { CronjobReport } from './run-slot.ts'
 import { CronRunner } from './runner.ts'
@@ -21,8 +32,8 @@ export interface SlotsToRun {
 export interface StandaloneOptions {
   /** The logger of actions; by default stderr from the level `warn`. */
   readonly logger?: Logger | undefined
-  /** By default the plugins that ship with Waypost. */
-  readonly plugins?: PluginSet | undefined
+  /** Replaces the loading of plugins. */
+  readonly loadPlugins?: LoadPlugins | undefined
   /** When it aborts, nothing more starts, and current runs have 10 s to finish. */
   readonly signal?: AbortSignal | undefined
 }
@@ -31,13 +42,13 @@ export interface StandaloneOptions {
 export async function runStandalone(
   host: Host,
   { release, ledger, slots }: SlotsToRun,
-  { signal, plugins, logger = openLog(host) }: StandaloneOptions,
+  { signal, loadPlugins, logger = openLog(host) }: StandaloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
   const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
   const stop = () => void runner.stop()
-  const { set, close } = await openStandalone(host, release, { logger, plugins })
+  const { set, close } = await openStandalone(host, release, { logger, loadPlugins })
   try {
     signal?.addEventListener('abort', stop)
     for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
@@ -57,15 +68,19 @@ function openLog({ variables, logSecrets: secrets }: Host): Logger {
 async function openStandalone(
   host: Host,
   release: StoredRelease,
-  { logger: log, plugins: given }: { readonly logger: Logger; readonly plugins: PluginSet | undefined },
+  {
+    logger: log,
+    loadPlugins = (wanted) => loadReleasePlugins(host, wanted),
+  }: Omit<StandaloneOptions, 'signal'> & { readonly logger: Logger },
 ): Promise<{ set: CronjobSet; close(): Promise<void> }> {
   const { variables, folder, system } = host
-  const plugins = given ?? (await loadPlugins(folder))
+  const { settings } = termsOf(release, variables)
+  const services = makeHostServices(host, log, () => settings.delivery_allow)
   const builtIn = { System: systemConnection(system) }
-  const registry = makeConnectionRegistry({ classes: plugins.connections, variables, folder, log, builtIn })
+  const registry = makeConnectionRegistry({ variables, folder, log, services, builtIn })
   const prepareConfig = makeConfigPreparer(variables)
   try {
-    const set = await openCronjobs({ host, plugins, prepareConfig, registry }, { release })
+    const set = await openCronjobs({ host, loadPlugins, services, prepareConfig, registry }, { release })
     const close = async () => {
       await set.close()
       await registry.close()

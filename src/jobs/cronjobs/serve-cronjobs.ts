@@ -1,6 +1,6 @@
 import type { ConnectionRegistry } from '../../connection/index.ts'
-import { type Host, type ReleaseToServe, leaseMs } from '../../host/index.ts'
-import type { PluginSet, PrepareConfig } from '../../plugin/index.ts'
+import { type Host, type LoadPlugins, type ReleaseToServe, leaseMs } from '../../host/index.ts'
+import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { CronjobReport } from './run-slot.ts'
 import { openCronjobs } from './open-cronjobs.ts'
@@ -17,7 +17,8 @@ export interface CronOptions {
 /** The resources of a server that its cronjobs use. */
 export interface ServeCronjobsOptions {
   readonly options: { readonly host: Host; readonly logger: Logger; readonly cron?: CronOptions }
-  readonly plugins: PluginSet
+  readonly loadPlugins: LoadPlugins
+  readonly services: ServicesOf
   readonly prepareConfig: PrepareConfig
   readonly registry: ConnectionRegistry
 }
@@ -34,7 +35,7 @@ export interface CronjobService {
 }
 
 /** Starts to run the cronjobs of the release that is served, if this server runs cronjobs. */
-export function serveCronjobs({ options, plugins, prepareConfig, registry }: ServeCronjobsOptions): CronjobService {
+export function serveCronjobs({ options, ...sources }: ServeCronjobsOptions): CronjobService {
   const { host, logger, cron: cronOptions } = options
   if (cronOptions === undefined) return { follow: (_, serve) => serve(), stop: async () => undefined }
   const cron = new CronScheduler({
@@ -51,7 +52,7 @@ export function serveCronjobs({ options, plugins, prepareConfig, registry }: Ser
   })
   return {
     async follow(toRun, serve) {
-      const set = await openCronjobs({ host, plugins, prepareConfig, registry }, toRun)
+      const set = await openCronjobs({ host, ...sources }, toRun)
       try {
         await serve()
       } catch (error) {

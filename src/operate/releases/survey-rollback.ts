@@ -1,5 +1,4 @@
 import { isWaypostError, shortId } from '../../kit/index.ts'
-import { loadPlugins } from '../../plugin/index.ts'
 import {
   findMissingVariables,
   findPrevious,
@@ -14,7 +13,7 @@ import {
   type RollbackSurvey,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
-import type { Host } from '../../host/index.ts'
+import { loadReleasePlugins, type Host } from '../../host/index.ts'
 import { findRollbackMigrations } from './find-breaking-migrations.ts'
 
 /**
@@ -33,7 +32,7 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   if (active?.id === id) return survey
   await loadArtifacts(system, { id }, manifest.artifacts)
   await assertServersKnow(system, survey)
-  const plugins = await loadPlugins(host.folder)
+  const plugins = await loadReleasePlugins(host, { manifest })
   const found = await findRollbackMigrations({ host, plugins }, { active, target: manifest })
   const { pending, breaking, unknown: unknownMigrations, unreachable } = found
   if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })

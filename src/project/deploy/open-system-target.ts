@@ -13,6 +13,7 @@ import {
 } from '../../release/index.ts'
 import {
   checkIdentity,
+  loadReleasePlugins,
   migrateRelease,
   nameOfMigration,
   openHost,
@@ -39,8 +40,9 @@ export async function openSystemTarget(options: {
     flags: [],
     listServers: () => listLiveServers(system),
     assertDeployable: () => checkIdentity(host),
-    async survey({ release, plugins }) {
+    async survey({ release }) {
       const { manifest } = release
+      const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
       return {
         id,
@@ -52,7 +54,8 @@ export async function openSystemTarget(options: {
       }
     },
     upload: async () => undefined,
-    migrate: (deployable, listener) => migrateRelease({ host, ...deployable, ...listener }),
+    migrate: async ({ release }, listener) =>
+      migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener }),
     async activate(release, activation) {
       await openIdentity(host)
       await storeFact(system, 'origin', 'production')

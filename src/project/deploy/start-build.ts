@@ -16,10 +16,10 @@ export interface StartedBuild {
 
 /** Loads a project and starts bundling it. Writes nothing to the folder. */
 export async function startBuild(project: Project): Promise<StartedBuild> {
-  const loaded = await loadProject(project)
-  const { definition, partial, plugins } = loaded
   const builder = openBuilder({ ...project, version })
-  const building = definition === undefined ? undefined : builder.build(definition)
+  const loaded = await loadProject(project, { pluginBuilder: builder.plugins })
+  const { definition, partial, plugins } = loaded
+  const building = definition === undefined ? undefined : builder.build(definition, { plugins })
   building?.catch(() => undefined) // reported by `finish`
   return {
     async finish(report) {
@@ -27,7 +27,7 @@ export async function startBuild(project: Project): Promise<StartedBuild> {
       const { release, diagnostics = found } = (await building) ?? {}
       const all = [...loaded.diagnostics, ...diagnostics]
       const built = { ...loaded, diagnostics: all, typesWritten: false, ...(release === undefined ? {} : { release }) }
-      return { release: assertBuilt(built, report), plugins }
+      return { release: assertBuilt(built, report) }
     },
     close: () => builder.close(),
   }

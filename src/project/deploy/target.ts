@@ -1,4 +1,3 @@
-import type { PluginSet } from '../../plugin/index.ts'
 import type {
   Activation,
   ActivateOptions,
@@ -10,10 +9,9 @@ import type {
 } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
 
-/** A built and checked release, with the project's plugins other than first-party ones. */
+/** A release that was built and checked. */
 export interface Deployable {
   readonly release: BuiltRelease
-  readonly plugins: PluginSet
 }
 
 /** The state of a target, compared with a release that may be deployed there. */

@@ -1,5 +1,5 @@
 import { parseSettings, type DeclaredVariable } from '../../kit/index.ts'
-import type { Manifest, ManifestEvent, ManifestVariable } from '../manifest.ts'
+import type { Manifest, ManifestEvent, ManifestPlugin, ManifestVariable } from '../manifest.ts'
 import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail, type ChangeKind } from './change.ts'
 import { describeRate, isLowerRate, isSubset } from './compare-access.ts'
 import { compareAction } from './compare-methods.ts'
@@ -56,10 +56,10 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
     compare: (name, { before, after }) => compareClasses(before.connections[name]!, after.connections[name]!),
   },
   plugin: {
-    list: ({ plugins }) => Object.fromEntries(plugins.map(({ name, config }) => [name, config])),
+    list: ({ plugins }) => Object.fromEntries(plugins.map((plugin) => [plugin.from, plugin])),
     compare(name, { before, after }) {
-      const [was, is] = [before, after].map(({ plugins }) => plugins.find((plugin) => plugin.name === name)!.config)
-      return [harmless(`config: ${differingKeys(was!, is!).join(', ')}`)]
+      const [was, is] = [before, after].map(({ plugins }) => plugins.find(({ from }) => from === name)!)
+      return comparePlugins(was!, is!)
     },
   },
   setting: { list: ({ config }) => config, compare: compareSetting },
@@ -91,7 +91,20 @@ function compareVariables(before: ManifestVariable, after: ManifestVariable): re
   return details.map(harmless)
 }
 
-/** Does not show the value, which each server has for itself. */
+function comparePlugins(before: ManifestPlugin, after: ManifestPlugin): readonly ChangeDetail[] {
+  const details: string[] = []
+  const [isOnHost, wasOnHost] = ['host' in after, 'host' in before]
+  if (isOnHost !== wasOnHost) details.push(isOnHost ? 'now installed on servers' : 'now part of the release')
+  if (before.version !== after.version)
+    details.push(`version ${after.version ?? 'unknown'}, was ${before.version ?? 'unknown'}`)
+  else if ('artifact' in before && 'artifact' in after && before.artifact !== after.artifact)
+    details.push('code changed')
+  const keys = differingKeys(before.config, after.config)
+  if (keys.length > 0) details.push(`config: ${keys.join(', ')}`)
+  return details.map(harmless)
+}
+
+/** Never its value, which each server has for itself. */
 export function describeVariable({ type, default: fallback, secret }: DeclaredVariable): string {
   const value = fallback === undefined ? 'must be set' : `default ${JSON.stringify(fallback)}`
   return [`${type} for actions`, ...(secret ? ['secret'] : []), value].join(', ')

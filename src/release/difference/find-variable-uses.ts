@@ -11,7 +11,7 @@ export function findVariableUses(manifest: Manifest, name: string): readonly str
     ...Object.entries(connections).map(([key, one]) => [`connection ${key}`, one.config] as const),
     ...Object.entries(cronjobs).map(([key, one]) => [`cronjob ${key}`, one] as const),
     ...Object.entries(config).map(([key, value]) => [`setting ${key}`, value] as const),
-    ...plugins.map((plugin) => [`plugin ${plugin.name}`, plugin.config] as const),
+    ...plugins.map((plugin) => [`plugin ${plugin.from}`, plugin.config] as const),
     ...routes.flatMap(({ path, methods }) =>
       methods.map((method) => [`route ${method.method} ${path}`, configOf(method.action)] as const),
     ),

@@ -354,7 +354,7 @@ export const structureCases: readonly Case[] = [
     name: 'a plugin that is no package',
     files: { 'waypost.yml': 'plugins: [./plugin]\n' },
     problems: [
-      'waypost.yml:1:11 «./plugin» WP_DEFINITION_NAME_INVALID "./plugin" is not a valid name for a plugin | Use the name of an npm package, as in package.json',
+      'waypost.yml:1:11 «./plugin» WP_DEFINITION_NAME_INVALID "./plugin" is not a valid name for a plugin | Use the name of an npm package, as in package.json, or a file such as ./plugins/geo.ts',
     ],
   },
   {

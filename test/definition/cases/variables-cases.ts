@@ -9,21 +9,21 @@ export const variablesCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        description: "${env.TEXT}"\n',
     },
     problems: [
-      'waypost.yml:7:23 «${env.TEXT}» WP_DEFINITION_ENV_PLACE "${env.TEXT}" is not allowed here | Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+      'waypost.yml:7:23 «${env.TEXT}» WP_DEFINITION_ENV_PLACE "${env.TEXT}" is not allowed here | Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
     ],
   },
   {
     name: 'a variable in a key',
     files: { 'waypost.yml': 'event:\n  "${env.NAME}": { scopes: [x] }\n' },
     problems: [
-      'waypost.yml:2:4 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" is not allowed here | Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+      'waypost.yml:2:4 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" is not allowed here | Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
     ],
   },
   {
     name: 'a variable in the name of a class',
     files: { 'waypost.yml': 'connection:\n  Db: { class: "${env.DB_CLASS}" }\n' },
     problems: [
-      'waypost.yml:2:17 «${env.DB_CLASS}» WP_DEFINITION_ENV_PLACE "${env.DB_CLASS}" is not allowed here | Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+      'waypost.yml:2:17 «${env.DB_CLASS}» WP_DEFINITION_ENV_PLACE "${env.DB_CLASS}" is not allowed here | Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
     ],
   },
   {
@@ -48,10 +48,10 @@ export const variablesCases: readonly Case[] = [
     ],
   },
   {
-    name: 'a variable in a route of a plugin',
-    files: { 'waypost.yml': 'plugins:\n  - { name: acme, config: { key: "${env.KEY}" } }\n' },
+    name: 'a variable in the name of a plugin',
+    files: { 'waypost.yml': 'plugins:\n  - { name: "${env.KEY}" }\n' },
     problems: [
-      'waypost.yml:2:35 «${env.KEY}» WP_DEFINITION_ENV_PLACE "${env.KEY}" is not allowed here | Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+      'waypost.yml:2:14 «${env.KEY}» WP_DEFINITION_ENV_PLACE "${env.KEY}" is not allowed here | Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
     ],
   },
   {
@@ -79,7 +79,7 @@ export const variablesCases: readonly Case[] = [
       'waypost.yml:8:33 «hush» WP_DEFINITION_VALUE_INVALID The secret variable "KEY" has a default, which every release would contain | Remove the default, or write default: "" to make the variable optional',
       'waypost.yml:9:20 «yes» WP_DEFINITION_VALUE_INVALID "secret" must be true or false, not "yes" | Write true',
       'waypost.yml:9:25 «defualt» WP_DEFINITION_KEY_UNKNOWN "defualt" is not a valid key of a variable | Did you mean "default"?',
-      'waypost.yml:10:21 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" is not allowed here | Variables are allowed in the config of a connection or an action, in "config" and in "cronjob"',
+      'waypost.yml:10:21 «${env.NAME}» WP_DEFINITION_ENV_PLACE "${env.NAME}" is not allowed here | Variables are allowed in the config of a connection, an action or a plugin, in "config" and in "cronjob"',
     ],
   },
 ]

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
 import { makeConnectionRegistry } from '../../../src/connection/index.ts'
-import { definePlugin, type Action, type Context, type Request } from '../../../src/contract/index.ts'
+import { definePlugin, type Action, type Context, type MakeOptions, type Request } from '../../../src/contract/index.ts'
 import { isWaypostError } from '../../../src/kit/index.ts'
-import { joinPlugins, makeConfigPreparer } from '../../../src/plugin/index.ts'
+import { makeConfigPreparer } from '../../../src/plugin/index.ts'
 import { activateRelease, loadActiveRelease, type ManifestCronjob } from '../../../src/release/index.ts'
-import { openHost, type Host } from '../../../src/host/index.ts'
+import { openHost, type Host, type LoadPlugins } from '../../../src/host/index.ts'
 import { prepareTestHost } from '../../../src/server/index.ts'
 import type { CronjobReport } from '../../../src/jobs/index.ts'
 import { CronScheduler, type SchedulerOptions } from '../../../src/jobs/cronjobs/scheduler.ts'
@@ -15,6 +15,7 @@ import { openCronjobs, type CronjobSet } from '../../../src/jobs/cronjobs/open-c
 import { systemConnection } from '../../../src/host/system-connection.ts'
 import { emptyManifest } from '../../release/system.ts'
 import { makeTestClock, type TestClock } from '../../support/clock.ts'
+import { loadingPlugins, testServices } from '../../support/plugins.ts'
 import { copySystem } from '../../support/migrated.ts'
 
 /** What the action of a cronjob does; the name says which. */
@@ -78,7 +79,7 @@ export async function openWorld(systemUrl: string): Promise<World> {
   await prepareTestHost(host)
   const runs: string[] = []
   const work: Record<string, Work> = {}
-  const plugins = joinPlugins([makePlugin(runs, work)])
+  const loadPlugins = loadingPlugins([makePlugin(runs, work)])
 
   return {
     host,
@@ -103,7 +104,7 @@ export async function openWorld(systemUrl: string): Promise<World> {
       await activateRelease(host.system, { manifest, artifacts: [] }, { by: 'test' })
     },
     async open(options = {}, own = {}) {
-      const machine = startMachine(await connect(own), plugins, options)
+      const machine = startMachine(await connect(own), loadPlugins, options)
       closers.push(() => machine.close())
       return machine
     },
@@ -115,7 +116,7 @@ export async function openWorld(systemUrl: string): Promise<World> {
 }
 
 function makePlugin(runs: string[], work: Readonly<Record<string, Work>>) {
-  const make = ({ name }: { name: string }): Action => ({
+  const make = ({ config: { name } }: MakeOptions<{ name: string }>): Action => ({
     async handle(request, context) {
       const { cronjob, slot } = request.params
       runs.push(`${cronjob} ${String(slot).slice(0, 16)}`)
@@ -126,23 +127,25 @@ function makePlugin(runs: string[], work: Readonly<Record<string, Work>>) {
   return definePlugin({ name: 'work', requires: '*', actions })
 }
 
-function startMachine(
-  host: Host,
-  plugins: ReturnType<typeof joinPlugins>,
-  options: Partial<SchedulerOptions>,
-): Machine {
+function startMachine(host: Host, loadPlugins: LoadPlugins, options: Partial<SchedulerOptions>): Machine {
   const logs: Record<string, unknown>[] = []
   const reports: CronjobReport[] = []
   const errors: unknown[] = []
   const logger = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line)) })
   const registry = makeConnectionRegistry({
-    classes: plugins.connections,
     variables: host.variables,
     folder: host.folder,
     log: logger,
+    services: testServices,
     builtIn: { System: systemConnection(host.system) },
   })
-  const sources = { host, plugins, prepareConfig: makeConfigPreparer(host.variables), registry }
+  const sources = {
+    host,
+    loadPlugins,
+    services: testServices,
+    prepareConfig: makeConfigPreparer(host.variables),
+    registry,
+  }
   const cron = new CronScheduler({
     system: host.system,
     clock: host.clock,

@@ -12,6 +12,15 @@ const get: ManifestMethod = {
   source: 'waypost.yml:3',
 }
 
+const makePlugin = (from: string, more: object = {}) => ({
+  from,
+  artifact: 'eeee',
+  version: '1.0.0',
+  config: {},
+  catalog: { name: from, connections: {}, actions: {} },
+  ...more,
+})
+
 const base: Manifest = {
   ...emptyManifest,
   routes: [{ path: '/todo', methods: [get, { ...get, method: 'POST', public: false, scopes: ['todo'] }] }],
@@ -22,7 +31,7 @@ const base: Manifest = {
   cronjobs: { nightly: { schedule: '0 3 * * *', action: { artifact: 'bbbb', file: 'src/b.ts' } } },
   rates: { few: { limit: 1, windowMs: 1000, by: 'address' } },
   config: { token_lifetime: '1h' },
-  plugins: [{ name: 'waypost-plugin-a', config: {} }],
+  plugins: [makePlugin('waypost-plugin-a')],
   variables: { ORDERS: { optional: false } },
   migrations: [{ connection: 'System', name: '1-a', checksum: 'c1', artifact: 'dddd' }],
   artifacts: { aaaa: 1, bbbb: 1, dddd: 1 },
@@ -93,7 +102,7 @@ const cases: readonly (readonly [what: string, after: Manifest, changes: readonl
   ],
   [
     'plugins',
-    { ...base, plugins: [{ name: 'waypost-plugin-b', config: {} }] },
+    { ...base, plugins: [makePlugin('waypost-plugin-b')] },
     ['removed plugin waypost-plugin-a', 'added plugin waypost-plugin-b'],
   ],
   [

@@ -24,7 +24,7 @@ export async function loadManifest(files: Files): Promise<Manifest> {
       errors.map(({ message, range }) => `${range.start.line} ${message}`),
       [],
     )
-    const nothing = { migrations: [], artifacts: [], hashOf: () => 'a'.repeat(64) }
+    const nothing = { migrations: [], plugins: [], artifacts: [], hashOf: () => 'a'.repeat(64) }
     return makeManifest(definition!, { name: 'test', version: '1.0.0', ...nothing })
   } finally {
     await rm(folder, { recursive: true, force: true })

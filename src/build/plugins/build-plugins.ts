@@ -1,0 +1,139 @@
+import { realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { PluginUse } from '../../definition/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
+import {
+  assertUnique,
+  builtInPlugins,
+  findInstalledVersion,
+  loadBuiltInPlugins,
+  pluginErrors as errors,
+} from '../../plugin/index.ts'
+import type { Artifact, ManifestCatalog, ManifestPlugin } from '../../release/index.ts'
+import { bundlePlugin, diagnosePlugin } from './bundle-plugin.ts'
+import { openPluginProcess, type PluginProcess } from './plugin-process.ts'
+
+/** A plugin that was bundled, loaded and described. */
+export interface BuiltPlugin {
+  readonly manifest: ManifestPlugin
+  readonly artifacts: readonly Artifact[]
+}
+
+export interface BuiltPlugins {
+  readonly plugins: readonly BuiltPlugin[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** The files of the project that plugins are made of, relative to the root. */
+  readonly files: readonly string[]
+}
+
+/** Builds the plugins of one project, again and again: only those whose files changed. */
+export interface PluginBuilder {
+  build(uses: readonly PluginUse[]): Promise<BuiltPlugins>
+  close(): void
+}
+
+interface Outcome {
+  /** Without config and, for diagnostics, place. */
+  readonly built?: { readonly manifest: Omit<ManifestPlugin, 'config'>; readonly artifacts: readonly Artifact[] }
+  /** Files that are part of the project, and how each was when it was read. */
+  readonly files: ReadonlyMap<string, string>
+  diagnose(use: PluginUse): Promise<readonly Diagnostic[]>
+}
+
+/** @param root the project's folder */
+export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuilder {
+  const known = new Map<string, Outcome>()
+  /** By hash: what was loaded once is not loaded again. */
+  const loaded = new Map<string, Promise<ManifestCatalog>>()
+  let running: PluginProcess | undefined
+
+  async function buildOne(real: string, use: PluginUse): Promise<Outcome> {
+    const key = JSON.stringify([use.name, use.host])
+    const before = known.get(key)
+    if (before !== undefined && (await isUnchanged(real, before.files))) return before
+    const outcome = use.host === true ? await describeHost(real, use) : await describeBundle(real, use)
+    known.set(key, outcome)
+    return outcome
+  }
+
+  function load(key: string, source: Parameters<PluginProcess['load']>[0]): Promise<ManifestCatalog> {
+    const catalog = loaded.get(key) ?? (running ??= openPluginProcess(timeoutMs)).load(source)
+    loaded.set(key, catalog)
+    return catalog
+  }
+
+  async function describeBundle(real: string, use: PluginUse): Promise<Outcome> {
+    const bundled = await bundlePlugin(real, use)
+    const files = await readStates(real, bundled.inputs)
+    if ('diagnostics' in bundled) return { files, diagnose: async () => bundled.diagnostics }
+    const { hash, artifacts, version } = bundled
+    try {
+      const catalog = await load(hash, { source: use.name, hash, artifacts })
+      const manifest = { from: use.name, artifact: hash, ...(version === undefined ? {} : { version }), catalog }
+      return { built: { manifest, artifacts }, files, diagnose: async () => [] }
+    } catch (error) {
+      return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
+    }
+  }
+
+  async function describeHost(real: string, use: PluginUse): Promise<Outcome> {
+    const version = findInstalledVersion(real, use.name)
+    const files = new Map<string, string>()
+    try {
+      if (version === undefined)
+        throw errors.WP_PLUGIN_MISSING({ name: use.name, reason: 'the package is not installed' })
+      const catalog = await load(`${use.name}@${version}`, { source: use.name, folder: real, version })
+      const manifest = { from: use.name, host: true as const, version, catalog }
+      return { built: { manifest, artifacts: [] }, files, diagnose: async () => [] }
+    } catch (error) {
+      return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
+    }
+  }
+
+  return {
+    async build(uses) {
+      const listed = uses.filter(({ name }) => !(builtInPlugins as readonly string[]).includes(name))
+      if (listed.length === 0) return { plugins: [], diagnostics: [], files: [] }
+      const real = await realpath(root)
+      const plugins: BuiltPlugin[] = []
+      const diagnostics: Diagnostic[] = []
+      const files = new Set<string>()
+      const names = (await loadBuiltInPlugins()).map(({ plugin }) => plugin)
+      for (const use of listed) {
+        const outcome = await buildOne(real, use)
+        for (const file of outcome.files.keys()) files.add(file)
+        diagnostics.push(...(await outcome.diagnose(use)))
+        if (outcome.built === undefined) continue
+        const { manifest, artifacts } = outcome.built
+        try {
+          assertUnique([...names, ...plugins.map((one) => one.manifest.catalog), manifest.catalog])
+          plugins.push({ manifest: { ...manifest, config: use.config } as ManifestPlugin, artifacts })
+        } catch (error) {
+          diagnostics.push(await diagnosePlugin(real, use, error))
+        }
+      }
+      return { plugins, diagnostics, files: [...files] }
+    },
+    close: () => running?.close(),
+  }
+}
+
+async function readStates(root: string, inputs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  return new Map(await Promise.all(inputs.map(async (file) => [file, await readState(root, file)] as const)))
+}
+
+async function isUnchanged(root: string, files: ReadonlyMap<string, string>): Promise<boolean> {
+  if (files.size === 0) return false
+  const now = await readStates(root, [...files.keys()])
+  return [...files].every(([file, state]) => now.get(file) === state)
+}
+
+/** What changes when a file does. */
+async function readState(root: string, file: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path.join(root, file))
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    return 'missing'
+  }
+}

@@ -1,0 +1,87 @@
+// The child process of `openPluginProcess`: loads plugins, and describes what their actions do. Runs code of plugins.
+import type { ActionUse, Plugin, TablesSnapshot } from '../../contract/index.ts'
+import { assertPlugin, describePlugin, loadHostPlugin, type PluginCatalog } from '../../plugin/index.ts'
+import { isWaypostError, messageOf } from '../../kit/index.ts'
+import type { Artifact } from '../../release/index.ts'
+import type { ArtifactLoader } from '../check-modules-child.ts'
+
+/** A plugin to load: an artifact, or a package that is installed in a folder. */
+export type PluginSource = { readonly source: string } & (
+  | { readonly hash: string; readonly artifacts: readonly Artifact[] }
+  | { readonly folder: string; readonly version: string }
+)
+
+/** One action class to describe for one method. */
+export interface DescribeOrder {
+  /** Index of the plugin in the order of loading. */
+  readonly plugin: number
+  readonly class: string
+  readonly config: unknown
+  readonly use: ActionUse
+}
+
+export type PluginRequest =
+  | { readonly id: number; readonly loader: string; readonly load: PluginSource }
+  | {
+      readonly id: number
+      readonly describe: readonly DescribeOrder[]
+      readonly tables: Readonly<Record<string, TablesSnapshot>>
+    }
+
+/** An error that a plugin caused. `code` is that of a Waypost error. */
+export interface PluginProblem {
+  readonly code?: string
+  readonly message: string
+  readonly hint?: string
+}
+
+export type PluginAnswer = { readonly id: number } & (
+  | { readonly catalog: PluginCatalog }
+  | { readonly descriptions: readonly ({ readonly json: string } | { readonly problem: string })[] }
+  | { readonly problem: PluginProblem }
+)
+
+const plugins: Plugin[] = []
+
+process.once('disconnect', () => process.exit())
+process.on('message', async (request: PluginRequest) => {
+  const answer = await handle(request).catch((error: unknown): PluginAnswer => ({
+    id: request.id,
+    problem: problemOf(error),
+  }))
+  process.send!(answer)
+})
+
+async function handle(request: PluginRequest): Promise<PluginAnswer> {
+  const { id } = request
+  if ('describe' in request)
+    return { id, descriptions: request.describe.map((order) => describe(order, request.tables)) }
+  const plugin = await load(request.load, request.loader)
+  plugins.push(plugin)
+  return { id, catalog: describePlugin(plugin) }
+}
+
+async function load(from: PluginSource, loaderUrl: string): Promise<Plugin> {
+  if ('folder' in from) return (await loadHostPlugin(from.folder, { name: from.source, version: from.version })).plugin
+  const loader = (await import(loaderUrl)) as ArtifactLoader
+  loader.registerArtifacts(from.artifacts)
+  const module = (await loader.importArtifact(from.hash)) as { readonly default?: unknown }
+  return assertPlugin(module.default, from.source, { isLocal: from.source.startsWith('./') })
+}
+
+function describe(
+  { plugin, class: name, config, use }: DescribeOrder,
+  tables: Readonly<Record<string, TablesSnapshot>>,
+): { readonly json: string } | { readonly problem: string } {
+  try {
+    return { json: JSON.stringify(plugins[plugin]?.actions?.[name]?.describe?.(config, use, tables) ?? {}) }
+  } catch (error) {
+    return { problem: messageOf(error) }
+  }
+}
+
+function problemOf(error: unknown): PluginProblem {
+  if (!isWaypostError(error)) return { message: messageOf(error).split('\n', 1)[0]! }
+  const { code, message, hint } = error
+  return { code, message, ...(hint === undefined ? {} : { hint }) }
+}

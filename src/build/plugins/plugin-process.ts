@@ -1,0 +1,97 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { TablesSnapshot } from '../../contract/index.ts'
+import { readEnvironment, urlOfModule, WaypostError } from '../../kit/index.ts'
+import { pluginErrors as errors, type PluginCatalog } from '../../plugin/index.ts'
+import { artifactLoader } from '../../release/index.ts'
+import type { DescribeOrder, PluginAnswer, PluginProblem, PluginRequest, PluginSource } from './describe-child.ts'
+
+/** A child process that runs code of plugins, without the variables of Waypost. It does not keep this process running. */
+export interface PluginProcess {
+  /**
+   * Loads a plugin. Plugins are numbered in the order of their loading.
+   * @throws WP_PLUGIN_LOAD, WP_PLUGIN_TIMEOUT, WP_PLUGIN_INVALID, WP_PLUGIN_VERSION, WP_PLUGIN_HOST
+   */
+  load(source: PluginSource): Promise<PluginCatalog>
+  /** @throws WP_PLUGIN_TIMEOUT */
+  describe(
+    orders: readonly DescribeOrder[],
+    tables: Readonly<Record<string, TablesSnapshot>>,
+  ): Promise<readonly ({ readonly json: string } | { readonly problem: string })[]>
+  close(): void
+}
+
+type Content<Answer> = Answer extends unknown ? Omit<Answer, 'id'> : never
+type Order = Content<PluginRequest>
+
+export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
+  let child: ChildProcess | undefined
+  let last = 0
+
+  function start(): ChildProcess {
+    const started = fork(fileURLToPath(urlOfModule('src/build/plugins/describe-child')), [], {
+      cwd: tmpdir(),
+      env: Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))),
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    })
+    started.unref()
+    started.channel?.unref()
+    return started
+  }
+
+  /** @returns the answer, or how the process ended without one */
+  async function ask(order: Order): Promise<PluginAnswer | { readonly ended: string }> {
+    const running = (child ??= start())
+    const id = (last += 1)
+    running.channel?.ref()
+    const { promise, resolve } = Promise.withResolvers<PluginAnswer | { readonly ended: string }>()
+    const onMessage = (answer: PluginAnswer) => void (answer.id === id && resolve(answer))
+    const onExit = (code: number | null, signal: string | null) =>
+      resolve({ ended: `it ended the process (${signal ?? `exit code ${code}`})` })
+    const timer = setTimeout(() => resolve({ ended: 'timeout' }), timeoutMs)
+    running.on('message', onMessage)
+    running.on('exit', onExit)
+    try {
+      running.send({ id, ...order }, () => undefined)
+      const answer = await promise
+      if ('ended' in answer) close()
+      return answer
+    } finally {
+      clearTimeout(timer)
+      running.off('message', onMessage)
+      running.off('exit', onExit)
+      running.channel?.unref()
+    }
+  }
+
+  function close(): void {
+    child?.kill('SIGKILL')
+    child = undefined
+  }
+
+  return {
+    close,
+    async load(source) {
+      const name = source.source
+      const answer = await ask({ loader: artifactLoader, load: source })
+      if ('catalog' in answer) return answer.catalog
+      if ('problem' in answer) throw errorOf(name, answer.problem)
+      if ('ended' in answer && answer.ended !== 'timeout') throw errors.WP_PLUGIN_LOAD({ name, reason: answer.ended })
+      throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'loading', seconds: timeoutMs / 1000 })
+    },
+    async describe(orders, tables) {
+      const answer = await ask({ describe: orders, tables })
+      if ('descriptions' in answer) return answer.descriptions
+      const name = [...new Set(orders.map((order) => order.class))].join(', ')
+      throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'describing its actions', seconds: timeoutMs / 1000 })
+    },
+  }
+}
+
+function errorOf(name: string, { code, message, hint }: PluginProblem): WaypostError {
+  if (code === undefined || !code.startsWith('WP_PLUGIN_')) return errors.WP_PLUGIN_LOAD({ name, reason: message })
+  return new WaypostError(code, { kind: 'user', status: 500, message, hint })
+}

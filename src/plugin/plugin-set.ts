@@ -1,0 +1,64 @@
+import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
+import { errors } from './errors.ts'
+
+/** A plugin whose code is loaded. */
+export interface LoadedPlugin {
+  readonly plugin: Plugin
+  /** Identifies its code: another text for other code. */
+  readonly version: string
+  /** Its config as written in `plugins:`; it may hold `${env.NAME}`. */
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+/** A class of a plugin, and the plugin that provides it. */
+export interface Provided<Class> {
+  readonly class: Class
+  readonly by: LoadedPlugin
+}
+
+/** The plugins of a release, with those that ship with Waypost. Names of classes are unique across all of them. */
+export interface PluginSet {
+  readonly plugins: readonly LoadedPlugin[]
+  readonly connections: ReadonlyMap<string, Provided<ConnectionClass>>
+  readonly actions: ReadonlyMap<string, Provided<ActionClass>>
+}
+
+/** @throws WP_PLUGIN_NAME_TWICE, WP_PLUGIN_CLASS_TWICE */
+export function joinPlugins(plugins: readonly LoadedPlugin[]): PluginSet {
+  assertUnique(plugins.map(({ plugin }) => plugin))
+  const provide = <Class>(classesOf: (plugin: Plugin) => Readonly<Record<string, Class>> | undefined) =>
+    new Map(
+      plugins.flatMap((by) =>
+        Object.entries(classesOf(by.plugin) ?? {}).map(([name, one]) => [name, { class: one, by }] as const),
+      ),
+    )
+  return {
+    plugins,
+    connections: provide(({ connections }) => connections),
+    actions: provide(({ actions }) => actions),
+  }
+}
+
+/** The names by which plugins and their classes are known. */
+export interface PluginNames {
+  readonly name: string
+  readonly connections?: object
+  readonly actions?: object
+}
+
+/** @throws WP_PLUGIN_NAME_TWICE, WP_PLUGIN_CLASS_TWICE */
+export function assertUnique(plugins: readonly PluginNames[], sourceOf = ({ name }: PluginNames) => name): void {
+  const byName = new Map<string, PluginNames>()
+  const byClass = new Map<string, string>()
+  for (const plugin of plugins) {
+    const same = byName.get(plugin.name)
+    if (same !== undefined)
+      throw errors.WP_PLUGIN_NAME_TWICE({ name: plugin.name, first: sourceOf(same), second: sourceOf(plugin) })
+    byName.set(plugin.name, plugin)
+    for (const name of [...Object.keys(plugin.connections ?? {}), ...Object.keys(plugin.actions ?? {})]) {
+      const first = byClass.get(name)
+      if (first !== undefined) throw errors.WP_PLUGIN_CLASS_TWICE({ class: name, first, second: plugin.name })
+      byClass.set(name, plugin.name)
+    }
+  }
+}
