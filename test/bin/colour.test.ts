@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 const start = path.join(import.meta.dirname, 'fixture/start.ts')
-// `script` of util-linux runs a command on a terminal of its own.
+// `script` of util-linux runs a command on a pseudo terminal.
 const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 const escape = '\u001b'
 const red = `${escape}[31mError${escape}[39m: `

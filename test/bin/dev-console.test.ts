@@ -17,7 +17,7 @@ const started: Started = {
   ms: 380,
 }
 
-/** What is printed when it starts on a terminal of this width. */
+/** Returns the output at start on a terminal of this width. */
 function printStarted(t: TestContext, columns: number, news: Partial<Started> = {}): string[] {
   let text = ''
   const before = process.stdout.columns

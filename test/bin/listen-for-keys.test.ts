@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { listenForKeys, readsTerminal } from '../../bin/cli/listen-for-keys.ts'
 
-/** A terminal that a test types at. */
+/** A fake terminal. */
 class Terminal extends EventEmitter {
   readonly isTTY = true
   isRaw = false

@@ -53,7 +53,7 @@ const plan = {
   pendingMigrations: ['System/20261121-add-due-date', 'System/20261122-more'],
 } as unknown as DeployPlan
 
-/** A stream that is not there to be written to. */
+/** A stream that is never written to. */
 const streamOf = (columns: number, colours: boolean) =>
   ({ columns, isTTY: colours, hasColors: () => colours }) as unknown as NodeJS.WriteStream
 

@@ -72,7 +72,7 @@ test('an older Node that is killed takes its successor along', { skip }, async (
   const child = spawn(older!, [makePackage(t, { launch })], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
-  await once(child.stdout, 'close') // the successor holds the other end until it is gone
+  await once(child.stdout, 'close') // the successor keeps the other end open until it ends
 })
 
 test('an older Node without a successor says in one line which Node is needed', { skip }, (t) => {
@@ -95,14 +95,14 @@ test('a checkout that was not built says how to build it', (t) => {
 })
 
 interface PackageOptions {
-  /** Body of what is launched; null leaves `dist/` out. */
+  /** The source of the launcher; null omits `dist/`. */
   readonly launch?: string | null
-  /** The Node in `node_modules`; null leaves it out. */
+  /** The Node in `node_modules`; null omits it. */
   readonly pinned?: string | null
   readonly engines?: string
 }
 
-/** A package of its own around the real launcher; returns the launcher's path in it. */
+/** Creates a package around the real launcher. Returns the path of the launcher in it. */
 function makePackage(t: TestContext, options: PackageOptions): string {
   const { launch = '', pinned = process.execPath, engines = '>=24.11' } = options
   const folder = mkdtempSync(path.join(tmpdir(), 'waypost-run-'))

@@ -8,7 +8,7 @@ import * as loader from '../../src/release/load-artifacts.ts'
 import { abortTimeoutMs } from '../support/until.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
-// What the child expects of the module behind the URL.
+// The exports that the child expects.
 loader satisfies ArtifactLoader
 
 async function check(root: string, definition: Definition, timeoutMs = 20_000) {
@@ -114,7 +114,7 @@ test('a module that waits for ever or ends the process is named', async () => {
     'src/b.ts': actionReturning('1', 'process.exit(3)'),
   })
   let found: string[] | undefined
-  // A busy machine takes its time until the process has come so far.
+  // A busy machine may need more time to start the process.
   for (let timeoutMs = 700; found === undefined; timeoutMs *= 2) {
     found = await check(project.root, defineActions('src/a.ts'), timeoutMs).catch((error: unknown) => {
       if (timeoutMs > abortTimeoutMs) throw error

@@ -10,7 +10,7 @@ import { actionReturning, defineActions, makeProject } from './project.ts'
 const options = { name: 'sample', version: '1.0.0' }
 const readers = `import { readFile } from 'node:fs/promises'\n`
 
-/** What the action of each route returns; the project may be gone. */
+/** Returns the result of each route's action. The project may have been deleted. */
 async function run({ manifest, artifacts }: BuiltRelease): Promise<unknown[]> {
   registerArtifacts(artifacts)
   return Promise.all(

@@ -17,7 +17,7 @@ async function diagnose(root: string, definition: Definition): Promise<readonly 
   return diagnostics
 }
 
-/** `file:line:column-end  message (hint) CODE`, what a reader sees of it. */
+/** `file:line:column-end  message (hint) CODE`, as shown to users. */
 function show({ file, range, message, hint, code, source }: Diagnostic): string {
   const marked = source?.slice(range.start.column - 1, range.end.column - 1) ?? ''
   return [`${file}:${range.start.line}:${range.start.column} <${marked}>`, message, hint ?? '', code].join(' | ')
@@ -225,11 +225,11 @@ test('a package that looks for its native code when it is loaded is named with t
     'node_modules/hash/binding.gyp': '{}',
     ...packageOf('store', {}),
     'node_modules/store/prebuilds/linux-x64/store.node': 'x',
-    // Needs a package with native code.
+    // Requires a package with native code.
     ...packageOf('album', { dependencies: { deep: '1' } }),
     'node_modules/album/index.js': 'module.exports = require("deep")\n',
     ...packageOf('deep', { gypfile: true }),
-    // Can do without.
+    // Its native dependency is optional.
     ...packageOf('socket', {
       optionalDependencies: { fast: '1' },
       peerDependencies: { mask: '1' },
@@ -240,7 +240,7 @@ test('a package that looks for its native code when it is loaded is named with t
     'node_modules/fast/binding.gyp': '{}',
     ...packageOf('mask', {}),
     'node_modules/mask/binding.gyp': '{}',
-    // A platform in a name alone means nothing, nor does a folder "build".
+    // Neither a platform in the name alone nor a folder "build" means native code.
     ...packageOf('built', { dependencies: { 'linux-x64-names': '1' } }),
     'node_modules/built/build/out.js': '',
   })
@@ -363,7 +363,7 @@ test('reading process.env is warned of where it is read, and nowhere else', asyn
       [`${file}:${start.line}:${start.column}`, source?.slice(start.column - 1, range.end.column - 1)].join(' '),
     ),
     [
-      'lib/read.ts:2:26 ', // the expression goes on in the next line
+      'lib/read.ts:2:26 ', // the expression continues on the next line
       'src/a.ts:2:29 ',
       'src/a.ts:5:13 process.env.STOCK_URL',
       'src/a.ts:5:45 process.env',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { linkArtifacts, type UnlinkedModule } from '../../src/build/link-artifacts.ts'
 import { sha256 } from '../../src/kit/index.ts'
 
-/** A module with a text of its own that imports others. */
+/** A module with its own text that imports others. */
 function makeModule(name: string, text: string, ...imports: string[]): UnlinkedModule {
   return {
     name,
@@ -12,7 +12,7 @@ function makeModule(name: string, text: string, ...imports: string[]): UnlinkedM
   }
 }
 
-/** The hashes by module, with the names of the modules and their order changed. */
+/** Returns the hashes by module, with module names and their order changed. */
 function hashes(
   modules: readonly UnlinkedModule[],
   rename: (name: string) => string = (name) => name,

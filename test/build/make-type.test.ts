@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../src/contract/index.ts'
 import { compile } from './compile.ts'
 import { emptyDefinition } from './project.ts'
 
-/** The type aliases of named schemas, by alias, without line breaks. */
+/** Returns the type aliases of named schemas, by alias, without line breaks. */
 function typesOf(schemas: Readonly<Record<string, JsonSchema>>): Record<string, string> {
   const text = makeTypes({ ...emptyDefinition, schemas }, { tables: {}, clientTypes: {} })
   const inner = /^export declare namespace Schema \{\n(.*?)\n\}$/ms.exec(text)![1]!

@@ -73,7 +73,7 @@ declare module 'waypost' {
   )
 })
 
-/** One mistake each, in the middle of an otherwise right action, and what the compiler must say of it. */
+/** A single mistake in an otherwise correct action, and the expected compiler error. */
 const mistakes: readonly [what: string, body: string, error: RegExp][] = [
   ['nothing', `return { success: true, message: 'x' }`, /^$/],
   ['a field of the wrong type', `return { success: 1, message: 'x' }`, /TS2416/],
@@ -349,7 +349,7 @@ test('declared variables are typed, and no others', async () => {
     errors.map((line) => line.slice(0, line.indexOf(','))),
     ['src/wrong.ts(3', 'src/wrong.ts(4', 'src/wrong.ts(5', 'src/wrong.ts(6'],
   )
-  // Without generated types anything goes, as with routes.
+  // Without generated types everything is accepted, as with routes.
   assert.deepEqual(await compile({ 'src/a.ts': use('env.ANY.length') }), [])
 })
 

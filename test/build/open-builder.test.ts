@@ -64,8 +64,8 @@ test('a builder for development that is told what changed gives what a fresh bui
   assert.deepEqual(await save({ 'src/c.ts': action('2') }), [])
   assert.deepEqual(await save({ 'src/shared.ts': 'export const shared = 2\n' }), [])
   assert.deepEqual(await save({ 'src/lazy.ts': "import D from './d.ts'\nexport const lazy = D.name + 1\n" }), [])
-  assert.deepEqual(await save({ 'src/c.ts': action('shared', shared) }), []) // now one group with a and b
-  assert.deepEqual(await save({ 'src/a.ts': action('3') }), []) // and this one is alone
+  assert.deepEqual(await save({ 'src/c.ts': action('shared', shared) }), []) // joins the group of a and b
+  assert.deepEqual(await save({ 'src/a.ts': action('3') }), []) // leaves the group
   assert.deepEqual(await save({ 'src/e.ts': action('other', "import { other } from './other.ts'") }), [])
   assert.deepEqual(await save({ 'src/f.ts': action('other', "import { other } from './other.ts'") }), [])
   assert.deepEqual(await save({ 'src/other.ts': 'export const other = 2\n', 'src/g.ts': action('2') }), [])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Definition, HttpMethod, Method } from '../../src/definition/index.ts'
 
-/** A project's folder for one test: `files` by path; goes away with `await using`. */
+/** Creates a project folder for a test: `files` by path, deleted on disposal. */
 export async function makeProject(files: Readonly<Record<string, string>>, folder = 'project') {
   const outer = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-build-')))
   const root = path.join(outer, folder)
@@ -29,7 +29,7 @@ export const emptyDefinition: Definition = {
   variables: {},
 }
 
-/** A method whose action is a file; it stands at `waypost.yml:2:3`, its action at `waypost.yml:3:13`. */
+/** A method whose action is a file. Its location is `waypost.yml:2:3`, that of its action `waypost.yml:3:13`. */
 export function makeMethod(method: HttpMethod, file: string, rest: Partial<Method> = {}): Method {
   return {
     method,
@@ -42,7 +42,7 @@ export function makeMethod(method: HttpMethod, file: string, rest: Partial<Metho
   }
 }
 
-/** One route `/N` with a GET for each action file. */
+/** A route `/N` with a GET for each action file. */
 export function defineActions(...files: string[]): Definition {
   const routes = files.map((file, index) => ({
     path: `/${index}`,
@@ -52,7 +52,7 @@ export function defineActions(...files: string[]): Definition {
   return { ...emptyDefinition, routes }
 }
 
-/** An action whose result is an expression of JavaScript. */
+/** An action that returns a JavaScript expression. */
 export function actionReturning(expression: string, head = ''): string {
   return `${head}\nexport default class Sample {\n  async handle() {\n    return ${expression}\n  }\n}\n`
 }

@@ -8,7 +8,7 @@ const Message = { $ref: 'schema:///Message' }
 const Input = { $ref: 'schema:///Todo-Input' }
 const params = { type: 'object', required: ['todo_id'], properties: { todo_id: { type: 'integer' } } }
 
-/** What the YAML of the to-do project says. */
+/** The definition of the to-do project. */
 export const todoDefinition: Definition = {
   ...emptyDefinition,
   routes: [

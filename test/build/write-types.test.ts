@@ -14,7 +14,7 @@ test('types are written when they change and left alone when not', async () => {
   assert.equal((await stat(file)).ino, first.ino)
   assert.equal(await writeTypes(project.root, 'two'), true)
   assert.equal(await readFile(file, 'utf8'), 'two')
-  // Another file took its place: nobody who read the first saw it change under them.
+  // A new file replaced it, so readers of the first did not see a change.
   assert.notEqual((await stat(file)).ino, first.ino)
   assert.deepEqual(await readdir(path.dirname(file)), ['types.d.ts'])
 })

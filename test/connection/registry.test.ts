@@ -7,7 +7,7 @@ import { asLoaded, testServices } from '../support/plugins.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What happened, in order: `open A`, `check A`, `close A`. */
+/** The events in order: `open A`, `check A`, `close A`. */
 let events: string[] = []
 let failing: string | undefined
 let unreachable: string | undefined

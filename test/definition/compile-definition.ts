@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats'
 import type { JsonSchema } from '../../src/contract/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
 
-/** Compiles every schema of a definition as a server does; throws what would stop that server. */
+/** Compiles all schemas of a definition like a server. Throws errors that would stop that server. */
 export function compileDefinition({ schemas, routes, events }: Definition): (name: string, value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false, logger: false })
   addFormats.default(ajv)

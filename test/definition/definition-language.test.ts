@@ -4,7 +4,7 @@ import type { Definition, LoadOptions, Method } from '../../src/definition/index
 import { compileDefinition } from './compile-definition.ts'
 import { loadFiles, showProblem } from './project.ts'
 
-/** The definition of a project that has no problem and whose schemas all compile. */
+/** Returns the definition of a valid project whose schemas all compile. */
 async function load(files: Readonly<Record<string, string>>, options?: LoadOptions): Promise<Definition> {
   const { definition, diagnostics } = await loadFiles({ 'src/a.ts': '', ...files }, options)
   assert.deepEqual(diagnostics.map(showProblem), [])
@@ -15,7 +15,7 @@ async function load(files: Readonly<Record<string, string>>, options?: LoadOptio
 
 const loadYaml = (yaml: string): Promise<Definition> => load({ 'waypost.yml': yaml })
 
-/** The one method of a route at `/a/:id` that says what is given. */
+/** Returns the only method of a route at `/a/:id` with the given keys. */
 async function loadMethod(method: string, rest = ''): Promise<Method> {
   const yaml = `routes:\n  /a/:id:\n    methods:\n      POST: { action: src/a.ts, ${method} }\n${rest}`
   return (await loadYaml(yaml)).routes[0]!.methods[0]!

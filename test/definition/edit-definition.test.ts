@@ -10,7 +10,7 @@ interface Case {
   readonly files: Readonly<Record<string, string>>
   readonly keys: readonly string[]
   readonly value: Writable
-  /** The file that changes, and what it holds then. */
+  /** The changed file and its new text. */
   readonly file: string
   readonly text: string
 }

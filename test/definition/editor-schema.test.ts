@@ -13,7 +13,7 @@ const folder = path.join(import.meta.dirname, '../fixtures/definition/todo')
 const include = { tag: '!include', resolve: (file: string) => file }
 const validate = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema())
 
-/** What an editor says: it reads `!include FILE` as a text. */
+/** Returns an editor's errors: editors read `!include FILE` as text. */
 function check(yaml: string): ErrorObject[] {
   validate(parse(yaml, { customTags: [include] }))
   return validate.errors ?? []
@@ -121,7 +121,7 @@ plugins: !include p.yml
     const root = makeEditorSchema() as Shape & { readonly $defs: Readonly<Record<string, Shape>> }
     walk(root, '')
     for (const [name, shape] of Object.entries(root.$defs)) walk(shape, name)
-    // What is kept is said by the names themselves.
+    // The names of retention periods explain themselves.
     assert.deepEqual(
       without.filter((at) => !at.startsWith('config/keep/')),
       [],

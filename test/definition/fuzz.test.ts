@@ -1,5 +1,6 @@
-// Whatever stands in the files: nothing throws, nothing takes long, nothing from outside of the project shows, and what
-// is accepted can be served. Longer, with another seed each time: WAYPOST_FUZZ_SECONDS=600 node bin/test.ts THIS_FILE
+// For any file contents: nothing throws or takes long, nothing outside the project is shown, and accepted definitions
+// can be served.
+// For a longer run with another seed: WAYPOST_FUZZ_SECONDS=600 node bin/test.ts THIS_FILE
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -26,7 +27,7 @@ const classes = {
   actions: { echo: { config: { type: 'object', additionalProperties: false } } },
 }
 
-/** The folder has the files, an action, and a link that leads out of it to what nobody may see. */
+/** The folder has the files, an action, and a link to a file outside that must not be read. */
 function writeProject(files: Files): void {
   rmSync(root, { recursive: true, force: true })
   mkdirSync(path.join(root, 'src/todo'), { recursive: true })
@@ -122,7 +123,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   value: json,
 })
 
-/** Every map and list, with each key in it. */
+/** Returns all maps and lists with each of their keys. */
 function placesOf(value: unknown): { in: Record<string, unknown>; key: string }[] {
   if (typeof value !== 'object' || value === null) return []
   const within = value as Record<string, unknown>

@@ -23,7 +23,7 @@ const isRoot = process.getuid?.() === 0
 const schemaAt = 'waypost.yml:1:9 «!include schema.yml»'
 const includesSchema = { 'waypost.yml': 'schema: !include schema.yml\n' }
 
-/** What is said of a project once something was done to its folder. */
+/** Returns the problems of a project after a change of its folder. */
 async function problemsAfter(
   files: Readonly<Record<string, string>>,
   change: (root: string) => void,

@@ -10,8 +10,8 @@ import { compileDefinition } from './compile-definition.ts'
 import { loadFiles, showProblem } from './project.ts'
 
 /**
- * Ajv's strict mode, less what Waypost allows or sees better: unions of types, `required` over references, a name that
- * a pattern matches too, and `$anchor`, which Ajv follows but does not list.
+ * Ajv's strict mode, except what Waypost allows or checks better: union types, `required` across references, names that
+ * also match a pattern, and `$anchor`, which Ajv follows but does not list.
  */
 const strict: Options = {
   strict: true,

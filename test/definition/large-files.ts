@@ -7,7 +7,7 @@ const items = (count: number, item: (index: number) => string): string =>
 const routesWith = (count: number, method: (index: number) => string): string =>
   `routes:\n${lines(count, (index) => ` /r${index}: { methods: { GET: { public: true, ${method(index)} } } }`)}\n`
 
-/** Files that are large or deep, each with the code of its problem; none where the file is only large. */
+/** Large or deep files, each with its error code; none if the file is only large. */
 export const largeFiles: Readonly<Record<string, readonly [text: string, code?: string]>> = {
   'open brackets': [fill('['), 'FILE_REFUSED'],
   'open brackets, fewer': [fill('[', 200_000), 'TOO_DEEP'],
@@ -57,7 +57,7 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   'marks above nothing': [`a: ${fill('\u0301', 300_000)}`, 'KEY_UNKNOWN'],
 }
 
-/** A definition that includes so many files. */
+/** A definition with this many includes. */
 export function manyFiles(count: number): Record<string, string> {
   const files = Array.from({ length: count }, (_, index) => [`s/f${index}.yml`, `type: string\n`])
   const text = `schema:\n${lines(count, (index) => ` k${index}: !include s/f${index}.yml`)}\n`

@@ -9,7 +9,7 @@ export interface TemporaryProject extends Disposable {
   write(file: string, content: string | Uint8Array): void
 }
 
-/** A project of the given files in a folder of its own, which is removed in the end. */
+/** Creates a project of the given files in a temporary folder, which is removed on disposal. */
 export function makeProject(files: Readonly<Record<string, string>>): TemporaryProject {
   const root = mkdtempSync(path.join(os.tmpdir(), 'waypost-definition-'))
   const write = (file: string, content: string | Uint8Array): void => {
@@ -29,7 +29,7 @@ export async function loadFiles(
   return await loadDefinition(project.root, options)
 }
 
-/** All that a problem says, in one line: see `Case`. */
+/** Returns a problem as one line: see `Case`. */
 export function showProblem({ file, range, source = '', ...problem }: Diagnostic): string {
   const { start, end } = range
   const marked = source.slice(start.column - 1, end.line === start.line ? end.column - 1 : undefined)

@@ -1,4 +1,4 @@
-// One mistake gives one diagnostic: nothing else is said of what follows from it.
+// Each mistake gives exactly one diagnostic, without consequential errors.
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -12,7 +12,7 @@ const schema = 'resources/schema.yml'
 const collection = 'resources/routes/todo/collection.yml'
 const entity = 'resources/routes/todo/entity.yml'
 
-/** File, what stands there once, what is written instead, and the code of the one problem. */
+/** The file, a text that occurs once in it, its replacement, and the code of the only problem. */
 const mistakes: readonly (readonly [file: string, from: string, to: string, code: string])[] = [
   [root, 'routes:\n', 'route:\n', 'KEY_UNKNOWN'],
   [root, '\nschema:', '\nschemas:', 'KEY_UNKNOWN'],

@@ -63,11 +63,11 @@ test('of the files that did not change none is looked at, unless a link leads to
     assert.deepEqual(first.diagnostics, [])
     rmSync(path.join(root, 'src/todo/insert.ts'))
     edit(root, collection, (text) => text.replace('Todo-Collection', 'Nothing'))
-    assert.deepEqual((await load()).definition, first.definition) // nobody said that they changed
+    assert.deepEqual((await load()).definition, first.definition) // not reported as changed
     assert.equal((await messages('src/todo/insert.ts')).length, 1)
     assert.equal((await messages('src/todo/insert.ts', collection)).length, 2)
     edit(root, 'resources/real.yml', (text) => `${text}  - broken`)
-    assert.match((await messages()).join('\n'), /resources\/schema\.yml/) // who watches saw another name change
+    assert.match((await messages()).join('\n'), /resources\/schema\.yml/) // a watcher reports another name
   } finally {
     rmSync(root, { recursive: true })
   }

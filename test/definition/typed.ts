@@ -1,6 +1,6 @@
 import { fc } from '../support/property.ts'
 
-/** What somebody types into a YAML file. */
+/** Fragments that users type into YAML files. */
 export const typed = fc.constantFrom(
   '{',
   '}',

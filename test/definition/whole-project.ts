@@ -1,4 +1,4 @@
-/** One of each thing that there is. */
+/** A project with every feature. */
 export const whole = `
 routes:
   /a/:id:
@@ -26,6 +26,6 @@ env: { BASE: , KEY: { description: A key, secret: true }, MOST: { type: integer,
 config: { token_lifetime: 30m, cors: [https://a.example] }
 plugins: []
 `
-/** `part.json` of it. */
+/** Its `part.json`. */
 export const part =
   '{ "definitions": { "x/y": { "type": "string" }, "list": [true, { "$ref": "#/definitions/x~1y" }] } }'

@@ -40,7 +40,7 @@ env:
 
 type Check = DoctorReport['checks'][number]
 
-/** Each check as one line. */
+/** Returns each check as a line. */
 function show({ checks }: DoctorReport): string[] {
   return checks.map(({ check, state, message }) => `${state} ${check}: ${message}`)
 }
@@ -57,7 +57,7 @@ async function makeFolder(content: Readonly<Record<string, string>>): Promise<st
   return folder
 }
 
-/** Every file of a folder with what it holds and when it was changed; not the memory that handles of SQLite share. */
+/** Returns all files of a folder with content and modification time, except SQLite's shared memory. */
 async function snapshot(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const all = entries
@@ -71,7 +71,7 @@ async function snapshot(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(all))
 }
 
-/** Every row of System's own tables. */
+/** Returns all rows of System's own tables. */
 async function dump({ system }: Host): Promise<unknown> {
   const tables = (await system.db.introspection.getTables()).filter(({ name }) => name.startsWith('waypost_'))
   const rows = tables.map(async ({ name }) => [
@@ -160,7 +160,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('all is well', async () => {
       const active = await host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
       for (const name of ['app-1', 'app-2']) await addServer(name, { release_id: active.release_id })
-      await addServer('app-0', { release_id: 'older', heartbeat_at: 1000 }) // gone
+      await addServer('app-0', { release_id: 'older', heartbeat_at: 1000 }) // no longer alive
       await executeHostEvents(host)
       const report = await run()
       assert.deepEqual(

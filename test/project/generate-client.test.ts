@@ -33,7 +33,7 @@ test('the client of an API that is hard to describe, and of one with every kind 
   }
 })
 
-// A tuple is a list of what may stand in it.
+// A tuple becomes an array of its item types.
 const use = `import { postSearch, getOrderByX, getRoot } from './nasty.ts'
 await postSearch({ p: ['a', 1], q: ['a', 2] })
 // @ts-expect-error

@@ -20,7 +20,7 @@ type Files = Readonly<Record<string, string>>
 interface Project extends AsyncDisposable {
   readonly folder: string
   read(file: string): Promise<string>
-  /** Every file but what `.waypost/` and `node_modules/` hold. */
+  /** All files except those in `.waypost/` and `node_modules/`. */
   files(): Promise<Files>
   /** `POST /order --scopes order` */
   route(words: string): Promise<GeneratedRoute>
@@ -66,7 +66,7 @@ async function openProject(files: Files = {}, template?: 'todo' | 'empty'): Prom
   }
 }
 
-/** What is in the second and not, or otherwise, in the first. */
+/** Returns the files that are new or different in the second. */
 function changed(before: Files, after: Files): Files {
   return Object.fromEntries(Object.entries(after).filter(([file, text]) => before[file] !== text))
 }

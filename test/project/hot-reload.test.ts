@@ -63,7 +63,7 @@ describe('dev', () => {
     const { DOCS: _, STEP: __, ...environment } = process.env
     const variables = { ...environment, DOCS: 'public' }
     server = await dev({ folder: root, variables, port: 0, deliver: false, console })
-    await server.reload() // after the look at what was saved while it started
+    await server.reload() // after the check for saves during the start
     said = []
   })
   after(async () => {
@@ -86,7 +86,7 @@ describe('dev', () => {
   }
   const valueOf = async (route: string) => (await ask(route)).body.value
 
-  /** What the console is told of the saves until now, in short. */
+  /** Returns a summary of all console events so far. */
   async function hear(): Promise<string[]> {
     for (let quiet = 0, before = 0; quiet < 5; quiet = said.length > before ? 0 : quiet + 1) {
       before = said.length
@@ -110,7 +110,7 @@ describe('dev', () => {
     })
   }
 
-  /** Saves, and waits until all is said of it: a save may come as two events. */
+  /** Saves and waits for all its events: a save may be reported as two. */
   async function save(work: () => Promise<void>): Promise<void> {
     const before = said.length
     await work()
@@ -180,7 +180,7 @@ describe('dev', () => {
     await began.promise
     held.holdSlow = undefined
     await save(() => edit('src/slow.ts', 'value: 1', 'value: 2'))
-    await save(() => edit('waypost.yml', '/count:', '/counted:')) // a generation of its own
+    await save(() => edit('waypost.yml', '/count:', '/counted:')) // builds a new generation
     assert.equal((await ask('/counted')).status, 200)
     end.resolve()
     assert.equal(await slow, 1)
@@ -193,7 +193,7 @@ describe('dev', () => {
     await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
     assert.equal(await valueOf('/value'), 13)
     assert.deepEqual(await hear(), ['reloadFailed value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
-    await save(() => edit('src/value.ts', '+ 3', '+ 4')) // the code alone is right
+    await save(() => edit('src/value.ts', '+ 3', '+ 4')) // the code alone is valid
     assert.equal(await valueOf('/value'), 13)
     assert.deepEqual(await hear(), ['reloadFailed src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
     await save(() => edit('value.yml', 'response: Vlue', 'response: Value'))
@@ -282,7 +282,8 @@ describe('dev', () => {
     await save(() => write('waypost.yml', `${files['waypost.yml']}broken\n`))
     await save(() => edit('schema.yml', '} }', '}, extra: { type: string } }'))
     await save(() => write('waypost.yml', files['waypost.yml']))
-    assert.deepEqual((await ask('/value')).body, { value: 34, extra: 'no' }) // the schema was not read while waypost.yml was broken
+    // The schema was not read while waypost.yml was invalid.
+    assert.deepEqual((await ask('/value')).body, { value: 34, extra: 'no' })
     await save(() =>
       edit(
         'waypost.yml',
@@ -292,7 +293,7 @@ describe('dev', () => {
     )
     await save(() => edit('value.yml', 'public: true', 'scopes: [secret]'))
     await save(() => write('waypost.yml', files['waypost.yml']))
-    assert.equal((await ask('/value')).status, 401) // nor was this file, which nobody included
+    assert.equal((await ask('/value')).status, 401) // nor was this file, which nothing included
     await save(() => write('schema.yml', files['schema.yml']))
     await save(() => write('value.yml', files['value.yml']))
     await save(() => write('waypost.yml', 'routes: {}\n'))
@@ -383,6 +384,6 @@ describe('dev', () => {
     await pause(600)
     assert.deepEqual(await hear(), [])
     await server.reload()
-    assert.deepEqual(await hear(), ['reloaded']) // who asks is answered
+    assert.deepEqual(await hear(), ['reloaded']) // a requested reload is always reported
   })
 })

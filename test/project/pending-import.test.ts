@@ -18,11 +18,11 @@ const pending = (value: number) =>
   actionWith(value, `globalThis.waitingImport = ${value}\nawait new Promise(() => {})\n`)
 const untilWaiting = (value: number) =>
   until('the import waits', () => (globalThis as { waitingImport?: number }).waitingImport === value)
-/** An import that waits is given up for another reason, or the test never ends. */
+/** Imports must end for another reason, or the test never ends. */
 const forever = 3_600_000
 const waits = 'The import of src/value.ts did not finish'
 
-/** A project of one action, to start dev in. */
+/** Creates a project with one action. */
 async function openProject(t: TestContext, action: string) {
   const root = await mkdtemp(path.join(tmpdir(), 'waypost-pending-'))
   t.after(() => rm(root, { recursive: true }))

@@ -28,7 +28,7 @@ describe('many reloads of dev', () => {
     await project.remove()
   })
 
-  /** Edits the action and the YAML of the list by turns, each as soon as the one before is served. */
+  /** Edits the action and the YAML of the list in turns, each as soon as the previous one is served. */
   async function edits(count: number): Promise<void> {
     const kinds = [todoAction(project.folder, dev.port), todoYaml(project.folder, dev.port)]
     for (let done = 0; done < count; done++) {
@@ -54,7 +54,7 @@ describe('many reloads of dev', () => {
   test('leave no handle', async () => {
     const first = await dev.held()
     await edits(reloads)
-    // Timers and what is being closed have their time.
+    // Leaves time for timers and closing resources.
     let more: readonly string[] = []
     const isAsBefore = async () => (more = listMore(first, await dev.held())).length === 0
     await until('as much is held as before', isAsBefore).catch(() => assert.deepEqual(more, []))

@@ -12,13 +12,13 @@ import { systemKinds } from '../support/server.ts'
 
 interface Line extends AsyncDisposable {
   readonly url: string
-  /** Bytes of bodies that went to the server, by path. */
+  /** The number of body bytes sent to the server, by path. */
   readonly sent: Map<string, number>
-  /** Breaks the line in the middle of the body that comes next to a path. */
+  /** Breaks the connection in the middle of the next body for a path. */
   breakAt(path: string): void
 }
 
-/** What stands between a pipeline and a server. */
+/** A proxy between a pipeline and a server. */
 async function openLine(to: string): Promise<Line> {
   const sent = new Map<string, number>()
   let broken: string | undefined
@@ -53,7 +53,7 @@ async function openLine(to: string): Promise<Line> {
   }
 }
 
-/** A release of a greeting, and of artifacts that only make it large: their texts cannot be compressed. */
+/** A release with a greeting, and with artifacts that make it large and cannot be compressed. */
 function makeLarge(greeting: string, names: readonly string[]): BuiltRelease {
   const { manifest, artifacts } = makeGreeting(greeting)
   const ballast = names.map((name) => {

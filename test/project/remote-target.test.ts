@@ -16,7 +16,7 @@ const deployable = { release: makeGreeting('hello') }
 interface Site extends AsyncDisposable {
   readonly url: string
   readonly requests: readonly IncomingMessage[]
-  /** Of the requests, as they came. */
+  /** The raw bodies of the requests. */
   readonly bodies: readonly Buffer[]
 }
 

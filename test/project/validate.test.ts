@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { Variables } from '../../src/kit/index.ts'
 import { validateProject } from '../../src/project/index.ts'
 
-/** The problems of a project of the given files, and whether its types were written. */
+/** Returns the problems of a project of the given files, and whether its types were written. */
 async function validate(files: Readonly<Record<string, string>>, variables?: Variables) {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-validate-'))
   try {

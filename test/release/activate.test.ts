@@ -190,7 +190,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.equal((await counts())[0], 20, 'a few more are left until there are enough')
   })
 
-  /** Makes the feed, which is written last, refuse every row. */
+  /** Makes the feed, which is written last, reject all rows. */
   async function breakFeed({ db }: System): Promise<void> {
     if (kind === 'sqlite') {
       await sql`create trigger broken before insert on waypost_feed begin select raise(abort, 'broken on purpose'); end`.execute(

@@ -18,7 +18,7 @@ const swapping = { state: 'swapping', wanted: 'new' }
 const serving = { release: 'new', wanted: 'new' }
 const failed = { state: 'failed', wanted: 'new', error: 'No variable ORDERS_URL' }
 
-/** Waits over the given looks, the last of which lasts; each takes a second by a clock that stands for the real one. */
+/** Waits over the given states, the last of which stays. Each check takes a second of a fake clock. */
 async function wait(looks: readonly (readonly LiveServer[] | Error)[], more: Partial<AwaitServersOptions> = {}) {
   let asked = 0
   const outcomes = await awaitServers({

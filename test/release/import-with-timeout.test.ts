@@ -10,7 +10,7 @@ function register(content: string): string {
   return hash
 }
 
-/** Whatever waits for it is given up for another reason, or the test never ends. */
+/** Imports must end for another reason, or the test never ends. */
 const forever = 3_600_000
 
 const waits = { code: 'WP_RUNTIME_IMPORT_WAITS', message: 'The import of src/a.ts did not finish' }

@@ -24,7 +24,7 @@ async function build(files: Readonly<Record<string, string>>, ...actions: string
   return release!
 }
 
-/** Instances of the actions of a release whose project is gone already. */
+/** Returns instances of a release's actions after its project was deleted. */
 async function load({ manifest, artifacts }: BuiltRelease) {
   registerArtifacts(artifacts)
   const hashes = manifest.routes.map(({ methods }) => (methods[0]!.action as { readonly artifact: string }).artifact)

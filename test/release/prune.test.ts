@@ -21,7 +21,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
   })
   afterEach(() => system[Symbol.asyncDispose]())
 
-  /** Each holds an artifact of its own and one that all of them share. */
+  /** Each has its own artifact and a shared one. */
   const deploy = async (name: string) =>
     (await activateRelease(system, makeRelease(name, name, 'shared'), { by: 'ann' })).id
   const deployAll = async (...names: readonly string[]) => {
@@ -61,7 +61,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     const [one, two, three] = await deployAll('one', 'two', 'three')
     await age(100 * dayMs)
     const [four, five] = await deployAll('four', 'five')
-    // `three` was active for 100 days until a moment ago.
+    // `three` was active for 100 days until just now.
     assert.deepEqual((await prune({ keepMs: 90 * dayMs, dryRun: true })).releases, [two, one])
     assert.deepEqual((await prune({ keepNewest: 4, keepMs: 90 * dayMs })).releases, [one])
     await assertLeft(two, three, four, five)

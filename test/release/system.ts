@@ -6,7 +6,7 @@ import type { BuiltRelease, Manifest } from '../../src/release/index.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
 import { copySystem } from '../support/migrated.ts'
 
-/** A System with Waypost's own tables, gone with `await using`. */
+/** Opens a System with Waypost's own tables, deleted on disposal. */
 export async function openFreshSystem(url: string): Promise<System & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-release-'))
   const file = `sqlite:${path.join(folder, 'system.db')}`
@@ -39,7 +39,7 @@ export const emptyManifest: Manifest = {
   artifacts: {},
 }
 
-/** A release of these artifacts; the name makes it another one. */
+/** A release of these artifacts. The name makes its id unique. */
 export function makeRelease(name: string, ...contents: readonly string[]): BuiltRelease {
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
   const sizes = Object.fromEntries(artifacts.map(({ hash, content }) => [hash, content.length]))

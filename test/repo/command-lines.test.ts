@@ -1,4 +1,4 @@
-// What pages and templates tell people to run is what the built command line takes.
+// The built command line accepts the commands in pages and templates.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, '../..')
 const commands = loadCommands()
 const topics = new Set(Object.keys(commands).map((id) => id.split(':')[0] ?? ''))
 
-/** Pages of Waypost itself and of what `init` writes. */
+/** The pages of Waypost and those that `init` writes. */
 const pages = globSync(['README.md', 'docs/*.md', 'templates/**/*.md'], { cwd: root })
 const scripts = globSync(
   ['templates/**/*.{yml,service,timer,target}', 'templates/**/Dockerfile', 'templates/*/.env.example'],
@@ -68,7 +68,7 @@ test('a command that does not exist, a wrong flag and what is missing are seen',
 
 const shells = new Set(['', 'sh', 'bash', 'text', 'crontab', 'ini'])
 
-/** Fenced blocks of what a shell, cron or systemd reads, and indented ones. */
+/** Returns fenced and indented blocks for a shell, cron or systemd. */
 function blocksIn(page: string): string[] {
   const fenced = [...page.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, language = '', text = '']) =>
     shells.has(language) ? [text] : [],
@@ -77,13 +77,13 @@ function blocksIn(page: string): string[] {
   return [...fenced, ...[...others.matchAll(/(?:^ {4}.*\n)+/gm)].map(([text]) => text)]
 }
 
-/** Code in sentences and tables. */
+/** Returns code in sentences and tables. */
 function spansIn(page: string): string[] {
   const spans = [...page.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
   return spans.map((text) => (isCommand(text) ? `waypost ${text}` : text))
 }
 
-/** `key:rotate` without `waypost` before it. */
+/** `key:rotate` without a preceding `waypost`. */
 function isCommand(text: string): boolean {
   const [topic, name] = text.split(':')
   return name !== undefined && /^[a-z]/.test(name) && topics.has(topic ?? '')

@@ -16,7 +16,7 @@ test('docs/definition.md says what validate checks, with an example for each key
 
 type Section = Readonly<Record<string, unknown>>
 
-/** What the examples name, and where each of them is put. */
+/** The entries that examples refer to, and the place of each example. */
 const around: Record<string, Section> = {
   routes: {
     '/open': { methods: { GET: { public: true, response: 'Todo', action: 'src/todo/entity.ts' } } },
@@ -65,11 +65,11 @@ const files = {
   'resources/routes/todo/collection.yml': 'methods: { GET: { public: true, action: src/todo/collection.ts } }\n',
 }
 
-/** The definition that surrounds an example, with the example in its place. */
+/** Returns the definition that contains an example in its place. */
 function place(where: string, example: string): string {
   const [section = '', key] = where.split('.')
   if (key === undefined) {
-    // As it is written, because of its tags; what others name in the same section stays beside it.
+    // As written, because of its tags. Entries that others refer to in the same section stay.
     const { [section]: replaced, ...others }: Record<string, unknown> = { ...around, plugins }
     const rest = section === 'schema' ? stringify({ 'Todo-Input': (replaced as Section)['Todo-Input'] }) : ''
     return `${stringify(others)}${example}\n${rest.replaceAll(/^(?=.)/gm, '  ')}`
@@ -81,10 +81,10 @@ function place(where: string, example: string): string {
   const changed = structuredClone(around) as Record<string, Record<string, Record<string, unknown>>>
   const entry = Object.values(changed[section === 'method' ? 'routes' : section]!).at(-1)!
   const target = section === 'method' ? (entry['methods'] as Record<string, Record<string, unknown>>)['POST']! : entry
-  // Of two ways to say the same one may stand there.
+  // Only one of two equivalent keys is allowed.
   if (key === 'responses') delete target['response']
   if (key === 'methods') delete entry['methods']
-  // What `validate` warns about in a public method.
+  // `validate` warns about these in a public method.
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
   Object.assign(target, given)

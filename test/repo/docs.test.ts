@@ -53,7 +53,7 @@ test('every link to a part of a page leads to a heading', () => {
   assert.deepEqual(broken, [])
 })
 
-/** Of headings, as they are made for a repository's pages, and those that a page names itself. */
+/** Returns the anchors of headings, as generated for repository pages, and explicit ones. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
     text
@@ -72,7 +72,7 @@ function nameAll(room: string, allowed: readonly string[]): string {
   return excluded.length === 0 ? 'all above' : `all above but ${excluded.join(' and ')}`
 }
 
-/** Paths in code spans that begin with a folder of ours; patterns and placeholders are none. */
+/** Returns paths in code spans that begin with one of our folders, without patterns and placeholders. */
 function pathsIn(text: string): string[] {
   return [...text.matchAll(/`((?:\.ci|bench|bin|commands|docs|plugins|src|templates|test)\/[\w./-]*)`/g)].map(
     ([, file = '']) => file,

@@ -6,7 +6,7 @@ import { parseSync } from '@swc/core'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** Phrases that make readers stop, each with a sentence that contains it and what to write instead. */
+/** Phrases that are hard to read, each with an example and its replacement. */
 const phrases: readonly { readonly phrase: RegExp; readonly before: string; readonly after: string }[] = [
   { phrase: /\bstands?\b/i, before: 'The key "a" stands twice', after: 'Duplicate key "a"' },
   {
@@ -69,7 +69,7 @@ function findPhrases(text: string): string[] {
   })
 }
 
-/** The strings and templates of a module that have more than one word; comments are not among them. */
+/** Returns the strings and templates of a module that have more than one word, without comments. */
 function textsIn(source: string): string[] {
   const texts: string[] = []
   visit(parseSync(source, { syntax: 'typescript' }), texts)

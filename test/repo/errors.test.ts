@@ -17,7 +17,10 @@ test('docs/errors.md says what the tables say; npm run write:errors writes it', 
   assert.deepEqual(written, wanted)
 })
 
-/** Codes are an interface, so these rooms keep the prefix of what users see: a server. `release` holds what loads its code. */
+/**
+ * Codes are public, so these rooms keep the prefix of what users see: a server. `release` includes the code that loads
+ * it.
+ */
 const prefixes: Readonly<Record<string, readonly string[]>> = {
   host: ['SERVER'],
   jobs: ['SERVER'],

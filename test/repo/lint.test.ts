@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** Files, each with the rule that must be seen in it; null where nothing is wrong. */
+/** Files with the rule that must be reported; null if none. */
 const planted: Readonly<Record<string, { readonly content: string; readonly rule: string | null }>> = {
   'src/store/print.ts': { content: `console.log('stored')`, rule: 'eslint(no-console)' },
   'commands/print.ts': { content: `export default class Print { run() { console.log('printed') } }`, rule: null },
@@ -53,7 +53,7 @@ function makeTree(t: TestContext): string {
   return folder
 }
 
-/** Rules by file. */
+/** Returns the reported rules by file. */
 function lint(folder: string): Map<string, string[]> {
   const folders = ['commands', 'src', 'test']
   const { stdout, stderr } = spawnSync(path.join(root, 'node_modules/.bin/oxlint'), ['--format', 'json', ...folders], {

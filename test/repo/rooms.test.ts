@@ -15,7 +15,7 @@ interface Configuration {
   readonly layers: Readonly<Record<string, readonly string[]>>
 }
 
-/** Files by path; a line of text is a module that imports what the words name. */
+/** Files by path. Text is a module that imports the named modules. */
 type Files = Readonly<Record<string, string>>
 
 interface Cruise {
@@ -32,7 +32,7 @@ interface Cruise {
 const packages = ['fastify', '@mikro-orm/core', 'yaml', '@oclif/core', 'esbuild', 'undici', 'kysely', 'left-pad']
 const developmentPackage = 'only-for-tests'
 
-/** A tree in which every room imports what it may. */
+/** A tree in which each room has only allowed imports. */
 const clean: Files = {
   'package.json': JSON.stringify({
     name: 'waypost',
@@ -64,7 +64,7 @@ const clean: Files = {
   'test/store/orm.test.ts': `import '../../src/store/orm.ts'`,
 }
 
-/** For each rule files that break it, and where it must be seen. */
+/** Files that violate each rule, and where it must be reported. */
 const planted: Readonly<Record<string, { readonly files: Files; readonly at: string }>> = {
   'no-circle': {
     files: { 'src/kit/a.ts': `import type { B } from './b.ts'`, 'src/kit/b.ts': `import type { A } from './a.ts'` },

@@ -7,9 +7,9 @@ import { findTestsOf } from '../support/find-changed.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** Runs the suite's own runner on some files, as `npm test -- FILE` does. */
+/** Runs the test runner on some files, like `npm test -- FILE`. */
 function run(...files: readonly string[]): number | null {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env // a runner inside a runner would only report to it
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env // a nested runner would only report to it
   return spawnSync(process.execPath, ['bin/test.ts', ...files], { cwd: root, env }).status
 }
 

@@ -8,10 +8,10 @@ import { openPostgres } from '../../src/store/sql/postgres-dialect.ts'
 import { openSqlite } from '../../src/store/sql/sqlite-dialect.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 
-// oxlint-disable-next-line typescript/no-explicit-any -- each test makes its own tables
+// oxlint-disable-next-line typescript/no-explicit-any -- each test defines its own tables
 export type AnyTables = any
 
-/** Opens a new, empty database; all that were opened are closed after the suite. */
+/** Opens a new, empty database. All are closed after the suite. */
 export type OpenFresh = () => Promise<{
   readonly db: Kysely<AnyTables>
   readonly database: ReturnType<typeof openSqlite> | ReturnType<typeof openPostgres>
@@ -23,7 +23,7 @@ interface Suite {
   readonly open: OpenFresh
 }
 
-/** Declares the same tests for SQLite and for PostgreSQL. */
+/** Declares the same tests for SQLite and PostgreSQL. */
 export function describeEachDatabase(name: string, declare: (suite: Suite) => void): void {
   describe(`${name}, sqlite`, () => {
     let folder: string

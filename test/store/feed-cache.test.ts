@@ -8,7 +8,7 @@ interface Known {
   readonly about: readonly string[]
 }
 
-/** A cache under a feed of the test's own, which counts how often it is asked what values depend on. */
+/** Opens a cache with a fake feed that counts reads. */
 function openCache(limit = 100) {
   const listeners = new Set<FeedListener>()
   const feed = {
@@ -33,20 +33,20 @@ function openCache(limit = 100) {
   const tell = (news: Parameters<FeedListener>[0]) => listeners.forEach((listener) => listener(news))
   const change = (...subjects: string[]) => tell(subjects.map((subject) => ({ kind: 'user', subject })))
   const kept = (...texts: string[]) => texts.filter((text) => cache.get(text) !== undefined)
-  /** Reads of `read` that have not ended. */
+  /** Pending calls of `read`. */
   const under: PromiseWithResolvers<Known>[] = []
   let reads = 0
   const next = async () => {
     await settle()
     return under.shift() ?? assert.fail('nothing is being read')
   }
-  /** Ends the oldest read. */
+  /** Completes the oldest read. */
   const end = async (...about: string[]) => {
     const known = { text: 'a', about }
     ;(await next()).resolve(known)
     return known
   }
-  /** Asks for a value; the read that this may begin goes on until it is ended. */
+  /** Loads a value. A read that this starts is pending until `end`. */
   const read = (text: string) => {
     const value = cache.load(text, () => {
       reads += 1
@@ -61,7 +61,7 @@ function openCache(limit = 100) {
   return { cache, feed, listeners, asked, put, tell, change, kept, read, end, fail, reads: () => reads }
 }
 
-/** Lets everything go on that waits for nothing. */
+/** Lets all ready promises continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a cache forgets what depends on a change, whichever of its subjects that is, and nothing else', async () => {
@@ -242,9 +242,9 @@ const steps = fc.array(
   { maxLength: 60, size: 'max' },
 )
 
-/** A database, its feed and a cache, which do one thing at a time in an order that is given. */
+/** A database, its feed and a cache, which run step by step in a given order. */
 class CacheWorld {
-  /** Values that were given out. */
+  /** The number of returned values. */
   given = 0
   readonly #commits: string[] = []
   #told = 0
@@ -293,7 +293,10 @@ class CacheWorld {
     read.ended.resolve(read.seen!)
   }
 
-  /** What the database says now. A value depends on one subject always, and on another as long as the first one says so. */
+  /**
+   * The current state of the database. A value always depends on one subject, and on another while the first one says
+   * so.
+   */
   #look(read: Read): void {
     const own = read.key === 'a' ? 'ann' : 'bob'
     const other = subjectNames[this.#commits.filter((subject) => subject === own).length % 3]!

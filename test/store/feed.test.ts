@@ -40,14 +40,14 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       else await postgres.stop()
     })
 
-    /** A clock on which nothing grows old by itself: a feed is fresh, however slow the machine is. */
+    /** A clock that does not advance, so that a feed stays fresh on a slow machine. */
     function makeFrozenClock() {
       const clock = makeTestClock()
       clock.freeze()
       return clock
     }
 
-    /** A feed, and what it told. */
+    /** Opens a feed and records its events. */
     async function follow(
       options: Parameters<typeof startFeed>[1] = {},
       of = system,
@@ -126,9 +126,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         wanted.map((subject, index) =>
           system.transaction(async (trx) => {
             await trx.updateTable('waypost_client').set({ name: 'login' }).where('id', '=', 'nobody').execute()
-            await pause(kind === 'sqlite' ? 0 : (index * 37) % 30) // the later ones often end first
+            await pause(kind === 'sqlite' ? 0 : (index * 37) % 30) // later ones often end first
             await recordChanges(system, trx, [{ kind: 'token', subject }])
-            await pause(1) // the position is given out, and nobody else sees it yet
+            await pause(1) // the position is assigned but not yet visible to others
           }),
         ),
       )
@@ -282,7 +282,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('is not fresh after the process could do nothing for a second', async () => {
       const { feed } = await follow({ clock: systemClock })
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1050) // nothing else runs in this thread meanwhile
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1050) // blocks this thread
       assert.equal(feed.isFresh(), false)
       await until('it is fresh', () => feed.isFresh())
     })
@@ -295,7 +295,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         const reading = feed.catchUp()
         clock.pass(3000)
         await reading
-        if (!feed.isFresh()) old++ // else another poll was under way, and this one began after the stop
+        if (!feed.isFresh()) old++ // otherwise another poll was running and this one began after the stop
         await until('it is fresh', () => feed.isFresh())
       }
       assert.ok(old > 0)
@@ -401,7 +401,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       test('closes over a line that is frozen', async () => {
         const { feed } = await follow({}, distant)
         line.freeze()
-        await pause(300) // a poll waits for its answer
+        await pause(300) // keeps a poll waiting
         await feed.close()
         await line.mend()
       })

@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** A pool over a line of which a test can take hold. */
+/** Opens a pool over a proxy that a test controls. */
 async function open() {
   const line = await openLine(url)
   const database = openPostgres({ url: line.through(url), max: 2, lateMs })
@@ -39,7 +39,7 @@ test('a statement whose answer never comes over its line ends, though others get
     status: 503,
   })
   opened.line.freeze()
-  await opened.line.mend() // for connections that are new
+  await opened.line.mend() // for new connections
   await lost
   assert.deepEqual((await sql`select 1 as one`.execute(opened.db)).rows, [{ one: 1 }])
 })
@@ -68,7 +68,7 @@ test('a statement that PostgreSQL works on takes the time that it takes', async 
   assert.deepEqual(rows, [{ it: 'done' }])
   await opened.db.transaction().execute(async (trx) => {
     await sql`select 1`.execute(trx)
-    await new Promise((resolve) => setTimeout(resolve, lateMs * 4)) // no statement is under way
+    await new Promise((resolve) => setTimeout(resolve, lateMs * 4)) // no statement is running
     await sql`select 1`.execute(trx)
   })
 })

@@ -1,5 +1,5 @@
-// A process of its own for the tests of locks: `ADDRESS FILE` writes `in` and `out` to FILE around work under the lock;
-// `ADDRESS migrate` applies one slow migration.
+// A process for the tests of locks: `ADDRESS FILE` writes `in` and `out` to FILE around work under the lock; `ADDRESS
+// migrate` applies a slow migration.
 import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'

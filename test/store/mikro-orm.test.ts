@@ -43,7 +43,7 @@ function openOrm(db: Kysely<AnyTables>, database: SqliteDatabase | PostgresDatab
   const options = {
     entities: [Book],
     driverOptions: db,
-    // MikroORM looks whether the database of this name is there and, if not, makes it by connections of its own.
+    // MikroORM checks whether the database exists and otherwise creates it through separate connections.
     dbName: database.kind === 'sqlite' ? database.file : database.target.database,
     ensureDatabase: false,
     extensions: [Migrator],

@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((database) => database.close()))
 })
 
-/** A file with the table `counter`, which holds one row with 0. */
+/** Opens a file with the table `counter`, which has one row with 0. */
 async function open(options: Partial<OpenSqliteOptions> = {}) {
   const file = options.file ?? path.join(folder, `${files++}.db`)
   const database = openSqlite({ file, create: true, ...options })
@@ -48,7 +48,10 @@ function startWriter(file: string, task: 'write' | 'hold', amount = 0): ChildPro
   return spawn(process.execPath, [program, file, task, String(amount)], { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
-/** Holds the write lock in another process. @returns what releases it */
+/**
+ * Holds the write lock in another process.
+ * @returns a function that releases it
+ */
 async function holdWriteLock(file: string): Promise<() => Promise<void>> {
   const holder = startWriter(file, 'hold')
   const ended = once(holder, 'exit')

@@ -1,5 +1,5 @@
-// A process of its own for the tests of SQLite: `FILE write COUNT` adds one in each of COUNT transactions, four at a time;
-// `FILE hold` holds the write lock until its standard input ends.
+// A process for the tests of SQLite: `FILE write COUNT` adds one in each of COUNT transactions, four at a time; `FILE
+// hold` holds the write lock until its standard input ends.
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'

@@ -12,7 +12,7 @@ describeEachDatabase('the list of the template todo', ({ kind, type, open }) => 
     const { db, database } = await open()
     await migration.up(db, type)
     await db.transaction().execute(async (insert) => {
-      // Or vacuum does not yet take the rows for visible to everybody, which reading the index alone needs.
+      // Otherwise vacuum does not mark the rows as visible to all, which an index-only scan needs.
       if (kind === 'postgresql') await sql`set local synchronous_commit = on`.execute(insert)
       await insertRows(insert)
     })
@@ -37,7 +37,7 @@ describeEachDatabase('the list of the template todo', ({ kind, type, open }) => 
   })
 })
 
-/** Every other one is open. */
+/** Every second one is open. */
 async function insertRows(db: Kysely<AnyTables>): Promise<void> {
   const begin = Date.parse('2026-11-20T00:00:00.000Z')
   for (let from = 1; from <= rows; from += 1000) {

@@ -20,7 +20,7 @@ const box = `{
   open: async ({ text }) => ({ client: { read: () => text }, check: async () => {}, close: async () => {} }),
 }`
 const files = {
-  // What must never be used: an existing database, and a file beside the project.
+  // These must never be used: an existing database, and a file beside the project.
   '.env': 'STOCK_FILE=real.db\nORDERS_URL=postgresql://127.0.0.1:9/real\n',
   '.env.test': 'STOCK_FILE=from-env-test.db\nGREETING=hello\n',
   'waypost.yml': `
@@ -86,7 +86,7 @@ const setVariable = (name: string, value: string) => {
 }
 afterEach(() => set.splice(0).forEach((name) => delete process.env[name]))
 
-/** A PostgreSQL of which only this test takes databases: a role of its own owns them. */
+/** A PostgreSQL role for this test only, which owns its databases. */
 async function makeDatabases(): Promise<{ url: string; list(): Promise<string[]> }> {
   const admin = await postgres.createDatabase()
   const role = `role_${path.basename(new URL(admin).pathname)}`

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 /**
- * Makes a folder that this process uses for its temporary files, so that what is left behind is not that of other
- * tests.
- * @returns the folder, and what removes it and restores the process
+ * Creates a folder for temporary files of this process, so that leftovers of other tests do not matter.
+ * @returns the folder, and a function that removes it and restores the process
  */
 export async function useTemporaryFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
   const { TMPDIR: before } = process.env

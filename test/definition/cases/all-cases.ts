@@ -10,7 +10,7 @@ import { variablesCases } from './variables-cases.ts'
 import { yamlCases } from './yaml-cases.ts'
 import type { Case } from './case.ts'
 
-/** Projects with mistakes, by what is wrong in them. */
+/** Invalid projects, by kind of mistake. */
 export const groups: Readonly<Record<string, readonly Case[]>> = {
   'what is no YAML': yamlCases,
   includes: includeCases,

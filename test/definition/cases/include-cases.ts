@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** `!include` that leads nowhere, in a circle or out of the project, and problems in what was included. */
+/** `!include` with a missing target, in a cycle or out of the project, and problems in included files. */
 export const includeCases: readonly Case[] = [
   {
     name: 'an include of a file that is missing',

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** Names of schemas, events, rates, actions and files that are not there. */
+/** Unknown schemas, events, rates, actions and files. */
 export const namesCases: readonly Case[] = [
   {
     name: 'an unknown schema, with one near',

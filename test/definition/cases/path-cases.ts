@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** Paths of routes, their parameters, and who may call them. */
+/** Paths of routes, their parameters and access. */
 export const pathCases: readonly Case[] = [
   {
     name: 'a path without a slash',

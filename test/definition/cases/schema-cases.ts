@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** JSON Schemas that are none, or that could not be compiled. */
+/** Invalid JSON Schemas. */
 export const schemaCases: readonly Case[] = [
   {
     name: 'arrays of requests without a limit, wherever they are; those of answers need none',

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** Keys and values that are not those of the language. */
+/** Unknown keys and invalid values. */
 export const structureCases: readonly Case[] = [
   {
     name: 'an unknown key at the top',

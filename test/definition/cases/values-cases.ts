@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** Variables when their values are known. */
+/** Variables with known values. */
 export const valuesCases: readonly Case[] = [
   {
     name: 'a variable that is not set',

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** `${env.NAME}` where it may not stand or is not written right. */
+/** `${env.NAME}` in the wrong place or with a syntax error. */
 export const variablesCases: readonly Case[] = [
   {
     name: 'a variable where none may stand',

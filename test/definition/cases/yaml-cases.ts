@@ -2,7 +2,7 @@ import type { Case } from './case.ts'
 
 const emptyHint = 'Write at least "routes:", or generate a first route: waypost generate:route METHOD PATH'
 
-/** What the YAML parser, or what comes right after it, finds. */
+/** Problems found by the YAML parser or directly after it. */
 export const yamlCases: readonly Case[] = [
   {
     name: 'a missing waypost.yml',

@@ -14,7 +14,7 @@ const variables = {
   WAYPOST_SECRET: 'the-secret-of-this-test-that-nobody-may-read',
   WAYPOST_BASE_URL: 'https://api.example.com',
 }
-/** All that a plan needs. */
+/** The environment that a plan needs. */
 const reading = { WAYPOST_SYSTEM_URL: 'sqlite:live.db' }
 
 const yml = (more = '', ping = 'public: true') =>
@@ -41,7 +41,7 @@ const write = (text: string) => writeFiles(folder, { 'waypost.yml': text })
 const codeOf = (error: unknown) => (isWaypostError(error) ? error.code : String(error))
 const refusal = async (work: Promise<unknown>) => work.then(() => 'nothing', codeOf)
 
-/** All that System holds. */
+/** Returns all rows of System. */
 async function dump(): Promise<string> {
   const tables = await host.system.db.introspection.getTables()
   const rows = await Promise.all(

@@ -9,7 +9,7 @@ import { makeManifest } from './manifests.ts'
 
 const count = runs(150)
 
-/** Two schemas that refer to one another below their fields. */
+/** Two schemas that refer to each other below their fields. */
 const around = (a: JsonSchema, b: JsonSchema): Record<string, JsonSchema> => ({
   A: { type: 'object', properties: { a, b: { $ref: 'schema:///B' } } },
   B: { type: ['object', 'null'], properties: { c: b, a: { $ref: 'schema:///A' } } },

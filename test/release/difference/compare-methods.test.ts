@@ -11,7 +11,7 @@ const nullable: JsonSchema = { type: ['string', 'null'] }
 
 type Schemas = readonly [before: JsonSchema, after: JsonSchema]
 
-/** What is told when the one schema becomes the other: of a request, and of a response. */
+/** The reported changes from one schema to another, for a request and for a response. */
 const schemas: readonly (readonly [string, Schemas, request: string[], response: string[]])[] = [
   [
     'a required field',
@@ -170,7 +170,7 @@ function label(part: string, lines: readonly string[]): string[] {
 type Method = Partial<ManifestMethod>
 const few = { limit: 10, windowMs: 60_000, by: 'principal' } as const
 
-/** What is told of a method that changes. */
+/** The reported changes of a method. */
 const methods: readonly (readonly [string, Method, Method, string[], Partial<Manifest>?])[] = [
   ['made private', {}, { public: false, scopes: ['order'] }, ['! is now private, scope order']],
   ['made public', { public: false, scopes: ['order'] }, {}, ['is now public']],

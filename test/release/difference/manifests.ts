@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../../src/contract/index.ts'
 import { compareManifests, type Manifest, type ManifestMethod } from '../../../src/release/index.ts'
 import { emptyManifest } from '../system.ts'
 
-/** A public `POST /order` but for what is said of it, in a manifest but for what is said of that. */
+/** A manifest with a public `POST /order`, with the given changes to both. */
 export function makeManifest(method: Partial<ManifestMethod>, more: Partial<Manifest> = {}): Manifest {
   const whole: ManifestMethod = {
     method: 'POST',
@@ -27,7 +27,7 @@ export const object = (
   ...(required.length === 0 ? {} : { required }),
 })
 
-/** Each detail as a line: `! ` before what is breaking, and whom it breaks. */
+/** Returns each detail as a line: `! ` before breaking ones, and what they break. */
 export function tell(before: Manifest, after: Manifest): string[] {
   return compareManifests(before, after).flatMap(({ kind, name, details }) =>
     details.map(({ text, breaking, affects }) => {

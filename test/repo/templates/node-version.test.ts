@@ -1,4 +1,4 @@
-// Node before 22.18 finds no test in TypeScript, and `node --test` passes without one.
+// Node before 22.18 finds no TypeScript tests, and `node --test` passes without tests.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { findWrongUse, loadCommands } from '../../support/command-lines.ts'
 
-/** What `init --with` copies. Docker, Kubernetes and the pipelines run nowhere in these tests. */
+/** The files that `init --with` copies. These tests do not run Docker, Kubernetes or pipelines. */
 export const parts = path.join(import.meta.dirname, '../../../templates/with')
 
 export function readPart(file: string): string {
@@ -12,12 +12,12 @@ export function readPart(file: string): string {
 
 const commands = loadCommands()
 
-/** That the built command line takes these words as they stand. */
+/** Asserts that the built command line accepts these words. */
 export function assertCommand(words: readonly string[] | undefined): void {
   assert.equal(findWrongUse(commands, words ?? [], 'whole'), undefined)
 }
 
-/** That an image is named with a tag that says a version, or a digest. */
+/** Asserts that an image has a version tag or a digest. */
 export function assertPinned(image: string): void {
   assert.match(image, /:\d+[.\w-]*$|@sha256:/, image)
 }

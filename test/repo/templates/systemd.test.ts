@@ -12,7 +12,7 @@ describe('the units for systemd', () => {
   const services = globSync('*.service', { cwd: path.join(parts, folder) })
   const valuesOf = (file: string, key: string) =>
     [...readPart(`${folder}/${file}`).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value)
-  /** What shuts a unit in, without what it runs. */
+  /** Returns the sandboxing options of a unit. */
   const shutIn = (file: string) => {
     const text = readPart(`${folder}/${file}`)
     return text.slice(text.indexOf('NoNewPrivileges='), text.indexOf('UMask='))
@@ -59,11 +59,12 @@ describe('the units for systemd', () => {
       const units = (await readdir(copy)).filter((file) => file.startsWith('waypost'))
       for (const file of units) {
         const text = await readFile(path.join(copy, file), 'utf8')
-        await writeFile(path.join(copy, file), text.replace('/usr/bin/node', process.execPath)) // it has to be there
+        await writeFile(path.join(copy, file), text.replace('/usr/bin/node', process.execPath)) // it must exist
       }
       const words = ['verify', ...units.map((file) => `./${file.replace('@.', '@1.')}`)]
       const { stdout, stderr } = spawnSync('systemd-analyze', words, { cwd: copy, encoding: 'utf8' })
-      const own = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('waypost')) // not of the machine's units
+      // Without messages about units of the machine.
+      const own = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('waypost'))
       assert.deepEqual(own, [])
     } finally {
       await rm(copy, { recursive: true, force: true })

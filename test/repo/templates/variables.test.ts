@@ -17,7 +17,7 @@ function readPages(): string {
 }
 
 describe('every variable', () => {
-  /** The first column of a table of the pages for who operates servers and who deploys. */
+  /** The first column of tables in the pages for operators and pipelines. */
   const documented = new Set(
     [...readPages().matchAll(/^\| (`[A-Z_`, ]+`) \|/gm)].flatMap(([, names = '']) => names.match(/[A-Z_]+/g) ?? []),
   )
@@ -104,7 +104,7 @@ describe('a file of variables', () => {
 describe('the sample of nginx', () => {
   const page = readFileSync(path.join(root, 'docs/operations.md'), 'utf8')
   const sample = /```nginx\n(.*?)```/s.exec(page)?.[1] ?? ''
-  /** What nginx takes as a size, in bytes. */
+  /** Returns nginx's size limit in bytes. */
   const bytesOf = (text = '') => Number(/^client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024
 
   it('accepts what Waypost accepts: body_limit everywhere, and artifacts where they are uploaded', () => {
