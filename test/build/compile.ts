@@ -23,7 +23,7 @@ const tsconfig = JSON.stringify({
   include: ['src', 'migrations', '.waypost/types.ts'],
 })
 
-/** What the real compiler says of a project, a line each. */
+/** Returns the real compiler's errors for a project, one per line. */
 export async function compile(files: Readonly<Record<string, string>>): Promise<string[]> {
   // Not `types.d.ts`, because the compiler would skip it like declarations of packages.
   const { '.waypost/types.d.ts': types = '', ...rest } = files
