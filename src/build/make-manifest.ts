@@ -21,7 +21,7 @@ export interface ManifestParts {
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
   readonly plugins: readonly ManifestPlugin[]
-  /** The SHA-256 of the artifact of an entry file. */
+  /** Returns the SHA-256 of the artifact of an entry file. */
   readonly hashOf: HashOf
 }
 

@@ -39,7 +39,7 @@ export function findNativePackages(root: string, inputs: Metafile['inputs']): re
   })
 }
 
-/** What shows that a package itself has native code. */
+/** Returns what indicates that a package has native code. */
 export function findNativeCode(folder: string): string | undefined {
   return findNative(folder, readManifest(folder))
 }

@@ -42,13 +42,13 @@ export interface Builder {
    * Builds the current files. Concurrent calls run one after another.
    */
   build(definition: Definition, options?: BuildOptions): Promise<BuildResult>
-  /** Builds the plugins of the project, which a definition needs to be complete. */
+  /** Builds the project's plugins, which complete the definition. */
   readonly plugins: PluginBuilder
   close(): Promise<void>
 }
 
 export interface BuildOptions {
-  /** The plugins of the definition, built. */
+  /** The built plugins of the definition. */
   readonly plugins?: readonly BuiltPlugin[]
   /**
    * In development, the files, relative to the root, that may have changed since the last call; undefined if any may.

@@ -16,7 +16,7 @@ export function isJsonType(contentType: string): boolean {
 /** Statuses whose response has no body (RFC 9110). */
 export const bodylessStatuses: ReadonlySet<string> = new Set(['204', '205', '304'])
 
-/** Paths that belong to Waypost, with everything below them. */
+/** Reserved paths of Waypost, including all paths below them. */
 const reservedPaths: readonly string[] = [
   '/consumer',
   '/authorization',
@@ -30,7 +30,7 @@ const reservedPaths: readonly string[] = [
   '/.well-known',
 ]
 
-/** Returns the reserved path that a path is, or is below. */
+/** Returns the reserved path that contains a path; undefined if there is none. */
 export function findReservedPath(path: string): string | undefined {
   return reservedPaths.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))
 }

@@ -11,7 +11,7 @@ export interface PluginCatalog {
   readonly config?: JsonSchema
   readonly connections: Readonly<Record<string, ConnectionCatalog>>
   readonly actions: Readonly<Record<string, ActionCatalog>>
-  /** It registers routes of its own. */
+  /** Whether the plugin registers routes. */
   readonly routes?: true
 }
 
@@ -36,12 +36,12 @@ export function assertPlugin(value: unknown, source: string, { isLocal = false }
   if (problem !== undefined) throw errors.WP_PLUGIN_INVALID({ name: source, reason: problem })
   const plugin = value as Plugin
   const { requires = '*' } = plugin
-  const released = coerce(version) ?? version // a prerelease counts as the release that it precedes
+  const released = coerce(version) ?? version // a prerelease is treated as the following release
   if (!satisfies(released, requires)) throw errors.WP_PLUGIN_VERSION({ name: source, requires, own: version })
   return plugin
 }
 
-/** The same plugin always has the same catalog. */
+/** Describes a plugin as data. The same plugin always has the same catalog. */
 export function describePlugin({ name, config, connections = {}, actions = {}, routes }: Plugin): PluginCatalog {
   const catalog: PluginCatalog = {
     name,

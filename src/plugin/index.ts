@@ -1,4 +1,4 @@
-// plugin: loading plugins, checking them, and describing them as data. Depends on the contract, never on a plugin.
+// plugin: loads plugins, checks them and describes them as data. Depends on the contract, never on a plugin.
 // May import kit and contract.
 export {
   assertPlugin,

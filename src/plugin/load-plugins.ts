@@ -8,7 +8,7 @@ import { assertPlugin } from './check-plugin.ts'
 import { errors } from './errors.ts'
 import type { LoadedPlugin } from './plugin-set.ts'
 
-/** The plugins that ship with Waypost: their classes need no `plugins:` entry. */
+/** The plugins that ship with Waypost. Their classes need no `plugins:` entry. */
 export const builtInPlugins = ['@waypost/plugin-sql'] as const
 
 let builtIn: Promise<readonly LoadedPlugin[]> | undefined
@@ -23,7 +23,7 @@ export function loadBuiltInPlugins(): Promise<readonly LoadedPlugin[]> {
   return builtIn
 }
 
-/** A plugin as a release records it that is installed on the server, and not part of the release. */
+/** A plugin of a release that is installed on the server instead of being part of the release. */
 export interface HostPlugin {
   readonly name: string
   /** The package's version where the release was built. */
@@ -54,7 +54,7 @@ export async function loadHostPlugin(
   return { plugin: assertPlugin(plugin, name), version: `${name}@${installed}` }
 }
 
-/** The version of a package that is installed for a folder: in its `node_modules` or in that of a folder above. */
+/** Returns the version of an installed package, from `node_modules` of a folder or its parents. */
 export function findInstalledVersion(folder: string, name: string): string | undefined {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     try {
@@ -71,8 +71,8 @@ const scheme = 'waypost-plugin:'
 let isHooked = false
 
 /**
- * Imports a package as a module in the folder would: `require.resolve` does not find modules that are only for `import`.
- * What it imports as `waypost` is the copy of this server, even if none is installed there.
+ * Imports a package like a module in the folder would. `require.resolve` does not support packages that only export
+ * `import`. Its imports of `waypost` resolve to this server's copy, even if none is installed there.
  */
 async function importFrom(folder: string, name: string): Promise<{ default?: unknown }> {
   const parentURL = pathToFileURL(path.join(folder, 'package.json')).href

@@ -11,10 +11,13 @@ export interface ServicesOptions {
   readonly fetch: GuardedFetch
 }
 
-/** Returns what a plugin gets, with its resolved config. @throws WP_PLUGIN_CONFIG */
+/**
+ * Returns the services of a plugin, with its resolved config.
+ * @throws WP_PLUGIN_CONFIG
+ */
 export type ServicesOf = (plugin: LoadedPlugin) => PluginServices
 
-/** Plugins share everything except their config. */
+/** Plugins share all services except their config. */
 export function makePluginServices({ variables, ...services }: ServicesOptions): ServicesOf {
   const prepare = makeConfigPreparer(variables)
   const known = new WeakMap<LoadedPlugin, PluginServices>()

@@ -1,22 +1,22 @@
 import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
 import { errors } from './errors.ts'
 
-/** A plugin whose code is loaded. */
+/** A plugin with loaded code. */
 export interface LoadedPlugin {
   readonly plugin: Plugin
-  /** Identifies its code: another text for other code. */
+  /** Identifies its code: other code has another text. */
   readonly version: string
-  /** Its config as written in `plugins:`; it may hold `${env.NAME}`. */
+  /** Its config as written in `plugins:`. Values may contain `${env.NAME}`. */
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** A class of a plugin, and the plugin that provides it. */
+/** A class with the plugin that provides it. */
 export interface Provided<Class> {
   readonly class: Class
   readonly by: LoadedPlugin
 }
 
-/** The plugins of a release, with those that ship with Waypost. Names of classes are unique across all of them. */
+/** The plugins of a release, including those that ship with Waypost. Class names are unique across all of them. */
 export interface PluginSet {
   readonly plugins: readonly LoadedPlugin[]
   readonly connections: ReadonlyMap<string, Provided<ConnectionClass>>
@@ -39,7 +39,7 @@ export function joinPlugins(plugins: readonly LoadedPlugin[]): PluginSet {
   }
 }
 
-/** The names by which plugins and their classes are known. */
+/** The names of a plugin and its classes. */
 export interface PluginNames {
   readonly name: string
   readonly connections?: object

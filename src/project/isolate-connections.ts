@@ -5,7 +5,7 @@ import { findVariableUses, type Manifest } from '../release/index.ts'
 import type { TestDatabases } from '../server/index.ts'
 import type { LoadedPlugin } from '../plugin/index.ts'
 import { errors } from './errors.ts'
-import type { ReleaseWithPlugins } from './migrate.ts'
+import type { LoadedRelease } from './migrate.ts'
 
 /**
  * The replacement of a connection in tests: another config of its class, or a client that `context.connection` returns.
@@ -29,9 +29,9 @@ export interface Isolation {
  * `TestDatabases.create`
  */
 export async function isolateConnections(
-  { release, plugins }: ReleaseWithPlugins,
+  { release, plugins }: LoadedRelease,
   isolation: Isolation,
-): Promise<ReleaseWithPlugins> {
+): Promise<LoadedRelease> {
   const { manifest } = release
   assertKnown(manifest, isolation)
   const classes = new Map(

@@ -48,7 +48,7 @@ export interface MigrateOptions {
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
-export interface ReleaseWithPlugins {
+export interface LoadedRelease {
   readonly release: BuiltRelease
   readonly plugins: PluginSet
 }
@@ -88,7 +88,7 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
 
 export async function buildForMigration(
   options: Pick<MigrateOptions, 'folder' | 'connection' | 'to' | 'onDiagnostics'> & { readonly command?: string },
-): Promise<ReleaseWithPlugins> {
+): Promise<LoadedRelease> {
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
   try {
@@ -107,10 +107,7 @@ export async function buildForMigration(
 }
 
 /** Lists pending migrations. Creates nothing, not even System. */
-async function previewMigrations(
-  options: MigrateOptions,
-  built: ReleaseWithPlugins | undefined,
-): Promise<MigrationReport> {
+async function previewMigrations(options: MigrateOptions, built: LoadedRelease | undefined): Promise<MigrationReport> {
   const host = await openExistingHost(options)
   try {
     options.onTarget?.(host?.system.target ?? 'a new .waypost/system.db')
@@ -202,7 +199,7 @@ function describeNotImplemented(file: string, later: readonly string[]): string 
 
 /** Lists the pending migrations of each connection. Does not create missing databases. */
 async function previewConnections(
-  options: MigrateOptions & MigrationDatabases & ReleaseWithPlugins,
+  options: MigrateOptions & MigrationDatabases & LoadedRelease,
 ): Promise<readonly AppliedMigration[]> {
   const modules = await loadMigrationModules(options.release)
   const listed: AppliedMigration[] = []

@@ -5,10 +5,10 @@ import { loadReleasePlugins, type Host } from '../host/index.ts'
 import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
-import { migrateConnections, type ReleaseWithPlugins } from './migrate.ts'
+import { migrateConnections, type LoadedRelease } from './migrate.ts'
 
 /** A project built for its tests. */
-export interface TestProject extends ReleaseWithPlugins {
+export interface TestProject extends LoadedRelease {
   /**
    * Returns the same project with its own databases.
    * @throws the errors of `isolateConnections`
@@ -40,7 +40,7 @@ export async function openTestProject(folder: string): Promise<TestProject> {
   }
 }
 
-function makeTestProject(folder: string, built: ReleaseWithPlugins): TestProject {
+function makeTestProject(folder: string, built: LoadedRelease): TestProject {
   const { release } = built
   return {
     ...built,

@@ -53,7 +53,7 @@ export interface ManifestMethod {
 export type ManifestAction =
   | { readonly artifact: string; readonly file: string }
   | (ManifestClass & {
-      /** What the class computed from its config when the release was built. */
+      /** The plan that the class computed from its config at build time. */
       readonly plan?: ActionPlan
     })
 
@@ -62,7 +62,7 @@ export interface ManifestClass {
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** A plugin of a release: an artifact, or a package that is installed on every server. */
+/** A plugin of a release: an artifact, or a package that is installed on each server. */
 export type ManifestPlugin = (
   | { readonly artifact: string; readonly version?: string }
   | { readonly host: true; readonly version: string }
@@ -73,7 +73,7 @@ export type ManifestPlugin = (
   readonly catalog: ManifestCatalog
 }
 
-/** What a plugin offers, as data: a server checks a deployment without running its code. */
+/** A plugin as data, so that a server can check a deployment without running code. */
 export interface ManifestCatalog {
   /** The plugin's own name. */
   readonly name: string
@@ -81,7 +81,7 @@ export interface ManifestCatalog {
   readonly config?: JsonSchema
   readonly connections: Readonly<Record<string, ManifestConnectionClass>>
   readonly actions: Readonly<Record<string, { readonly description: string; readonly config: JsonSchema }>>
-  /** It registers routes of its own. */
+  /** Whether the plugin registers routes. */
   readonly routes?: true
 }
 

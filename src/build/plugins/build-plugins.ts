@@ -13,7 +13,7 @@ import type { Artifact, ManifestCatalog, ManifestPlugin } from '../../release/in
 import { bundlePlugin, diagnosePlugin } from './bundle-plugin.ts'
 import { openPluginProcess, type PluginProcess } from './plugin-process.ts'
 
-/** A plugin that was bundled, loaded and described. */
+/** A bundled, loaded and described plugin. */
 export interface BuiltPlugin {
   readonly manifest: ManifestPlugin
   readonly artifacts: readonly Artifact[]
@@ -22,20 +22,20 @@ export interface BuiltPlugin {
 export interface BuiltPlugins {
   readonly plugins: readonly BuiltPlugin[]
   readonly diagnostics: readonly Diagnostic[]
-  /** The files of the project that plugins are made of, relative to the root. */
+  /** Source files of plugins, relative to the root. */
   readonly files: readonly string[]
 }
 
-/** Builds the plugins of one project, again and again: only those whose files changed. */
+/** Builds the plugins of one project repeatedly. Only rebuilds those whose files changed. */
 export interface PluginBuilder {
   build(uses: readonly PluginUse[]): Promise<BuiltPlugins>
   close(): void
 }
 
 interface Outcome {
-  /** Without config and, for diagnostics, place. */
+  /** Without the config and the location for diagnostics. */
   readonly built?: { readonly manifest: Omit<ManifestPlugin, 'config'>; readonly artifacts: readonly Artifact[] }
-  /** Files that are part of the project, and how each was when it was read. */
+  /** Source files with their state when they were read. */
   readonly files: ReadonlyMap<string, string>
   diagnose(use: PluginUse): Promise<readonly Diagnostic[]>
 }
@@ -43,7 +43,7 @@ interface Outcome {
 /** @param root the project's folder */
 export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuilder {
   const known = new Map<string, Outcome>()
-  /** By hash: what was loaded once is not loaded again. */
+  /** By hash, so that the same code is only loaded once. */
   const loaded = new Map<string, Promise<ManifestCatalog>>()
   let running: PluginProcess | undefined
 
@@ -128,7 +128,7 @@ async function isUnchanged(root: string, files: ReadonlyMap<string, string>): Pr
   return [...files].every(([file, state]) => now.get(file) === state)
 }
 
-/** What changes when a file does. */
+/** Returns a text that differs if the file changed. */
 async function readState(root: string, file: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path.join(root, file))

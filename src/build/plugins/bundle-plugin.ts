@@ -21,13 +21,13 @@ import {
 } from '../open-bundler.ts'
 import { projectPath } from '../project-path.ts'
 
-/** A plugin as one artifact, with the files that its code names by `new URL`. */
+/** A plugin as one artifact, with the files that its code references by `new URL`. */
 export interface BundledPlugin {
   readonly hash: string
   readonly artifacts: readonly Artifact[]
   /** The version in its package.json. */
   readonly version: string | undefined
-  /** The files that it was made of, relative to the root. */
+  /** Its source files, relative to the root. */
   readonly inputs: readonly string[]
 }
 
@@ -39,8 +39,8 @@ export interface BrokenPlugin {
 const maxBytes = 10 * 1024 ** 2
 
 /**
- * Bundles a plugin alone, so that its hash depends on nothing else of the project. `waypost` stays an import, which a
- * server resolves to its own copy.
+ * Bundles a plugin separately, so that its hash does not depend on the rest of the project. Imports of `waypost` are
+ * kept; a server resolves them to its own copy.
  * @param root the real path of the project
  */
 export async function bundlePlugin(root: string, use: PluginUse): Promise<BundledPlugin | BrokenPlugin> {
@@ -79,7 +79,7 @@ export async function bundlePlugin(root: string, use: PluginUse): Promise<Bundle
   }
 }
 
-/** A problem of a plugin, at its entry in `plugins:`. */
+/** Returns the diagnostic of a plugin's error, at its entry in `plugins:`. */
 export async function diagnosePlugin(root: string, { name, at }: PluginUse, error: unknown): Promise<Diagnostic> {
   if (!isWaypostError(error)) throw error
   const { code, message, hint } = error
@@ -103,7 +103,7 @@ async function breakPlugin(
 
 const entryScheme = 'waypost-plugin:'
 
-/** Resolves the plugin as an import in the project would. */
+/** Resolves the plugin like an import in the project. */
 function resolveEntry(root: string, name: string): Plugin {
   return {
     name: 'waypost-plugin-entry',
@@ -145,7 +145,7 @@ function findNativeReason(root: string, use: PluginUse, inputs: Metafile['inputs
   return addon === undefined ? undefined : `${projectPath(root, path.join(root, addon))} is native code`
 }
 
-/** Files whose change may repair a plugin that cannot be bundled. */
+/** Returns files whose change may fix a plugin that cannot be bundled. */
 function guessInputs({ name }: PluginUse): readonly string[] {
   return name.startsWith('./') ? [path.posix.normalize(name)] : []
 }
@@ -158,7 +158,7 @@ function readVersion(root: string, { name }: PluginUse, inputs: readonly string[
   return typeof version === 'string' ? version : undefined
 }
 
-/** The folder of an installed package, in `node_modules` of the project or of a folder above it. */
+/** Returns the folder of an installed package, in `node_modules` of the project or of a parent folder. */
 function findPackageFolder(root: string, name: string): string | undefined {
   if (name.startsWith('./')) return undefined
   for (let at = root; ; at = path.dirname(at)) {

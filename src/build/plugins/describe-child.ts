@@ -1,4 +1,4 @@
-// The child process of `openPluginProcess`: loads plugins, and describes what their actions do. Runs code of plugins.
+// The child process of `openPluginProcess`: loads plugins and describes their actions. Runs plugin code.
 import type { ActionUse, Plugin, TablesSnapshot } from '../../contract/index.ts'
 import { assertPlugin, describePlugin, loadHostPlugin, type PluginCatalog } from '../../plugin/index.ts'
 import { isWaypostError, messageOf } from '../../kit/index.ts'
@@ -11,9 +11,9 @@ export type PluginSource = { readonly source: string } & (
   | { readonly folder: string; readonly version: string }
 )
 
-/** One action class to describe for one method. */
+/** An action class to describe for a method. */
 export interface DescribeOrder {
-  /** Index of the plugin in the order of loading. */
+  /** The index of the plugin in loading order. */
   readonly plugin: number
   readonly class: string
   readonly config: unknown
@@ -28,7 +28,7 @@ export type PluginRequest =
       readonly tables: Readonly<Record<string, TablesSnapshot>>
     }
 
-/** An error that a plugin caused. `code` is that of a Waypost error. */
+/** An error caused by a plugin, with the code if it is a Waypost error. */
 export interface PluginProblem {
   readonly code?: string
   readonly message: string

@@ -7,10 +7,10 @@ import { pluginErrors as errors, type PluginCatalog } from '../../plugin/index.t
 import { artifactLoader } from '../../release/index.ts'
 import type { DescribeOrder, PluginAnswer, PluginProblem, PluginRequest, PluginSource } from './describe-child.ts'
 
-/** A child process that runs code of plugins, without the variables of Waypost. It does not keep this process running. */
+/** A child process that runs plugin code, without Waypost's own variables. It does not keep this process alive. */
 export interface PluginProcess {
   /**
-   * Loads a plugin. Plugins are numbered in the order of their loading.
+   * Loads a plugin. Plugins are numbered in loading order.
    * @throws WP_PLUGIN_LOAD, WP_PLUGIN_TIMEOUT, WP_PLUGIN_INVALID, WP_PLUGIN_VERSION, WP_PLUGIN_HOST
    */
   load(source: PluginSource): Promise<PluginCatalog>
@@ -42,7 +42,7 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
     return started
   }
 
-  /** @returns the answer, or how the process ended without one */
+  /** @returns the response, or how the process ended without one */
   async function ask(order: Order): Promise<PluginAnswer | { readonly ended: string }> {
     const running = (child ??= start())
     const id = (last += 1)

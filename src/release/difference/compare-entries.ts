@@ -104,7 +104,7 @@ function comparePlugins(before: ManifestPlugin, after: ManifestPlugin): readonly
   return details.map(harmless)
 }
 
-/** Never its value, which each server has for itself. */
+/** Does not show the value, which each server has for itself. */
 export function describeVariable({ type, default: fallback, secret }: DeclaredVariable): string {
   const value = fallback === undefined ? 'must be set' : `default ${JSON.stringify(fallback)}`
   return [`${type} for actions`, ...(secret ? ['secret'] : []), value].join(', ')
