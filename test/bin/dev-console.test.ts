@@ -35,7 +35,7 @@ function printStarted(t: TestContext, columns: number, news: Partial<Started> = 
   return text.split('\n')
 }
 
-test('what dev serves is told in columns on a wide terminal', (t) => {
+test('what dev serves is shown in columns on a wide terminal', (t) => {
   assert.deepEqual(printStarted(t, 120).slice(3, 8), [
     '  API       http://localhost:3000',
     '  Docs      http://localhost:3000/docs',

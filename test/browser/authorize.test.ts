@@ -155,7 +155,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     assert.deepEqual(posted, ['/authorization/login', '/authorization/login'])
   })
 
-  test('somebody else’s page can neither frame it nor send its forms', async () => {
+  test('a page of another origin can neither frame it nor submit its forms', async () => {
     const client = await world.addClient({})
     await using opened = await openPage(browser, world.server.url)
     const { page } = opened
@@ -188,7 +188,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     await page.waitForFunction("document.title === 'Authorized'")
   })
 
-  test('an app is reached by a scheme of its own', async () => {
+  test('an app can be reached by a custom scheme', async () => {
     const redirectUri = 'com.example.app:/cb'
     const client = await world.addClient({ redirectUris: [redirectUri], public: true })
     await using opened = await openPage(browser, world.server.url)

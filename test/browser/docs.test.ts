@@ -114,7 +114,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('authorizes in a window of its own, and sends a request with the token that it got', async () => {
+  test('authorizes in a separate window and sends a request with the received token', async () => {
     await addUser(server.host.system, {
       name: 'bob',
       password,
@@ -162,7 +162,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     )
   })
 
-  test('lets in who signs in where the reference is private, and says so when it was denied', async () => {
+  test('admits users who sign in to a private reference, and shows a denial', async () => {
     await using closed = await openPrivate()
     await addUser(closed.host.system, { name: 'bob', password, scopes: ['todo'] })
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })

@@ -92,7 +92,7 @@ test('a name that waypost does not export, and an import by a name made at run t
   assert.match(b!, /^src\/b\.ts:1:1 Cannot load src\/b\.ts: The code of the release imports "kysely" at run time/)
 })
 
-test('a package that reads files beside it is told of at its import, with what to do', async () => {
+test('a package that reads files beside it is reported at its import, with a hint', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('x', `import x from 'prebuilt'`),
     'node_modules/prebuilt/index.js': 'module.exports = require(__dirname + "/prebuilds/x.node")\n',
@@ -108,7 +108,7 @@ test('a package that reads files beside it is told of at its import, with what t
   assert.match(problem!.hint!, /new URL\('.\/NAME', import.meta.url\)/)
 })
 
-test('a module that waits for ever or ends the process is named', async () => {
+test('a module that waits forever or ends the process is reported', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('1', 'await new Promise(() => {})'),
     'src/b.ts': actionReturning('1', 'process.exit(3)'),

@@ -22,7 +22,7 @@ test('sources and migrations are checked as a build would, and nothing is writte
   assert.deepEqual((await readdir(project.root)).toSorted(), ['migrations', 'src'])
 })
 
-test('what only the finished bundle tells is told too', async () => {
+test('problems that only the bundle reveals are reported too', async () => {
   await using project = await makeProject({
     'src/a.ts': 'export const a = 1\n',
     'migrations/System/1.ts': 'export const a = 1\n',

@@ -29,7 +29,7 @@ test('a builder gives what a fresh build gives, after a change, a mistake and it
   await builder.close()
 })
 
-test('a builder for development that is told what changed gives what a fresh build gives', async () => {
+test('a development builder with known changes returns the same as a fresh build', async () => {
   const action = (value: string, ...imports: string[]) => actionReturning(value, imports.join('\n'))
   const shared = "import { shared } from './shared.ts'"
   await using project = await makeProject({

@@ -7,7 +7,7 @@ import { openWorld, password } from '../auth/world.ts'
 import { openPathProxy } from './path-proxy.ts'
 import { callback } from './world.ts'
 
-test('openid-client discovers and uses a server below a path of its host, whose proxy takes the path away', async () => {
+test('openid-client discovers and uses a server below a path of its host, whose proxy removes the path', async () => {
   await using proxy = await openPathProxy('/shop/v1')
   await using world = await openWorld('sqlite', { baseUrl: proxy.url })
   proxy.leadTo(Number(new URL(world.url).port))

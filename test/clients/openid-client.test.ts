@@ -115,7 +115,7 @@ for (const kind of defaultKinds) {
       await assert.rejects(callTodo(world, config, narrow), isChallenge('insufficient_scope'))
     })
 
-    test('a user who denies, and an answer of another server', async () => {
+    test('a user who denies, and a response of another server', async () => {
       const config = await cases[0]!.discover(world)
       const denied = authorize(world, config, {
         redirectUri: callback,

@@ -78,7 +78,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([await tellWho(accessToken), scope], ['ann', 'todo'])
     })
 
-    test('hears of a user who denies', async () => {
+    test('reports a user who denies', async () => {
       site.use(makeStrategy({}))
       const { cookie, url } = await leave()
       url.searchParams.set('prompt', 'consent')
@@ -86,7 +86,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual(failed, { failed: { message: 'The user denied access' } })
     })
 
-    test('hears of a wrong secret and of a scope that nobody has', async () => {
+    test('reports a wrong secret and a scope that no user has', async () => {
       site.use(makeStrategy({ clientSecret: 'not the secret' }))
       const { cookie, url } = await leave()
       const refused = await comeBack(await world.browse(url), cookie)

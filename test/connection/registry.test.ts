@@ -215,7 +215,7 @@ test('one that opens and does not answer is said to be down, but may answer late
   await registry.close()
 })
 
-test('one that hangs does not hold up a generation for ever, and is closed when it opens too late', async () => {
+test('one that hangs does not block a generation forever, and is closed if it opens too late', async () => {
   const registry = makeRegistry()
   const { promise, resolve } = Promise.withResolvers<void>()
   opening = promise

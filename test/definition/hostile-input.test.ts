@@ -67,7 +67,7 @@ suite('files that are not what they seem', () => {
     }
   })
 
-  test('an action behind a link that leads out of the project is refused', async () => {
+  test('an action reached through a link out of the project is rejected', async () => {
     const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: a.ts } } }\n'
     const problems = await problemsAfter({ 'waypost.yml': yaml }, (root) =>
       symlinkSync('/etc/hosts', path.join(root, 'a.ts')),

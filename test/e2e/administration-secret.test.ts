@@ -102,7 +102,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal(await newestSealed(made.host.system, secret), 'all', 'nothing was sealed again')
     })
 
-    it('it seals everything again; tokens, logins, sessions and forms go on over each step', async () => {
+    it('it re-encrypts everything; tokens, logins, sessions and forms stay valid during each step', async () => {
       const added = await run(`client:add web --user ann --grants authorization_code --redirect-uri ${callback} --json`)
       const request = requestOf({ id: JSON.parse(added.stdout).client_id }, { scope: 'todo' })
       const [reader, late] = [makeVisitor({ send: browse }), makeVisitor({ send: browse })]
@@ -180,7 +180,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await run('token:issue --user ann')).code, 0)
   })
 
-  it('doctor --restored says what is alive and asks, or is told --yes', async () => {
+  it('doctor --restored says what is running and asks for confirmation, unless --yes is given', async () => {
     const asked = await run('doctor --restored')
     assert.deepEqual([asked.code, asked.stdout], [2, ''])
     assert.match(
@@ -233,7 +233,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       }
     })
 
-    it('servers that run go on; from their next start old access tokens are refused and refresh tokens go on', async () => {
+    it('running servers continue; after their next start old access tokens are rejected and refresh tokens stay valid', async () => {
       const { code, stdout, stderr } = await run(`issuer:change ${next}/ --yes`)
       assert.deepEqual([code, stdout], [0, `  Issuer     ${next}\n`])
       assert.match(stderr, /Next {7}WAYPOST_BASE_URL=https:\/\/www\.example\.com {3}here; on \S+, then restart\n$/)

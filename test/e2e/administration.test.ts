@@ -116,7 +116,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     }
   })
 
-  it('scope:list says who needs and who has each scope, and which nobody has', async () => {
+  it('scope:list says who needs and who has each scope, and which no user has', async () => {
     const { stdout, stderr } = await made.folder.run('scope:list')
     const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
     assert.deepEqual(rows[0], ['SCOPE', 'ROUTES', 'EVENTS', 'USERS', 'CLIENTS', 'DESCRIPTION'])
@@ -164,7 +164,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     )
   })
 
-  it('client:secret prints a new secret once; the old one stops at once, tokens go on', async () => {
+  it('client:secret prints a new secret once; the old one stops working at once, tokens stay valid', async () => {
     const { access_token: token } = (await askToken(shop)).body
     const { stdout, stderr } = await made.folder.run('client:secret shop')
     const [, fresh = ''] = /^ {2}Secret {5}(\S{43}) {3}\(shown only once\)$/m.exec(stdout) ?? []

@@ -108,7 +108,7 @@ describe('a System that is not there', () => {
     })
   })
 
-  it('is no database, or of a kind that Waypost does not know', async () => {
+  it('is not a database, or of a kind that Waypost does not support', async () => {
     await project.write('notes.db', 'These are notes, and no database at all.\n'.repeat(50))
     const env = { WAYPOST_SYSTEM_URL: 'sqlite:notes.db' }
     const stderr = /Error: Cannot open the SQLite file ".*notes\.db": file is not a database\n/

@@ -179,7 +179,7 @@ test('validate runs no code of the project: what only loading shows is left to d
   assert.match(await project.ok('validate'), /^No problems: /)
 })
 
-test('a folder without waypost.yml is no project', async (t) => {
+test('a folder without waypost.yml is not a project', async (t) => {
   t.after(restore)
   await rm(path.join(project.folder, 'waypost.yml'))
   for (const words of ['deploy --yes', 'validate']) {
@@ -193,7 +193,7 @@ test('a folder without waypost.yml is no project', async (t) => {
   assert.deepEqual(readSystem(project), deployed)
 })
 
-test('mended, the same project is what is served already', async () => {
+test('fixed, the same project is already being served', async () => {
   assert.match(
     await project.ok('deploy --yes'),
     /is already active\. Nothing to do\.\n {2}Serving {4}no server is running/,

@@ -140,7 +140,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
 
     // Depends on no database, so once is enough.
     if (kind === 'sqlite') {
-      it('a name that is no connection is refused, naming the nearest', async () => {
+      it('an unknown connection is rejected with the nearest name', async () => {
         const { code, stderr } = await project.run('migrate --connection Ordres', { env })
         assert.equal(code, 1)
         assert.match(stderr, /Error: There is no connection "Ordres" with migrations\n {2}Did you mean "Orders"\?\n$/)
@@ -235,7 +235,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
 
     // Depends on no database, so once is enough.
     if (kind === 'sqlite') {
-      it('a variable that nobody set keeps the release from being served, and says which', async () => {
+      it('an unset variable prevents the release from being served, and is named', async () => {
         const { ORDERS: _, ...others } = env
         const host = await makeHost({ ...others, HOST: '127.0.0.1' })
         closers.push(host.remove)

@@ -139,7 +139,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([JSON.parse(json.stdout).failed, JSON.parse(json.stdout).cronjobs[0].outcome], [1, 'failed'])
   })
 
-  it('an unknown name is told, with those that there are', async () => {
+  it('an unknown name is rejected with the existing ones', async () => {
     const { code, stderr } = await host.run('cron:execute marc')
     assert.equal(code, 1)
     assert.match(stderr, /The active release has no cronjob "marc"\n {2}Its cronjobs: bad, long, mark\./)
@@ -178,7 +178,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     return server
   }
 
-  it('a server that is told to stop ends what it runs', async () => {
+  it('a server that is stopped ends its runs', async () => {
     const server = await startLong(1500)
     const { code } = await server.stop()
     assert.equal(code, 0)

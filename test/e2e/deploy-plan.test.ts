@@ -62,7 +62,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     await project.edit('waypost.yml', 'rooutes:', 'routes:')
   })
 
-  it('asks nobody where nobody is, and breaks no caller without a yes', async () => {
+  it('asks nothing without a terminal, and breaks no caller without confirmation', async () => {
     await project.edit('resources/schema.yml', 'required: [title, content]', 'required: [title]')
     await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 32')
     const plan = await project.ok('deploy --plan', { env: reading })

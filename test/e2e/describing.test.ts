@@ -43,7 +43,7 @@ describe('commands that describe a project', () => {
     assert.match(wrong.stderr, /^Error: .*"api"/)
   })
 
-  it('routes prints who may call what, and where it stands: whole paths, which editors open', async () => {
+  it('routes prints who may call what, and its location: whole paths, which editors open', async () => {
     const { code, stdout, stderr } = await project.run('routes')
     assert.equal(code, 0)
     assert.equal(

@@ -64,7 +64,7 @@ describe('dev', () => {
     assert.equal((await create()).status, 201)
   })
 
-  it('delivers events by itself, to this machine too', async () => {
+  it('delivers events automatically, also to this machine', async () => {
     const body = { event: 'todo_created', endpoint: receiver.url }
     assert.equal((await send(dev.port, { path: '/consumer/subscription', body, headers: bearer })).status, 201)
     await create()
@@ -103,7 +103,7 @@ describe('dev', () => {
     await dev.waitFor(/reload resources\/routes\/todo\/collection\.yml {3}\d+(\.\d)? ms, fixed\n/)
   })
 
-  it('keeps serving when a migration fails, and applies it when it is mended', async () => {
+  it('keeps serving when a migration fails, and applies it when it is fixed', async () => {
     const migration = (body: string) => `export default { async up(db: any) { ${body} }, async down() {} }\n`
     const table = `db.schema.createTable('note').addColumn('id', 'integer').execute()`
     const file = 'migrations/System/20261121-note.ts'
@@ -186,7 +186,7 @@ describe('dev', () => {
     }
   })
 
-  it('ends in order on SIGTERM, and a new one goes on where it was', async () => {
+  it('stops cleanly on SIGTERM, and a new one continues where it was', async () => {
     const { code, stdout, stderr } = await dev.stop('SIGTERM')
     assert.deepEqual([code, stderr], [0, ''])
     assertCalm(stdout.replace(/ {10}TypeError.*\n.* at .*\n/, ''))
@@ -234,7 +234,7 @@ test('a hangup ends dev in order, and then nothing says that it runs', async () 
   }
 })
 
-test('dev answers 421 to hosts that it was not told of, whatever is asked', async () => {
+test('dev answers 421 to hosts that are not allowed, for any request', async () => {
   const project = await makeProject()
   const dev = await startDev(project, ' --allow-host box.local --allow-host api')
   try {
@@ -268,7 +268,7 @@ test('dev names a value of --allow-host that is not a name', async () => {
   }
 })
 
-test('dev starts on a broken project, shows its errors, and serves it once it is mended', async () => {
+test('dev starts on a broken project, shows its errors, and serves it once it is fixed', async () => {
   const project = await makeProject()
   await project.edit('waypost.yml', 'collection.yml', 'colection.yml')
   const dev = await startDev(project)

@@ -160,7 +160,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(JSON.parse(stdout), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
   })
 
-  it('event:execute begins nothing more when its time is over', async () => {
+  it('event:execute begins nothing more when its time limit expires', async () => {
     for (let n = 0; n < 8; n++) await create()
     receiver.delay(500)
     const printed = await project.ok('event:execute --concurrency 1 --time-limit 1s --json')
@@ -269,7 +269,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(JSON.parse(stdout), { delivery: '', event: 'todo_created', signature: 'missing', data: { id: 1 } })
   })
 
-  it('event:listen cleans up behind one that was killed, not behind one that runs', async () => {
+  it('event:listen cleans up after one that was killed, not after one that runs', async () => {
     const count = () => readSystem(project)['waypost_subscription']?.length
     const killed = project.start('event:listen todo_created')
     await killed.waitFor(/Ctrl\+C stops/)
@@ -286,7 +286,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(count(), 1)
   })
 
-  it('event:listen names the nearest event, and is refused on a System that is no development one', async () => {
+  it('event:listen suggests the nearest event, and is rejected on a System that is not a development one', async () => {
     const { code, stderr } = await project.run('event:listen todo_craeted')
     assert.equal(code, 1)
     assert.match(stderr, /^Error: Unknown event "todo_craeted"\n {2}Did you mean "todo_created"\?\n$/)

@@ -44,7 +44,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
     assert.equal(stderr, '')
   })
 
-  it('passes its own checks as it is', async () => {
+  it('passes its own checks unchanged', async () => {
     const results = await Promise.all([
       runCli(['validate', '--types', '--strict'], { cwd: folder() }),
       run('npm', ['run', 'check'], folder()),

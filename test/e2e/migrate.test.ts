@@ -48,7 +48,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       assert.ok(!existsSync(path.join(project.folder, '.waypost/system.db')))
     })
 
-    it('brings up the migrations to the one that is named', async () => {
+    it('applies the migrations up to the given one', async () => {
       await project.write(file, migration('note'))
       assert.doesNotMatch(await project.ok(`migrate --to ${first}`), /note/)
       assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`])
@@ -95,7 +95,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       assert.deepEqual(await states(project), [`${first} applied`, `${note} applied`])
     })
 
-    it('takes back all behind the one that is named, newest first', async () => {
+    it('reverts all after the given one, newest first', async () => {
       await project.write('migrations/System/20261122-more.ts', migration('more'))
       await project.write(file, migration('remark'))
       await project.ok('migrate:redo --yes')
@@ -212,7 +212,7 @@ test('migrate:create writes files that run in the order in which they were made,
   }
 })
 
-test('dev names an edited migration, and goes on when it was done again with the down that was applied', async () => {
+test('dev reports an edited migration, and continues after it was reapplied with the down that was applied', async () => {
   const project = await makeProject()
   await project.write(file, migration('note'))
   const dev = project.start('dev --port 0')

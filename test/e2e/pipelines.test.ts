@@ -87,7 +87,7 @@ describe('the pipelines of init', { concurrency: 1 }, () => {
     assert.match(deployed.stdout, / {2}Migrated {3}System\/[^]* {2}Activated {2}[^]* {2}Serving /)
   })
 
-  it('of GitLab do the same, and not once somebody else has deployed', async () => {
+  it('of GitLab do the same, and not after another deployment', async () => {
     const jobs = parse(await project.read('.gitlab-ci.yml')) as Record<'plan' | 'deploy', { script: string[] }>
     const plan = await run(jobs.plan.script.join('\n'), credentials('PLAN', planner))
     assert.equal(plan.code, 0, plan.stderr)

@@ -102,7 +102,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.deepEqual([again.code, /none was active before/.test(again.stderr)], [1, true])
   })
 
-  it('fails where a server does not come up, names it and its cause, and going back mends it', async () => {
+  it('fails if a server fails to start the release, names it and the cause, and a rollback fixes it', async () => {
     const text = await project.read('waypost.yml')
     await project.write(
       'waypost.yml',
@@ -129,7 +129,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.equal((await list()).servers[0]?.error, null)
   })
 
-  it('prunes with a yes what nobody goes back to', async () => {
+  it('prunes old releases after confirmation', async () => {
     const dry = await system.folder.run('release:prune --keep 0 --dry-run')
     assert.match(dry.stdout, /^ {2}To prune {3}2 releases, \d+ artifacts?; 1 release kept\n$/)
     const { code, stdout, stderr } = await system.folder.run('release:prune --keep 0 --yes')

@@ -55,7 +55,7 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
   const deploy = (env: Env, words = '') => project.run(`deploy --yes --url ${url}${words}`, { env })
   const list = () => send(serving.port, { path: '/todo' })
 
-  it('runs migrations, uploads, activates and waits, when it was told to migrate', async () => {
+  it('runs migrations, uploads, activates and waits, with --migrate', async () => {
     const refused = await deploy(deployer)
     assert.match(refused.stderr, /migrations that have not run.*System\/20261120-create-app-todo/s)
     assert.equal(refused.code, 1)

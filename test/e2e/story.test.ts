@@ -247,7 +247,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([code, stderr], [0, ''])
   })
 
-  it('event:execute --watch delivers as it comes, until it is told to end', async () => {
+  it('event:execute --watch delivers continuously until it is stopped', async () => {
     receiver.answer(204)
     const watching = host.start('event:execute --watch')
     const before = receiver.received.length
@@ -265,7 +265,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await call('/todo', { body: milk, headers: as(token) })).status, 201, 'another one still works')
   })
 
-  it('the server ends in order when it is told to', async () => {
+  it('the server stops cleanly', async () => {
     const { code, stderr } = await serving.stop()
     assert.equal(code, 0)
     assert.match(stderr, /^ {2}Serving {4}http:\/\/localhost:\d+\n {2}System {5}\S+\n$/)

@@ -20,7 +20,7 @@ describe('code of an action that fails where no request waits for it', () => {
   })
   after(() => project.remove())
 
-  it('is reported by dev, which goes on', async () => {
+  it('is reported by dev, which continues', async () => {
     await project.edit(action, 'const open =', floating)
     const dev = project.start('dev --port 0')
     try {
@@ -64,7 +64,7 @@ describe('the same under serve', () => {
     await project.remove()
   })
 
-  it('is logged with its place, and the server goes on', async () => {
+  it('is logged with its location, and the server continues', async () => {
     assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
     await serving.waitFor(/floating/)
     assert.equal((await send(serving.port, { path: '/todo' })).status, 200)
@@ -85,7 +85,7 @@ describe('the same under serve', () => {
   })
 })
 
-test('migrate in a folder that is no project makes no database', async () => {
+test('migrate in a folder that is not a project creates no database', async () => {
   const empty = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
   try {
     const refused = await runCli(['migrate'], { cwd: empty })

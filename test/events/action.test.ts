@@ -95,7 +95,7 @@ describe('an action that dispatches', () => {
     })
   }
 
-  test('what does not fit the schema of its event is told inside the action: event, path and message', async () => {
+  test('data that does not match the schema of its event throws inside the action: event, path and message', async () => {
     const answer = await app.inject('GET /misfit-named')
     assert.equal(
       (answer.body as { from: string }).from,

@@ -13,7 +13,7 @@ const minute = 60_000
 const day = 24 * 60 * minute
 
 onEachDatabase('the breaker of a subscription', (world) => {
-  test('opens after ten failures in a row, and what waits behind it does not count as failed', async () => {
+  test('opens after ten failures in a row, and deliveries that it postpones do not count as failed', async () => {
     const { receiver } = await prepare(world(), 40)
     receiver.choose = () => 500
     const { attempted, retrying } = await world().execute({ concurrency: 1 })
@@ -32,7 +32,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.deepEqual(await world().execute({ concurrency: 1 }), { attempted: 40, delivered: 4, retrying: 36, dead: 0 })
   })
 
-  test('lets one delivery through when its time is over: a failure opens it for longer, a success closes it', async () => {
+  test('lets one delivery through when its time expires: a failure opens it for longer, a success closes it', async () => {
     const { receiver, id } = await prepare(world(), 40)
     receiver.choose = () => 500
     await world().execute({ concurrency: 1 })
@@ -121,7 +121,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     }
   })
 
-  test('that was half open when a worker was lost lets the next one through when its lease is over', async () => {
+  test('that was half open when a worker was lost lets the next one through when the lease expires', async () => {
     const { receiver, id } = await prepare(world(), 20)
     await world()
       .system.db.updateTable('waypost_subscription')
@@ -134,7 +134,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.equal(receiver.received.length, 20)
   })
 
-  test('keeps nobody else waiting, whatever waits behind it', async () => {
+  test('does not delay other subscriptions, however many deliveries it postpones', async () => {
     const { receiver } = await prepare(world(), 600)
     receiver.choose = () => 500
     await world().execute({ concurrency: 1 })

@@ -222,7 +222,7 @@ onEachDatabase('a claim', (world) => {
     assert.equal((await world().deliveries()).length, 3, 'none is made for who lost it')
   })
 
-  test('lets in who holds another of the scopes that an event names beside that of every consumer', async () => {
+  test('admits users with another scope of the event besides the scope of all consumers', async () => {
     const receiver = await world().openReceiver()
     world().catalog = { note: { scopes: ['consumer', 'other'] } }
     for (const scopes of [['consumer'], ['other'], ['secret']]) {

@@ -49,7 +49,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     assert.equal(receiver.received.length, 2)
   })
 
-  test('what was dispatched since is not lost if nobody fans it out before the hour is over', async () => {
+  test('messages dispatched since are not lost if they are not fanned out within the hour', async () => {
     const { receiver } = await prepare(world())
     setBack(world())
     assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 }) // whoever looks mends what he sees
@@ -117,7 +117,7 @@ onEachDatabase("when the database's clock is set forward an hour", (world) => {
     assert.equal(receiver.received.length, 4)
   })
 
-  test('the worker whose lease is over by it has nothing to say if another one was faster', async () => {
+  test('the worker whose lease expired by it changes nothing if another one was faster', async () => {
     const { receiver } = await prepare(world())
     const held: ServerResponse[] = []
     receiver.choose = (count) => (count === 1 ? (response) => held.push(response) : 204)

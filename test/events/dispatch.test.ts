@@ -72,7 +72,7 @@ onEachDatabase('dispatch', (world) => {
     assert.deepEqual(await messages(world()), ['note {"list":[1]}'])
   })
 
-  test('of an event that nobody named throws inside the action and names the nearest', async () => {
+  test('of an undeclared event throws inside the action and suggests the nearest name', async () => {
     const context = makeContext(world())
     await assert.rejects(context.dispatch('notes', 1), {
       code: 'WP_EVENTS_DISPATCH_UNKNOWN',
@@ -99,7 +99,7 @@ onEachDatabase('dispatch', (world) => {
     assert.deepEqual(await messages(world()), [])
   })
 
-  test('to users that are no list of ids throws inside the action', async () => {
+  test('to users that are not a list of ids throws inside the action', async () => {
     const context = makeContext(world())
     for (const users of ['ann', [1], [undefined], {}]) {
       await assert.rejects(context.dispatch('note', 1, { users: users as string[] }), { code: 'WP_EVENTS_USERS' })

@@ -46,7 +46,7 @@ onEachDatabase('fan-out', (world) => {
     assert.deepEqual(await reached(world()), wanted.toSorted())
   })
 
-  test('with an empty list of scopes reaches everybody, as a route does', async () => {
+  test('with an empty list of scopes reaches all subscribers, like a route', async () => {
     world().catalog = { note: { scopes: [] } }
     const wanted = await world().addSubscriptions(await world().addUser([]), 'note', ['http://a/'])
     await world().dispatch('note', 1)
@@ -85,7 +85,7 @@ onEachDatabase('fan-out', (world) => {
     assert.deepEqual(await reached(world()), wanted)
   })
 
-  test('goes on in chunks where the one before ended, with other messages in between', async () => {
+  test('continues in chunks where the previous one ended, with other messages in between', async () => {
     const user = await world().addUser()
     const wanted = await world().addSubscriptions(user, 'note', endpoints(2500))
     await world().addSubscriptions(user, 'other_note', ['http://a/'])

@@ -11,7 +11,7 @@ import { refuseStatements } from './refusing-system.ts'
 import { asLogin, day, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('what fails', (world) => {
-  test('a secret that cannot be unsealed is a failed attempt, and the others go on', async () => {
+  test('a secret that cannot be decrypted is a failed attempt, and others continue', async () => {
     const receiver = await world().openReceiver()
     const user = await world().addUser()
     const broken = await world().subscribe(user, 'note', `${receiver.url}/broken`)
@@ -28,7 +28,7 @@ onEachDatabase('what fails', (world) => {
     assert.ok(failed.every((row) => row.outcome.startsWith('the secret cannot be read')))
   })
 
-  test('an endpoint that now resolves to a refused address is a failed attempt, and the others go on', async () => {
+  test('an endpoint that now resolves to a blocked address is a failed attempt, and others continue', async () => {
     const receiver = await world().openReceiver()
     const user = await world().addUser()
     const port = new URL(receiver.url).port
@@ -112,7 +112,7 @@ onEachDatabase('what fails', (world) => {
     assert.deepEqual(states, ['delivered', 'delivered', 'delivered', 'delivered'])
   })
 
-  test('a worker that watches says so and goes on when the database is back', async () => {
+  test('a watching worker reports it and continues when the database is back', async () => {
     const receiver = await world().openReceiver()
     await world().subscribe(await world().addUser(), 'note', receiver.url)
     const broken = breakable(world().system)
@@ -128,7 +128,7 @@ onEachDatabase('what fails', (world) => {
     assert.ok(errors.length >= 1 && errors.length < 5, String(errors.length))
   })
 
-  test('whoever reports attempts and throws ends the run without a hang', async () => {
+  test('an error in the attempt listener ends the run without a hang', async () => {
     await prepare(world(), 3)
     const onAttempt = () => {
       throw new Error('no more paper')
@@ -139,7 +139,7 @@ onEachDatabase('what fails', (world) => {
 })
 
 onEachDatabase('a name that resolves to a public address first', (world) => {
-  test('and to a private one when it is dialled is refused then, each time, and nobody is posted to', async () => {
+  test('and to a private one when connecting is rejected each time, and nothing is posted', async () => {
     const receiver = await world().openReceiver()
     const { system, secrets } = world()
     let lookups = 0
@@ -235,7 +235,7 @@ onEachDatabase('a clock that is set back an hour', (world) => {
     assert.ok((await world().deliveries()).every(({ status }) => status === 'delivered'))
   })
 
-  test('under a POST takes it from nobody, and its outcome is recorded', async () => {
+  test('during a POST does not lose it, and its outcome is recorded', async () => {
     const receiver = await world().openReceiver()
     const answer = Promise.withResolvers<void>()
     receiver.choose = () => (response) => void answer.promise.then(() => response.writeHead(204).end())
@@ -302,7 +302,7 @@ onEachDatabase('a worker without work', (world) => {
     await run
   })
 
-  test('stops when it is told to', async () => {
+  test('stops on a signal', async () => {
     const stop = new AbortController()
     const run = world().execute({ watch: true, signal: stop.signal })
     await sleep(50)

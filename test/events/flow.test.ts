@@ -7,7 +7,7 @@ import { onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
 onEachDatabase('a message for very many', (world) => {
-  test('is fanned out no faster than it is delivered, so that other events are never behind all of it', async () => {
+  test('is fanned out no faster than it is delivered, so that other events do not wait for all of it', async () => {
     const receiver = await world().openReceiver()
     await world().addSubscriptions(await world().addUser(), 'note', endpoints(receiver.url, 3000))
     const other = await world().openReceiver()
@@ -37,7 +37,7 @@ onEachDatabase('a message for very many', (world) => {
     assert.ok(Math.max(...behind) < 2000, `behind ${behind.join(', ')} of 3000`)
   })
 
-  test('goes on where a worker stopped, and reaches each subscription once', async () => {
+  test('continues where a worker stopped, and reaches each subscription once', async () => {
     const receiver = await world().openReceiver()
     await world().addSubscriptions(await world().addUser(), 'note', endpoints(receiver.url, 1500))
     await world().dispatch('note', 1)
@@ -53,7 +53,7 @@ onEachDatabase('a message for very many', (world) => {
 })
 
 onEachDatabase('a look for work', (world) => {
-  test('finds what can be started behind any number of deliveries that cannot', async () => {
+  test('finds deliveries that can start after any number of deliveries that cannot', async () => {
     const user = await world().addUser()
     const paused = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/paused'])
     const open = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/open'])
@@ -82,7 +82,7 @@ onEachDatabase('a look for work', (world) => {
     assert.ok(rows.every((row) => ![...paused, ...open, ...busy].includes(row.subscription_id)))
   })
 
-  test('gives each subscription its turn, whoever has more waiting', async () => {
+  test('gives each subscription its turn, however many others have waiting', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => world().addUser()))
     const [first] = await world().addSubscriptions(users[0]!, 'note', ['http://127.0.0.1:9/first'])
     for (let n = 0; n < 150; n++) await world().dispatch('note', n)

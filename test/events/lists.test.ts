@@ -65,7 +65,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await opened.host.system.db.insertInto('waypost_attempt').values(row).execute()
     }
 
-    test('events are listed with who subscribes, what waits and what is dead; also one that no release names', async () => {
+    test('events are listed with subscribers, pending and dead deliveries, also events that no release declares', async () => {
       await addSubscription('sub_1', 'note')
       const postponed = { failures: 10, open_until: now + hour }
       await opened.host.system.db.updateTable('waypost_subscription').set(postponed).execute()

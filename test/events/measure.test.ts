@@ -9,7 +9,7 @@ const minute = 60_000
 onEachDatabase('the measured queue', (world) => {
   const measure = () => measureEvents(world().system, world())
 
-  test('counts messages that nobody fans out, and for how long the oldest waits', async () => {
+  test('counts messages that were not fanned out, and how long the oldest has waited', async () => {
     const user = await world().addUser()
     await world().subscribe(user, 'note', 'http://127.0.0.1:9/a')
     world().clock.forward(minute)
@@ -22,7 +22,7 @@ onEachDatabase('the measured queue', (world) => {
     assert.ok(oldestDueMs >= 8 * minute && oldestDueMs < 9 * minute, String(oldestDueMs))
   })
 
-  test('counts no message that nobody would receive', async () => {
+  test('counts no message without receivers', async () => {
     const user = await world().addUser()
     await world().dispatch('note', 'too early')
     world().clock.forward(minute)
@@ -38,7 +38,7 @@ onEachDatabase('the measured queue', (world) => {
     assert.partialDeepStrictEqual(await measure(), { deliveries: { due: 0, held: 0 } }, 'no release names the event')
   })
 
-  test('counts before fan-out what it counts behind it', async () => {
+  test('counts the same before fan-out as after it', async () => {
     await plant(world())
     const { now } = world().clock
     const before = await measure()

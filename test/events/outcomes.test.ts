@@ -93,7 +93,7 @@ onEachDatabase('what an answer means', (world) => {
     })
   }
 
-  test('a redirect is a failure, and nobody follows it', async () => {
+  test('a redirect is a failure and is not followed', async () => {
     const target = await world().openReceiver(200)
     const receiver = await prepare(world(), () => (response) => response.writeHead(307, { location: target.url }).end())
     await executeForADay(world())

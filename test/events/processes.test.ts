@@ -91,7 +91,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         assert.match(line, /^dead +note → http:\/\/127\.0\.0\.1:\d+\/\d +500 +waypost event:replay dlv_\w+$/)
     })
 
-    test('ends what it has begun when it is told to stop, and begins nothing more', async () => {
+    test('finishes what it began when it is stopped, and begins nothing more', async () => {
       await subscribe(4)
       await dispatch(1)
       const held: ServerResponse[] = []
@@ -122,7 +122,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     if (kind === 'sqlite') {
-      test('that watches ends when its time is over', async () => {
+      test('that watches ends when its time limit expires', async () => {
         assert.deepEqual(await start('--watch', '--time-limit', '300ms').ended, { code: 0, stdout: '', stderr: '' })
       })
     }
@@ -130,7 +130,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 }
 
 describe('event:execute', () => {
-  test('refuses what is no duration and no number, and says which', async () => {
+  test('rejects an invalid duration or number, and says which', async () => {
     for (const words of [
       ['--time-limit', 'soon'],
       ['--concurrency', '0'],

@@ -77,7 +77,7 @@ onEachDatabase('a replay', (world) => {
     await assert.rejects(replayDelivery(world().system, which), { code: 'WP_EVENTS_DELIVERY_UNKNOWN' })
   })
 
-  test('of all that are dead since a time takes no others, and goes on where its limit ended', async () => {
+  test('of all dead ones since a time includes no others, and continues where its limit ended', async () => {
     const { system, clock } = world()
     const receiver = await world().openReceiver(500)
     const early = await makeDead(world(), receiver.url, 2)

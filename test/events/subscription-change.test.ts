@@ -80,7 +80,7 @@ withSubscribers('a change of a subscription', (world) => {
     assert.match(elsewhere.id, /^sub_/)
   })
 
-  test('to paused keeps what waits, and what is dispatched meanwhile is not for it', async () => {
+  test('to paused keeps pending deliveries; events dispatched during the pause are not delivered', async () => {
     const receiver = await world().openReceiver(500)
     const { id } = await world().subscribe(ann, receiver.url)
     await world().dispatch('todo_created', 'before')
@@ -97,7 +97,7 @@ withSubscribers('a change of a subscription', (world) => {
     assert.deepEqual(receiver.received.map(({ body }) => body).toSorted(), ['"after"', '"before"', '"before"'])
   })
 
-  test('to paused keeps also what was dispatched before, and that nobody had looked at', async () => {
+  test('to paused also keeps messages that were dispatched before but not fanned out', async () => {
     const receiver = await world().openReceiver()
     const { id } = await world().subscribe(ann, receiver.url)
     await world().dispatch('todo_created', 'before')

@@ -146,7 +146,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.deepEqual(await list(shop), [])
   })
 
-  test('ends with the grant, which is listed as long as it is there, and cancels what waits', async () => {
+  test('ends with the grant, which is listed while it exists, and cancels pending deliveries', async () => {
     const receiver = await world().openReceiver(503)
     const endpoint = receiver.url
     await shop('POST /consumer/subscription', { event: 'todo_shared', endpoint })
@@ -273,7 +273,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     })
   })
 
-  test('that is disabled has its deliveries cancelled by workers, behind an open breaker too', async () => {
+  test('that is disabled has its deliveries cancelled by workers, also with an open breaker', async () => {
     const { system } = world()
     const receiver = await world().openReceiver(503)
     await ann.send('POST /consumer/subscription', { event: 'todo_shared', endpoint: receiver.url })
@@ -342,7 +342,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.equal((await later.send(`DELETE /consumer/subscription/${id}`)).status, 204)
   })
 
-  test('goes on after a change of the password, unless the change ends it and the clients that act alone', async () => {
+  test('continues after a password change, unless the change ends it and the clients that act alone', async () => {
     const user = await world().come('careful')
     const change = { name: 'P', scopes: ['consumer'], grants: ['client_credentials'] }
     const made = (await user.send('POST /consumer/client', change)).body

@@ -23,7 +23,7 @@ withSubscribers('deliveries of a subscription', (world) => {
     for (let run = 0; run < 4; run++) await world().deliverDelayed()
   }
 
-  test('say where they stand, with each attempt and what it was answered', async () => {
+  test('include their state, with each attempt and its response', async () => {
     const receiver = await world().openReceiver()
     receiver.choose = (count) => (response) => response.writeHead(count === 1 ? 503 : 200).end(`answer ${count}`)
     const { id } = await world().subscribe(ann, receiver.url)

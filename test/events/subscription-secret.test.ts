@@ -71,7 +71,7 @@ withSubscribers('the secret of a subscription', (world) => {
     assert.throws(() => verify(post, old), WebhookVerificationError)
   })
 
-  test('replaced again during an overlap keeps the first one too: whoever lost an answer asks again', async () => {
+  test('replaced again during an overlap keeps the first one too, so a request whose response was lost can be repeated', async () => {
     const receiver = await world().openReceiver()
     const { id, secret } = await world().subscribe(ann, receiver.url)
     const secrets = [secret]
@@ -192,7 +192,7 @@ withSubscribers('a test event', (world) => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('to an event with scopes reaches who holds one of them, and is cancelled for who lost it', async () => {
+  test('to an event with scopes reaches users who have one of them, and is cancelled for users who lost it', async () => {
     const eve = await world().come('eve', ['consumer', 'order'])
     const receiver = await world().openReceiver()
     const { id } = await world().subscribe(eve, receiver.url, 'order_paid')
@@ -219,7 +219,7 @@ withSubscribers('a test event', (world) => {
     })
   }
 
-  test('of an event that there is no more is 400, since nothing of it is delivered', async () => {
+  test('of an event that no longer exists returns 400, since nothing of it is delivered', async () => {
     const { url } = await world().openReceiver()
     const { id } = await world().subscribe(ann, url)
     await world().system.db.updateTable('waypost_subscription').set({ event: 'todo_created2' }).execute()

@@ -38,7 +38,7 @@ describe('endpoints that do not do what they should', () => {
     return { summary, bytes: Number(await readFile(file, 'utf8')) }
   }
 
-  test('are failures, each bounded in time and memory, and keep nobody waiting', async (t) => {
+  test('are failures, each limited in time and memory, and do not delay others', async (t) => {
     await site.subscribe('/good')
     await site.dispatch(1)
     const quiet = await execute()

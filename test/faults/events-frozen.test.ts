@@ -61,7 +61,7 @@ describe('a worker that is frozen on PostgreSQL', { concurrency: 4 }, () => {
     ['in counting failures', /update waypost_subscription set failures/, 500],
     ['in recording what ended a subscription', /update "waypost_subscription" set "status"/, 410],
   ] as const) {
-    test(`${what} keeps nobody from recording what came of the same subscription`, async () => {
+    test(`${what} does not prevent recording other outcomes of the same subscription`, async () => {
       await using site = await openDeliverySite({ kind: 'postgresql' })
       await site.subscribe('/hook')
       await site.dispatch(1)
@@ -76,7 +76,7 @@ describe('a worker that is frozen on PostgreSQL', { concurrency: 4 }, () => {
     })
   }
 
-  test('before it posts to an endpoint that fails keeps nobody from posting to others', async () => {
+  test('before it posts to a failing endpoint does not prevent posts to others', async () => {
     await using site = await openDeliverySite({ kind: 'postgresql' })
     await site.subscribe('/failing')
     await site.system.db.updateTable('waypost_subscription').set({ failures: 10, failing_since: 1 }).execute()

@@ -36,7 +36,7 @@ test('ten overlapping runs on PostgreSQL post no message twice, also while more 
 
 describe('a worker', { concurrency: systemKinds.length }, () => {
   for (const kind of systemKinds) {
-    test(`that stood still until its lease was taken changes nothing when it goes on, on ${kind}`, async () => {
+    test(`that was stopped until it lost its lease changes nothing when it continues, on ${kind}`, async () => {
       await using site = await openDeliverySite({ kind })
       await site.subscribe('/hook')
       await site.dispatch(1)

@@ -76,7 +76,7 @@ describe('a server that is frozen while it records a change, on postgresql', () 
     return Number(rows[0]!.count)
   }
 
-  test('other servers answer meanwhile, and make their changes when PostgreSQL has ended its transaction', async (t) => {
+  test('other servers still respond, and make their changes when PostgreSQL has ended its transaction', async (t) => {
     const headers = { authorization: `Bearer ${await issue()}` }
     const [held, ...tokens] = await Promise.all(Array.from({ length: many + 1 }, issue))
     const armed = once(child, 'message')

@@ -97,7 +97,7 @@ for (const kind of systemKinds) {
       assert.equal((await world.send('GET /any', { headers: bearer(body.access_token) })).status, 200)
     })
 
-    test('refuses a refresh that waited longer than refresh_grace, and leaves its token as it is', async () => {
+    test('rejects a refresh that waited longer than refresh_grace and does not change its token', async () => {
       const login = await world.logIn({ json: { username: 'ann', password } })
       const renewal = { method: 'PUT', path: '/consumer/login', body: { refresh_token: login.body.refresh_token } }
       const first = await begin()

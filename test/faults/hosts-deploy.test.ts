@@ -28,7 +28,7 @@ describe('three servers behind a proxy', { concurrency: 1 }, () => {
     await postgres.stop()
   })
 
-  test('take over each release, and lose no request meanwhile', async (t) => {
+  test('load each release without losing a request', async (t) => {
     const paths = [{ path: '/version' }, { path: '/slow' }, { path: '/echo', body: { text: 'x'.repeat(20_000) } }]
     const lanes = servers.flatMap(({ port }) => paths.map((sent) => openLane(port, sent)))
     const throughProxy = [true, true, true, false, false].map((keepAlive) =>

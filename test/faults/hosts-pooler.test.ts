@@ -40,7 +40,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
     await postgres.stop()
   })
 
-  test('migrate brings up all tables once, though two run at once', async () => {
+  test('migrate creates all tables once even if two run at once', async () => {
     await hosts.name('zero')
     await hosts.project.write('migrations/System/20261120-first.ts', migration('app_first'))
     const ended = await Promise.all([hosts.project.run('migrate'), hosts.project.run('migrate')])
@@ -125,7 +125,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
     }
   })
 
-  test('nothing is left behind on connections that others get', async () => {
+  test('no session state remains on connections that other clients get', async () => {
     const held = () =>
       sql`select 1 from pg_locks join pg_stat_activity using (pid)
         where datname = current_database() and (locktype = 'advisory' or state like 'idle in transaction%')`.execute(

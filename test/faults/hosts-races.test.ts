@@ -44,7 +44,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     }
   }
 
-  test('go on when another one is killed while it swaps, which nobody waits for once it is silent', async () => {
+  test('continue when another one is killed during a swap, which is not awaited once its heartbeat stops', async () => {
     const third = await hosts.serve({ STAYS_BEFORE: 'one' })
     const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }))
     await hosts.name('one')
@@ -73,7 +73,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     const answers = await Promise.all(servers.map(({ port }) => send(port, { path: '/version' })))
     return answers.every(({ body }) => body.release === release)
   }
-  test('serve the release that won when two are deployed at once; who deployed the other one is told', async () => {
+  test('serve the release that won when two are deployed at once; the other deployment reports the conflict', async () => {
     const projects = [hosts.project, await hosts.copyProject()]
     const names = ['left', 'right']
     for (const [index, project] of projects.entries()) await hosts.name(names[index]!, project)

@@ -195,7 +195,7 @@ describe('three servers, and', { concurrency: 1 }, () => {
       await untilRefused([old]) // the feed goes on
     })
 
-    test('while one of them stands still, and positions grow past what it knew', async () => {
+    test('while one of them is stopped and positions exceed those it knew', async () => {
       const old = await world.issueKnown()
       await backUp()
       const lost = await world.issueKnown()

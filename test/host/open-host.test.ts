@@ -169,7 +169,7 @@ for (const kind of systemKinds) {
       await assert.rejects(identify(open, {}), tellsUser('WP_STORE_SECRET_CHANGED'))
     })
 
-    test('needs a base address where System is no file of the folder', async () => {
+    test('requires a base URL if System is not a file of the folder', async () => {
       const { open } = await makeSystem()
       await assert.rejects(
         identify(open, { WAYPOST_SECRET: secret }),
@@ -196,7 +196,7 @@ describe('the embedded System', () => {
     assert.deepEqual(await readdir(folder), [])
   })
 
-  test('has a secret of its own that only its owner reads, one for all commands that begin at once', async () => {
+  test('creates a secret that only its owner can read, one for all commands that start at once', async () => {
     const folder = await makeFolder()
     await using one = disposable(await openEmbedded(folder))
     const identities = await Promise.all(Array.from({ length: 20 }, () => openIdentity(one.host)))
@@ -235,7 +235,7 @@ for (const [kind, target, named] of [
   })
 }
 
-test('an address of System that is none, or that nobody answers at, is named without its password', async () => {
+test('an invalid or unreachable address of System is shown without its password', async () => {
   const folder = await makeFolder()
   const open = (url: string) => openHost({ folder, variables: { WAYPOST_SYSTEM_URL: url } })
   await assert.rejects(open('mysql://root:hunter2@localhost/x'), (error: Error & { code?: string }) => {
@@ -270,7 +270,7 @@ for (const text of [
   'https://api.example.com/#a',
   'https://',
 ]) {
-  test(`${text} is no base address`, () =>
+  test(`${text} is not a valid base URL`, () =>
     assert.throws(() => readBaseUrl(text), tellsUser('WP_SERVER_BASE_URL', [text])))
 }
 
@@ -321,7 +321,7 @@ describe('a host that waits for PostgreSQL', () => {
     await line.close()
   })
 
-  test('gives up after 60 s, and at once when it is told to stop', async () => {
+  test('times out after 60 s, and at once when it is stopped', async () => {
     const line = await openLine(url)
     await line.cut()
     let now = 0

@@ -24,7 +24,7 @@ for (const [what, fields, hidden] of [
   })
 }
 
-test('what is no secret stays as it is', () => {
+test('text that is not secret is unchanged', () => {
   const line = JSON.stringify({
     msg: 'GET /todo?startIndex=3 took 3 ms',
     token_type: 'bearer',

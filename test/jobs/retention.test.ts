@@ -16,7 +16,7 @@ import { bearer, startTestServer, systemKinds, type TestServer } from '../suppor
 
 const dayMs = 86_400_000
 
-test('every table of System has a rule, or stands among those that need none', () => {
+test('each table of System has a rule or is listed as one that needs none', () => {
   const listed = [...retentionRules.map(({ table }) => table), ...prunedSeparately, ...boundedTables]
   assert.deepEqual(listed.toSorted(), entities.map(({ meta }) => meta.tableName).toSorted())
 })
@@ -66,7 +66,7 @@ for (const kind of systemKinds) {
     }
 
     for (const { table, column, keep, keepNewest } of retentionRules.filter((rule) => rule.keepNewest === undefined)) {
-      test(`${table}: what is over for longer than it is kept goes, and nothing else (${String(keep)})`, async () => {
+      test(`${table}: only rows that expired longer ago than the retention period are deleted (${String(keep)})`, async () => {
         assert.equal(keepNewest, undefined)
         const keepMs = typeof keep === 'number' ? keep : defaultSettings.keep[keep]
         const before = await count(table)
@@ -162,7 +162,7 @@ for (const kind of systemKinds) {
       assert.equal((await positions())[0], head + 201)
     })
 
-    test('a server that fell behind a pruned gap asks System again for what it has cached', async () => {
+    test('a server that is behind a pruned gap reloads its cache from System', async () => {
       const user = await addUser(system, { name: 'gap', scopes: ['todo'] })
       const { secrets, issuer } = await openIdentity(server.host)
       const keys = await openKeyRing(system, secrets)
@@ -223,13 +223,13 @@ for (const kind of systemKinds) {
       assert.equal(await count('waypost_code'), 0)
     })
 
-    test('told to stop it leaves the rest', async () => {
+    test('an abort leaves the rest', async () => {
       for (const id of ['1', '2']) await addRow('waypost_code', { id, column: 'expires_at', at: 1 })
       assert.deepEqual(await prune({ signal: AbortSignal.abort() }), {})
       assert.equal(await count('waypost_code'), 2)
     })
 
-    test('once an hour, by whoever looks first; event:execute is one of them', async () => {
+    test('once an hour, by the first process that checks, including event:execute', async () => {
       const forget = () => system.db.deleteFrom('waypost_system').where('name', '=', 'last_prune').execute()
       await forget()
       const add = () => addRow('waypost_code', { id: `${Math.random()}`, column: 'expires_at', at: 1 })

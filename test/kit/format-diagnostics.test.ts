@@ -24,7 +24,7 @@ function format(changes: Partial<Diagnostic>, options = plain): string[] {
 }
 
 suite('the text of diagnostics', () => {
-  test('underlines the source and puts the code behind the hint', () => {
+  test('underlines the source and appends the code to the hint', () => {
     const includedAt = [
       { file: 'b.yml', line: 1, column: 2 },
       { file: 'c.yml', line: 3, column: 4 },
@@ -39,18 +39,18 @@ suite('the text of diagnostics', () => {
     ])
   })
 
-  test('several stand apart by one empty line', () => {
+  test('several are separated by an empty line', () => {
     assert.equal(formatDiagnostics([makeDiagnostic(), makeDiagnostic()], plain).split('\n\n').length, 2)
     assert.equal(formatDiagnostics([], plain), '')
   })
 
-  test('a long hint, or none, leaves the code a line of its own', () => {
+  test('after a long hint, or without one, the code is on a separate line', () => {
     const code = `${' '.repeat(71)}WP_ROOM_WHAT`
     assert.deepEqual(format({ hint: 'x'.repeat(69) }).slice(3), [`  ${'x'.repeat(69)}`, code])
     assert.deepEqual(format({}).slice(3), [code])
   })
 
-  test('a mark over several lines ends with the first; one behind the line is one character wide', () => {
+  test('a mark over several lines ends with the first; one after the end of the line is one character wide', () => {
     const range = { start: { line: 1, column: 4 }, end: { line: 9, column: 1 } }
     assert.deepEqual(format({ source: 'a: bcd  ', range }).slice(1, 3), ['  a: bcd', '     ^^^'])
     const behind = { start: { line: 1, column: 5 }, end: { line: 1, column: 5 } }
@@ -85,12 +85,12 @@ suite('the text of diagnostics', () => {
     assert.equal(stripVTControlCharacters(coloured), formatDiagnostics([diagnostic], plain))
   })
 
-  test('nothing in a file or a name controls the terminal, and columns hold behind a tab', () => {
+  test('no text of a file or name controls the terminal, and columns are correct after a tab', () => {
     const text = formatDiagnostics([makeDiagnostic({ message: 'a\u001b[2Jb\nc', source: '\t: b\u0007' })], plain)
     assert.deepEqual(text.split('\n').slice(0, 3), ['a.yml:3:4  a [2Jb c', '   : b', '     ^'])
   })
 
-  test('what takes two columns on a terminal is underlined by two, and moves what stands behind it', () => {
+  test('wide characters are underlined by two columns and move the text after them', () => {
     const range = { start: { line: 1, column: 5 }, end: { line: 1, column: 8 } }
     assert.deepEqual(format({ source: '日本: abc', range }).slice(1, 3), ['  日本: abc', '        ^^^'])
     const name = { start: { line: 1, column: 1 }, end: { line: 1, column: 3 } }

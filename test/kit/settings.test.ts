@@ -13,7 +13,7 @@ suite('settings', () => {
     assert.deepEqual(Object.keys(defaultSettings), Object.keys(settingsTable))
   })
 
-  test('what is written wins over the defaults; of "keep" each name by itself', () => {
+  test('given values override the defaults, in "keep" separately for each name', () => {
     const { settings, problems } = parseSettings({
       token_lifetime: '1h30m',
       keep: { audit: '2d' },
@@ -84,7 +84,7 @@ suite('settings', () => {
     })
   }
 
-  test('a scope of administration is no default, and is said how to be given', () => {
+  test('an administration scope cannot be a default, and the error says how to grant it', () => {
     const { problems } = parseSettings({ scopes_default: ['consumer', 'backend.deploy'] })
     assert.deepEqual(problems, [
       {

@@ -335,7 +335,7 @@ describe('dev', () => {
     assert.equal(await valueOf('/value'), 44)
   })
 
-  test('a .env that cannot be read is told, and the saves after it are taken over', async () => {
+  test('an unreadable .env is reported, and later saves are loaded', async () => {
     await save(() => rm(path.join(root, '.env')))
     await save(() => mkdir(path.join(root, '.env')))
     await hear()

@@ -44,7 +44,7 @@ async function openProject(t: TestContext, action: string) {
   return { write, refused, start }
 }
 
-test('dev refuses a save whose import waits for ever, serves on what it has, and takes the next save', async (t) => {
+test('dev rejects a save whose import waits forever, continues to serve the previous version, and loads the next save', async (t) => {
   const { write, refused, start } = await openProject(t, actionWith(1))
   const server = await start({ timeoutMs: 300 })
   try {

@@ -145,7 +145,7 @@ for (const kind of systemKinds) {
       assert.equal((await target.activate(release, { by: 'me' })).activated, true)
     })
 
-    test('is refused in the words of the server when another release was activated meanwhile', async () => {
+    test('is rejected with the message of the server if another release was activated in between', async () => {
       const release = makeGreeting('five')
       await target.upload(release, (await survey(release)).missingArtifacts)
       await assert.rejects(target.activate(release, { by: 'me', against: 'ffff' }), {

@@ -131,7 +131,7 @@ function flood(response: ServerResponse): void {
 
 describe('a server that answers a deployment', () => {
   for (const [what, answer, code, words] of answers) {
-    test(`${what} is told in words that help`, async () => {
+    test(`${what} is reported with a hint`, async () => {
       await using site = await openSite(answer)
       const target = await openRemoteTarget({ url: site.url, variables: { WAYPOST_TOKEN: token } })
       await assert.rejects(target.survey(deployable), (error: Error & { code?: string; hint?: string }) => {
@@ -193,7 +193,7 @@ describe('the token endpoint', () => {
     [json(200, { access_token: 'a\r\nb' }), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 200/],
   ]
   for (const [answer, code, words] of cases) {
-    test(`that gives no token is told in words that help: ${code}`, async () => {
+    test(`that issues no token is reported with a hint: ${code}`, async () => {
       await using site = await openSite(answer)
       await assert.rejects(
         openRemoteTarget({ url: site.url, variables }),

@@ -71,7 +71,7 @@ test('one that goes back to what it serves has to say that nothing is wrong any 
   assert.equal((await wait([[server('1', back)], [server('1', serving)]])).asked, 2)
 })
 
-test('servers that are stopped meanwhile are not waited for, those that are started are', async () => {
+test('servers that stop during the wait are not awaited, those that start are', async () => {
   const { told } = await wait([
     [server('1', serving), server('2', {}), server('3', {})],
     [server('1', serving), server('2', { state: 'stopping' }), server('4', { state: 'starting', release: null })],

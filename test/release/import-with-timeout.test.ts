@@ -26,7 +26,7 @@ test('an import that waits forever times out, sooner on the next try; a fixed mo
   )
 })
 
-test('an import is given up soon after its signal, and one that waits for nothing ends in spite of it', async () => {
+test('an import times out soon after its signal; one without pending promises finishes anyway', async () => {
   const hash = register('await new Promise(() => {})\nexport default 3')
   const stop = new AbortController()
   const importing = importWithTimeout(hash, 'src/a.ts', { signal: stop.signal })
@@ -40,7 +40,7 @@ test('an import is given up soon after its signal, and one that waits for nothin
   )
 })
 
-test('an import that was given up and finished later is there', async () => {
+test('an import that timed out and finished later is available', async () => {
   const hash = register('await new Promise((resolve) => setTimeout(resolve, 100))\nexport default 5')
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
   assert.deepEqual({ ...((await importWithTimeout(hash, 'src/a.ts')) as object) }, { default: 5 })

@@ -102,7 +102,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     assert.equal(outcomes.filter(({ activated }) => activated).length, 1)
   })
 
-  test('of two first deployments at once one is told of the other', async () => {
+  test('one of two simultaneous first deployments fails', async () => {
     const outcomes = await Promise.allSettled(
       ['one', 'two'].map((name) => activateRelease(system, makeRelease(name), { by: name, against: 'none' })),
     )

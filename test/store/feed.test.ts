@@ -137,7 +137,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told).toSorted(), wanted.toSorted())
     })
 
-    test('has told of a change when catchUp returns, though a poll was under way when it was asked', async () => {
+    test('has reported a change when catchUp returns, even if a poll was running when it was called', async () => {
       const { feed, told } = await follow()
       for (let round = 0; round < 100; round++) {
         void feed.catchUp()

@@ -64,7 +64,7 @@ describeEachDatabase('the lock', ({ kind, open }) => {
     await holder.done
   })
 
-  test('is given up on after the limit, and the waiting is told of', async () => {
+  test('times out after the limit and reports the wait', async () => {
     const { database } = await open()
     const withLock = makeLock(database)
     let waits = 0

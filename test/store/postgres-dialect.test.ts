@@ -189,7 +189,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('PostgreSQL is told to notice soon that this machine is gone', async () => {
+test('PostgreSQL is configured to notice soon that this machine is gone', async () => {
   const { database, db } = open()
   const text = `select name, setting from pg_settings where name like 'tcp_keepalives%' order by name`
   const expected = [

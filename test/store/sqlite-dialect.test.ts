@@ -229,7 +229,7 @@ test('a stream inside a transaction sees what the transaction wrote', async () =
   })
 })
 
-test('raw SQL that writes behind a "with" finds the writer', async () => {
+test('raw SQL that writes after a "with" uses the writer', async () => {
   const { db } = await open()
   const { rows } =
     await sql`with one as (select 5 as five) insert into counter select five from one returning value`.execute(db)

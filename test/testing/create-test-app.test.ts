@@ -235,7 +235,7 @@ test('the System of the environment is never touched, and other variables reach 
   assert.ok(!(await readdir(folder)).includes('never.db'))
 })
 
-test('a project with errors says them, and nothing is left behind', async (t) => {
+test('a project with errors reports them and leaves nothing', async (t) => {
   const written: string[] = []
   t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
   const broken = path.join(folder, 'broken')

@@ -176,7 +176,7 @@ test('System is on PostgreSQL where a test asks for it, whatever the environment
   assert.deepEqual(await databases.list(), [])
 })
 
-test('databases that a killed test left behind are dropped a day later, and no others', async () => {
+test('databases of a killed test are dropped a day later, and no others', async () => {
   const databases = await makeDatabases()
   const day = 86_400_000
   const name = (ageMs: number) => `waypost_test_${Date.now() - ageMs}_${'0'.repeat(16)}`

@@ -106,7 +106,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     await until('and the one after it', () => world.runs.length === 2)
   })
 
-  test('a cronjob never runs beside itself: slots that come meanwhile are one run right after', async () => {
+  test('runs of a cronjob never overlap: slots that become due during a run are one run directly after it', async () => {
     await using world = await open()
     let running = 0
     let most = 0
@@ -249,7 +249,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(String(line?.['run']), /^run_/)
   })
 
-  test('one that takes too long is told to end, and has failed', async () => {
+  test('a run that exceeds its timeout is aborted and has failed', async () => {
     await using world = await open({ tick: { schedule: everyMinute, timeout: '1s' } })
     world.work['tick'] = async (_request, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -266,7 +266,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     await until('the next slot comes', () => world.runs.length === 2)
   })
 
-  test('the lease of a long run is prolonged; a run whose claim is taken is told to end', async () => {
+  test('the lease of a long run is renewed; a run that lost its claim is aborted', async () => {
     await using world = await open()
     let signal: AbortSignal | undefined
     world.work['tick'] = async (_request, context) => {
@@ -289,7 +289,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.equal((await world.row('tick'))?.claim_id, 'run_ANOTHER', 'what the other one does is left alone')
   })
 
-  test('a lease that a wrong clock made far too long is over after the usual time', async () => {
+  test('a lease that a wrong clock made far too long expires after the normal time', async () => {
     await using world = await open()
     const before = await world.open()
     const set = await before.follow()

@@ -96,7 +96,7 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     await takeMessages()
   })
 
-  test('a failure is told with its place in the project, and does not touch the others', async () => {
+  test('a failure is reported with its location in the project and does not affect others', async () => {
     await deploy(project(`${tick}  bad: { schedule: "* * * * *", action: src/bad.ts }\n`))
     await execute()
     now += 60_000
@@ -108,7 +108,7 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     await takeMessages()
   })
 
-  test('code that does not load keeps no slot: it is run once it is mended', async () => {
+  test('code that does not load claims no slot; the slot runs once the code is fixed', async () => {
     await deploy(project(tick, { 'src/tick.ts': actionFile('return 1', `throw new Error('out of order')`) }))
     now += 60_000
     await assert.rejects(execute(), /out of order/)

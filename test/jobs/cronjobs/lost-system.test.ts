@@ -9,7 +9,7 @@ const leaseMs = 1200
 
 describe('cronjobs of a server that System has lost', () => {
   for (const how of ['cut', 'freeze'] as const) {
-    test(`are told to end before another server runs the next slot: ${how}`, async () => {
+    test(`are aborted before another server runs the next slot: ${how}`, async () => {
       const postgres = await startPostgres()
       try {
         const url = await postgres.createSystem()

@@ -29,7 +29,7 @@ test('a manifest does not differ from itself', () => {
 })
 
 for (const way of ['request', 'response'] as const) {
-  test(`what breaks nobody by its ${way} takes what was said, through every reference`, () => {
+  test(`a harmless change of a ${way} schema is compatible for all values, through all references`, () => {
     const seen = { harmless: 0, values: 0 }
     const place = (schema: JsonSchema, schemas: Record<string, JsonSchema>): Manifest =>
       makeManifest(way === 'request' ? { request: schema } : { responses: { 200: schema } }, { schemas })

@@ -8,7 +8,7 @@ const text: JsonSchema = { type: 'string' }
 const integer: JsonSchema = { type: 'integer' }
 const to = (name: string): JsonSchema => ({ $ref: `schema:///${name}` })
 
-test('what changes in a named schema is told once, of the schema, with whom it breaks', () => {
+test('a change of a named schema is reported once, for the schema, with what it breaks', () => {
   const sending = (schema: JsonSchema) => makeManifest({ request: to('Order') }, named({ Order: schema }))
   assert.deepEqual(tell(sending(object({ a: text })), sending(object({ a: text, b: text }, ['b']))), [
     '! schema Order "b" added and required (POST /order)',
@@ -124,7 +124,7 @@ test('settings by which calls are refused break callers', () => {
   ])
 })
 
-test('what a config holds is never told', () => {
+test('config values are never shown', () => {
   const connecting = (password: string) =>
     makeManifest({}, { connections: { Orders: { class: 'postgresql', config: { host: 'a', password } } } })
   const changes = compareManifests(connecting('quiet'), connecting('otter'))

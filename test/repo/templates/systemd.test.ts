@@ -18,7 +18,7 @@ describe('the units for systemd', () => {
     return text.slice(text.indexOf('NoNewPrivileges='), text.indexOf('UMask='))
   }
 
-  it('run commands that exist as a user of their own', () => {
+  it('run commands that exist as a separate user', () => {
     assert.equal(services.length, 5)
     for (const file of services) {
       const [line = ''] = valuesOf(file, 'ExecStart')
