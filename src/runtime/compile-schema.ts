@@ -6,8 +6,15 @@ import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { removeUndeclared } from './remove-undeclared.ts'
-import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
-import { unescapeStep, exactPrefix, makeDefaults, toDraft07, toDraft2020 } from '../schema/index.ts'
+import { addSteps, getMaxSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
+import {
+  unescapeStep,
+  exactPrefix,
+  hasRecursiveAlternatives,
+  makeDefaults,
+  toDraft07,
+  toDraft2020,
+} from '../schema/index.ts'
 
 /** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -40,7 +47,12 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {
     slow ??= compile(schema, named, { isCoerced, allErrors: true, budget })
-    return slow(value) ? [] : slow.errors!
+    try {
+      return slow(value) ? [] : slow.errors!
+    } catch (error) {
+      if (error !== budget?.exceeded) throw error
+      return [] // the first error is known
+    }
   }
   const fill = part === 'query' || part === 'body' ? compileDefaults(schema, named, budget) : undefined
   const check: Validator = (value) => {
@@ -149,26 +161,35 @@ function mentions(type: string, schema: JsonSchema, named: NamedSchemas): boolea
 /** Compiles a serializer. A schema that fast-json-stringify does not support is interpreted for each result. */
 export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
   let slow: ((value: unknown) => string | undefined) | undefined
-  const writeSlowly = (value: unknown): string | undefined => (slow ??= makeSlowWriter(schema, named))(value)
+  const writeSlowly = (value: unknown, error: unknown = new Error('it does not match its schema')): string => {
+    slow ??= makeSlowWriter(schema, named)
+    const text = slow(value)
+    if (text === undefined) throw error
+    return text
+  }
   let fast: Serializer
   try {
     fast = buildFast(schema, named)
   } catch {
-    return (value) => {
-      const text = writeSlowly(value)
-      if (text === undefined) throw new Error('it does not match its schema')
-      return text
-    }
+    return writeSlowly
   }
+  const isRecursive = hasRecursiveAlternatives(schema, named)
   return (value) => {
+    // To choose an alternative, fast-json-stringify checks it with all that it contains, and that again at each level.
+    if (isRecursive && isDeeperThan(maxFastLevels, value)) return writeSlowly(value)
     try {
       return fast(value)
     } catch (error) {
-      const text = writeSlowly(value) // fast-json-stringify rejects some valid results
-      if (text === undefined) throw error
-      return text
+      return writeSlowly(value, error) // fast-json-stringify rejects some valid results
     }
   }
+}
+
+const maxFastLevels = 4
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((one) => isDeeperThan(levels - 1, one))
 }
 
 function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
@@ -187,11 +208,14 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
 
 /** Makes the serializer that interprets the schema. It returns undefined for an invalid result. */
 function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
-  const fits = compile(schema, named, { isCoerced: false, allErrors: false })
+  const budget = new StepBudget()
+  const fits = compile(schema, named, { isCoerced: false, allErrors: false, budget })
   const root = toDraft2020(schema)
   const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
   return (value) => {
-    const plain: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
+    const text = JSON.stringify(value) ?? 'null'
+    const plain: unknown = JSON.parse(text)
+    budget.left = getMaxSteps(text.length)
     return fits(plain) ? JSON.stringify(removeUndeclared(plain, root, all)) : undefined
   }
 }

@@ -14,6 +14,7 @@ export {
 } from './defaults.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
 export { mapSubSchemas } from './placed.ts'
+export { findRecursiveAlternatives, hasRecursiveAlternatives } from './recursive-alternatives.ts'
 export {
   followReference,
   isSchema,

@@ -38,13 +38,14 @@ const operation = (name: string): JsonSchema => ({
 })
 const formula = recursive({ oneOf: [{ type: 'number' }, ...['plus', 'minus', 'times'].map(operation)] })
 const formulaOf = (levels: number, name: string) => nest('{"left":', '1', `,"right":1,"operation":"${name}"}`, levels)
-const lenient = recursive({
+const alike = recursive({
   anyOf: [
-    { type: 'object', properties: { c: node, a: { type: 'string' } }, required: ['a'] },
+    { type: 'object', properties: { c: node, d: { required: ['x'] } } },
     { type: 'object', properties: { c: node } },
     { type: 'null' },
   ],
 })
+const alikeOf = (levels: number) => nest('{"c":', 'null', ',"d":{}}', levels)
 
 const cases: readonly (readonly [what: string, schema: JsonSchema, value: unknown, isAccepted: boolean])[] = [
   ['1 MB of orders', { type: 'array', items: order }, fill('{"id":1,"name":"abc","price":1.25,"tags":["a"]}'), true],
@@ -52,13 +53,13 @@ const cases: readonly (readonly [what: string, schema: JsonSchema, value: unknow
   ['a long text with a pattern', { type: 'string', pattern: '^(\\w+\\s?)*$' }, 'a'.repeat(mb), true],
   ['deep alternatives that a constant tells apart', formula, formulaOf(90, 'times'), true],
   ['1 MB of trees', recursive({ properties: { a: node }, items: node }), fill('{"a":{"a":{"a":[{},{}]}}}'), true],
-  ['few levels of alternatives that are alike', lenient, nest('{"c":', '{}', '}', 8), true],
-  ['many levels of alternatives that are alike', lenient, nest('{"c":', '1', '}', 90), false],
-  ['many levels of alternatives, all valid', lenient, nest('{"a":"","c":', 'null', '}', 40), true],
+  ['few levels of alternatives that are alike', alike, alikeOf(8), true],
+  ['many levels of alternatives that are alike', alike, alikeOf(90), false],
+  ['many levels of alternatives, of which the first is valid', alike, nest('{"c":', 'null', '}', 90), true],
   [
     'exactly one of many alternatives that are alike',
-    recursive({ oneOf: [{ properties: { c: node } }, { properties: { c: node }, required: ['x'] }] }),
-    nest('{"c":', '1', '}', 90),
+    recursive({ oneOf: [{ properties: { c: node, d: { required: ['x'] } } }, { properties: { c: node } }] }),
+    alikeOf(90),
     false,
   ],
   [
@@ -98,9 +99,16 @@ describe('the check of a body', () => {
     assert.ok(found?.some(({ path, message }) => path === 'body/right' && message === 'is required'))
   })
 
+  test('names the first problem if it takes too many steps to find all', () => {
+    const one = { type: 'object', properties: { c: node }, required: ['a'] }
+    const check = makeSchemaCache().validator(recursive({ anyOf: [one, { ...one, required: [] }] }), {}, 'body')
+    const found = check(nest('{"c":', '1', '}', 60), getMaxSteps(mb))
+    assert.match(found?.map(({ message }) => message).join() ?? '', /^is required/)
+  })
+
   test('has as many steps for each body', () => {
-    const check = makeSchemaCache().validator(lenient, {}, 'body')
-    const [large, small] = [nest('{"c":', '1', '}', 90), nest('{"c":', '{}', '}', 8)]
+    const check = makeSchemaCache().validator(alike, {}, 'body')
+    const [large, small] = [alikeOf(90), alikeOf(8)]
     for (let round = 0; round < 3; round += 1) {
       assert.match(check(large, getMaxSteps(mb))?.[0]?.message ?? '', /too many steps/)
       assert.equal(check(small, getMaxSteps(mb)), undefined)
@@ -129,5 +137,25 @@ config: { ${config} }
     await server.deploy(files('body_limit: 4mb'))
     const accepted = await send(server.port, request)
     assert.deepEqual([accepted.status, accepted.text], [200, '5000'])
+  })
+})
+
+describe('a result with recursive alternatives', () => {
+  const write = makeSchemaCache().serializer(formula, {})
+  for (const levels of [1, 4, 5, 90]) {
+    test(`is written with ${levels} levels`, () => {
+      const value = formulaOf(levels, 'times')
+      assert.deepEqual(JSON.parse(write(value)), value)
+    })
+  }
+
+  test('is written without what its schema does not declare', () => {
+    const value = { left: formulaOf(8, 'plus'), right: 1, operation: 'minus', more: 1 }
+    assert.deepEqual(JSON.parse(write(value)), { left: value.left, right: 1, operation: 'minus' })
+  })
+
+  test('is not written if it does not match, or if its alternatives are alike and it is deep', () => {
+    assert.throws(() => write(formulaOf(8, 'unknown')), /does not match its schema/)
+    assert.throws(() => makeSchemaCache().serializer(alike, {})(alikeOf(90)), /too many steps/)
   })
 })
