@@ -123,6 +123,11 @@ export const errors = defineErrors({
     message: 'This array in a request has no maximum length',
     hint: 'Add maxItems, for example maxItems: 100',
   },
+  WP_DEFINITION_ALTERNATIVES_RECURSIVE: {
+    ...user,
+    message: 'Alternatives of this recursive schema cannot be told apart, so deep request bodies are rejected',
+    hint: 'Give each alternative a required property with a different const, for example kind: { const: book }',
+  },
   WP_DEFINITION_DEPRECATED_DATE: {
     ...user,
     message: '"{path}" is deprecated without a date, so responses do not tell callers',

@@ -1,6 +1,7 @@
 import type { Variables } from '../kit/index.ts'
 import { checkConfig } from './check-config.ts'
 import { checkOpenEvents } from './check-open-events.ts'
+import { checkRequestAlternatives } from './check-request-alternatives.ts'
 import { checkRequestArrays } from './check-request-arrays.ts'
 import { checkStructure } from './check-structure.ts'
 import { checkUnused } from './check-unused.ts'
@@ -49,6 +50,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   checkOpenEvents(context, root, { resolved, defaultScopes })
   checkUnused(context, root, resolved)
   checkRequestArrays(context, resolved)
+  checkRequestAlternatives(context, resolved)
 
   const scopes = Object.fromEntries(context.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }

@@ -105,11 +105,11 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const running = new RunningActions()
   const routes =
     options.routes &&
-    mountRoutes(
+    (await mountRoutes(
       app,
       { ...options.routes, bodyLimit: options.bodyLimit, pageHeaders: options.securityHeaders.page, tracing },
       running,
-    )
+    ))
   await app.ready()
   const handle = tracing === undefined ? app.routing.bind(app) : withTracing(app, tracing)
   return {

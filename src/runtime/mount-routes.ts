@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action } from '../contract/index.ts'
@@ -40,8 +41,12 @@ interface Slot {
   readonly handle: Handler
 }
 
-/** Mounts the routes of a release. */
-export function mountRoutes(app: FastifyInstance, sources: MountSources, running: RunningActions): MountedRoutes {
+/** Mounts the routes of a release. Compiling their schemas takes long, so other work gets its turn after each method. */
+export async function mountRoutes(
+  app: FastifyInstance,
+  sources: MountSources,
+  running: RunningActions,
+): Promise<MountedRoutes> {
   let { manifest } = sources
   let structure: string | undefined
   const makeSlot = (current: MountSources, mounting: Omit<MethodToMount, 'running'>): Slot => ({
@@ -49,10 +54,10 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
     action: mounting.action,
     handle: makeHandler(current, { ...mounting, running, tracing: sources.tracing }),
   })
-  const slots = methodsOf(manifest).map(({ route, method }) =>
-    makeSlot(sources, { route, method, action: sources.actionFor(method) }),
-  )
-  for (const [index, { route, method }] of methodsOf(manifest).entries()) {
+  const slots: Slot[] = []
+  for (const { route, method } of methodsOf(manifest)) {
+    slots.push(makeSlot(sources, { route, method, action: sources.actionFor(method) }))
+    const index = slots.length - 1
     app.route({
       method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
       url: route.path,
@@ -61,6 +66,7 @@ export function mountRoutes(app: FastifyInstance, sources: MountSources, running
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
     })
+    await nextTurn()
   }
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
   return {

@@ -8,7 +8,7 @@ import { sha256 } from '../../src/kit/index.ts'
 import { readTree, type Route } from '../auth/route-tree.ts'
 import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
 import { isLong } from '../support/forms.ts'
-import { bearer, makeTestRoute } from '../support/server.ts'
+import { bearer, makeTestRoute, startTestServer } from '../support/server.ts'
 
 const longestMs = 100
 const kb = 1024
@@ -330,4 +330,28 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       assert.ok(Math.max(kept.ms, activated.ms) <= longestMs, `${kept.ms.toFixed(0)} ms, ${activated.ms.toFixed(0)} ms`)
     })
   }
+})
+
+test('no turn of building a generation of 500 routes takes longer than 100 ms', async () => {
+  const text = { type: 'string', maxLength: 100 } as const
+  const schema = (name: string): JsonSchema => ({
+    type: 'object',
+    required: [name],
+    additionalProperties: false,
+    properties: { [name]: text, price: { type: 'number', multipleOf: 0.01 }, tags: { type: 'array', items: text } },
+  })
+  const routes = Array.from({ length: 500 }, (_, index) =>
+    makeTestRoute(`/many/${index}/:id`, {
+      method: 'POST',
+      public: true,
+      params: { type: 'object', required: ['id'], properties: { id: text } },
+      request: schema(`request${index}`),
+      responses: { 200: schema(`response${index}`) },
+    }),
+  )
+  const options = { kind: 'sqlite', routes } as const
+  await using server = await startTestServer({ kind: 'sqlite' })
+  const longest = await measureLongestTurn(() => server.serve(options))
+  assert.equal((await server.send('POST /many/499/x', { json: {} })).status, 400)
+  assert.ok(longest <= longestMs, `${longest.toFixed(0)} ms`)
 })

@@ -25,6 +25,8 @@ export interface TestServer extends AsyncDisposable {
   /** The log as JSON lines, from level `warn`. Excludes warnings that a busy machine read the feed late. */
   readonly log: readonly string[]
   readonly clock: TestClock
+  /** Serves another release. */
+  serve(options: TestServerOptions): Promise<void>
   /**
    * Starts another server on the same System, with its own connections, change feed and caches, as in another process.
    */
@@ -158,6 +160,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     server,
     log,
     clock,
+    serve: (next) => server.serveRelease(makeTestRelease(next), { artifacts: [action] }),
     async startSecond() {
       const second = await openTestHost(options, {
         folder,

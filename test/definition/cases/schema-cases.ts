@@ -36,6 +36,38 @@ schema:
     ],
   },
   {
+    name: 'recursive alternatives of a request',
+    files: {
+      'waypost.yml': `
+routes:
+  /a:
+    methods:
+      POST: { scopes: [a], request: Alike, action: src/a.ts }
+      PUT: { scopes: [a], request: Different, action: src/a.ts }
+  /b:
+    methods:
+      GET: { scopes: [a], response: Alike, action: src/a.ts }
+schema:
+  Alike:
+    oneOf:
+      - { type: object, properties: { left: { $ref: schema:///Alike } } }
+      - $ref: schema:///More
+      - type: 'null'
+  More: { type: object, required: [kind], properties: { kind: { const: more }, right: { $ref: schema:///Alike } } }
+  Different:
+    anyOf:
+      - { type: string }
+      - { type: array, maxItems: 9, items: { $ref: schema:///Different } }
+      - { type: object, required: [a], properties: { a: { const: x }, b: { $ref: schema:///Different } } }
+      - { type: object, required: [a], properties: { a: { enum: [y, z] }, b: { $ref: schema:///Different } } }
+`,
+      'src/a.ts': '',
+    },
+    problems: [
+      'waypost.yml:13:9 «{ type: object, properties: { left: { $ref: schema:///Alike } } }» warning WP_DEFINITION_ALTERNATIVES_RECURSIVE Alternatives of this recursive schema cannot be told apart, so deep request bodies are rejected | Give each alternative a required property with a different const, for example kind: { const: book }',
+    ],
+  },
+  {
     name: 'an unknown type',
     files: { 'waypost.yml': 'schema:\n  A:\n    type: sting\n' },
     problems: [
