@@ -2,20 +2,9 @@ import { unescapeStep } from '../schema/index.ts'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
-import type { ClassCatalog } from './class-catalog.ts'
+import type { ClassCatalog, ClassDescription } from './class-catalog.ts'
 import type { ClassUseNode, DefinitionContext } from './definition-context.ts'
-import {
-  describeNode,
-  entriesOf,
-  hintForCut,
-  itemsOf,
-  quote,
-  textOf,
-  toValue,
-  valueOf,
-  type MapNode,
-  type Node,
-} from './node.ts'
+import { describeNode, entriesOf, hintForCut, itemsOf, quote, textOf, toValue, valueOf, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
@@ -26,24 +15,32 @@ export async function checkClassConfigs(context: DefinitionContext, catalog: Cla
   const compile = await loadCompiler()
   const compiled = new Map<JsonSchema, ValidateFunction | string>()
   for (const use of known) {
-    const { config } = describe(use, catalog)!
+    const { config } = findDescription(use, catalog)!
     const validate = compiled.get(config) ?? tryCompile(compile, config)
     compiled.set(config, validate)
-    checkConfig(context, use.node, validate)
+    checkConfig(context, use, validate)
   }
 }
 
-function describe({ kind, node }: ClassUseNode, catalog: ClassCatalog): { readonly config: JsonSchema } | undefined {
-  const classes = kind === 'connection' ? catalog.connections : catalog.actions
-  const name = textOf(valueOf(node, 'class')) ?? ''
-  return Object.hasOwn(classes, name) ? classes[name] : undefined
+/** The node with the name of the class or plugin. */
+function nameNodeOf({ kind, node }: ClassUseNode): Node | undefined {
+  return kind === 'plugin' && node.kind === 'scalar' ? node : valueOf(node, kind === 'plugin' ? 'name' : 'class')
+}
+
+/** Returns the class or plugin that a config is for, if it is known. */
+export function findDescription(use: ClassUseNode, catalog: ClassCatalog | undefined): ClassDescription | undefined {
+  const kinds = { connection: catalog?.connections, action: catalog?.actions, plugin: catalog?.plugins }
+  const known = kinds[use.kind] ?? {}
+  const name = textOf(nameNodeOf(use)) ?? ''
+  return Object.hasOwn(known, name) ? known[name] : undefined
 }
 
 function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: ClassCatalog): boolean {
-  const at = valueOf(use.node, 'class')
+  const at = nameNodeOf(use)
   const name = textOf(at)
   if (at === undefined || name === undefined || name === '') return false
-  if (describe(use, catalog) !== undefined) return true
+  if (findDescription(use, catalog) !== undefined) return true
+  if (use.kind === 'plugin') return false // it was not built, which is reported
   const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
   const suggestion = loading.report.findNearest(name, names)
   const listed =
@@ -78,13 +75,17 @@ function tryCompile(compile: Compile, schema: JsonSchema): ValidateFunction | st
   }
 }
 
-function checkConfig({ loading }: DefinitionContext, node: MapNode, validate: ValidateFunction | string): void {
-  const config = node.entries.get('config')
-  const name = valueOf(node, 'class') ?? node
+function checkConfig({ loading }: DefinitionContext, use: ClassUseNode, validate: ValidateFunction | string): void {
+  const { kind, node } = use
+  const config = node.kind === 'map' ? node.entries.get('config') : undefined
+  const name = nameNodeOf(use) ?? node
   const reportProblem = (at: Span, problem: string, hint?: string): void =>
     loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
   if (typeof validate === 'string') {
-    reportProblem(name, `The class ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`)
+    reportProblem(
+      name,
+      `The ${kind === 'plugin' ? kind : 'class'} ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`,
+    )
     return
   }
   const value = config?.value

@@ -1,19 +1,18 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { parseReferences } from '../kit/index.ts'
+import { findDescription } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import type { DefinitionContext } from './definition-context.ts'
-import { entriesOf, itemsOf, textOf, valueOf, type Node, type ScalarNode } from './node.ts'
+import { entriesOf, itemsOf, valueOf, type Node, type ScalarNode } from './node.ts'
 
 /** Warns about literal passwords and other secrets in the config of a class: each release would store them. */
 export function checkLiteralSecrets(
   { loading: { report }, classUses }: DefinitionContext,
   catalog?: ClassCatalog,
 ): void {
-  for (const { kind, node } of classUses) {
-    const classes = (kind === 'connection' ? catalog?.connections : catalog?.actions) ?? {}
-    const name = textOf(valueOf(node, 'class')) ?? ''
-    const schema = Object.hasOwn(classes, name) ? classes[name]?.config : undefined
-    for (const { key, value } of listScalars(valueOf(node, 'config'), '')) {
+  for (const use of classUses) {
+    const schema = findDescription(use, catalog)?.config
+    for (const { key, value } of listScalars(valueOf(use.node, 'config'), '')) {
       if (!isLiteralSecret(value, isSecretName(key) || isWriteOnly(schema, key))) continue
       const parameters = { key }
       report.add({ code: 'WP_DEFINITION_SECRET_LITERAL', severity: 'warning', at: value, parameters, isSecret: true })

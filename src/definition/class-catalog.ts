@@ -7,6 +7,8 @@ import type { JsonSchema } from '../contract/index.ts'
 export interface ClassCatalog {
   readonly connections: Readonly<Record<string, ClassDescription>>
   readonly actions: Readonly<Record<string, ClassDescription>>
+  /** Built plugins, as listed in `plugins:`. */
+  readonly plugins?: Readonly<Record<string, ClassDescription>>
 }
 
 export interface ClassDescription {

@@ -1,7 +1,7 @@
 import { hasReferences, type DeclaredVariable } from '../kit/index.ts'
 import type { Location } from './definition.ts'
 import { includeSiteOf, type LoadContext } from './load-context.ts'
-import { textOf, type MapNode, type Node } from './node.ts'
+import { textOf, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
 import { didYouMean, type Section } from './section.ts'
@@ -27,9 +27,10 @@ export interface DefinitionContext {
   readonly actionFiles: Map<string, boolean>
 }
 
+/** A config, and the class or plugin whose schema it must match. */
 export interface ClassUseNode {
-  readonly kind: 'connection' | 'action'
-  readonly node: MapNode
+  readonly kind: 'connection' | 'action' | 'plugin'
+  readonly node: Node
 }
 
 export function locationOf(at: Span): Location {

@@ -190,6 +190,7 @@ export function makePlugins(context: DefinitionContext, node: Node | undefined):
       report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint })
     const host = isTrue(valueOf(item, 'host'))
     const config = valueOf(item, 'config')
+    context.classUses.push({ kind: 'plugin', node: item })
     if (config !== undefined) context.variablePlaces.push(config)
     if (!isPluginName(name)) {
       const hint = 'Use the name of an npm package, as in package.json, or a file such as ./plugins/geo.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
+import { registerHooks, type ResolveHookSync } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import satisfies from 'semver/functions/satisfies.js'
@@ -70,13 +70,20 @@ export function findInstalledVersion(folder: string, name: string): string | und
 const scheme = 'waypost-plugin:'
 let isHooked = false
 
+// Code of releases, whose `require` has the path of the Node binary, resolves these modules by itself.
+const requirerUrl = pathToFileURL(process.execPath).href
+const resolvePublicModules: ResolveHookSync = (to, context, next) => {
+  const isFile = context.parentURL?.startsWith('file:') === true && context.parentURL !== requirerUrl
+  return next((isFile ? publicModules.get(to) : undefined) ?? to, context)
+}
+
 /**
  * Imports a package like a module in the folder would. `require.resolve` does not support packages that only export
  * `import`. Its imports of `waypost` resolve to this server's copy, even if none is installed there.
  */
 async function importFrom(folder: string, name: string): Promise<{ default?: unknown }> {
   const parentURL = pathToFileURL(path.join(folder, 'package.json')).href
-  if (!isHooked) registerHooks({ resolve: (to, context, next) => next(publicModules.get(to) ?? to, context) })
+  if (!isHooked) registerHooks({ resolve: resolvePublicModules })
   isHooked = true
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>

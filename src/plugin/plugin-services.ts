@@ -37,4 +37,4 @@ export function makePluginServices({ variables, ...services }: ServicesOptions):
 }
 
 /** The config schema of a plugin without one. */
-const withoutConfig = { type: 'object', additionalProperties: false } as const
+export const withoutConfig = { type: 'object', additionalProperties: false } as const

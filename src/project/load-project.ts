@@ -18,7 +18,7 @@ import {
   type LoadOptions,
 } from '../definition/index.ts'
 import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
-import { joinPlugins, loadBuiltInPlugins, type PluginSet, type Provided } from '../plugin/index.ts'
+import { joinPlugins, loadBuiltInPlugins, withoutConfig, type PluginSet, type Provided } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Project } from './find-project.ts'
@@ -91,6 +91,9 @@ function joinClasses(builtIn: PluginSet, plugins: readonly BuiltPlugin[]): Class
   return {
     connections: Object.assign(configsOf(builtIn.connections), ...catalogs.map(({ connections }) => connections)),
     actions: Object.assign(configsOf(builtIn.actions), ...catalogs.map(({ actions }) => actions)),
+    plugins: Object.fromEntries(
+      plugins.map(({ manifest: { from, catalog } }) => [from, { config: catalog.config ?? withoutConfig }]),
+    ),
   }
 }
 

@@ -345,6 +345,36 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       code: 'WP_PLUGIN_NAME_TWICE',
       message: /Two plugins are named "one"/,
     },
+    'a config of a plugin without one': {
+      files: pack('plain', ''),
+      list: '[{ name: plain, config: { a: 1 } }]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"a" is not a valid key of "config"/,
+    },
+    'a config that does not match': {
+      files: pack(
+        'strict',
+        `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
+      ),
+      list: '[{ name: strict, config: { unit: "m" } }]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"config\/unit" must be one of "km", "mi"/,
+    },
+    'a config that is missing': {
+      files: pack(
+        'strict',
+        `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
+      ),
+      list: '[strict]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"unit" is missing, but required in "config"/,
+    },
+    'a config schema that is not valid': {
+      files: pack('odd', `config: { type: 'nothing' }`),
+      list: '[odd]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /The plugin "odd" has a config schema that is not valid/,
+    },
     'native code': {
       files: { ...pack('native', ''), 'node_modules/native/binding.gyp': '{}' },
       list: '[native]',
@@ -412,4 +442,24 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       },
     )
   })
+})
+
+test('the plugin of docs/plugins.md works as it is written', async () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/plugins.md'), 'utf8')
+  const blocks = [...page.matchAll(/```(\w+)\n(.*?)```/gs)].map(([, language, code]) => ({ language, code: code! }))
+  const plugin = blocks.find(({ code }) => code.includes("name: 'greetings'"))!.code
+  const routes = blocks.find(({ code }) => code.startsWith('routes:'))!.code
+  const part = (start: string) => blocks.find(({ code }) => code.startsWith(start))!.code
+  const whole = plugin.replace('  actions: {', `  ${part('connections:')}  ${part('async routes')}  actions: {`)
+  await using served = await openProjectServer({
+    files: {
+      'package.json': '{ "type": "module" }',
+      'plugins/greetings.ts': whole,
+      'waypost.yml': `plugins: [./plugins/greetings.ts]\nconnection: { W: { class: weather, config: { url: 'http://127.0.0.1:1/' } } }\n${routes}`,
+    },
+  })
+  assert.deepEqual((await send(served.port, { path: '/greeting' })).body, { text: 'Hello, Ann' })
+  const headers = await served.authorize('ann', ['greetings'])
+  assert.deepEqual((await send(served.port, { path: '/greetings', headers })).body, { to: 'ann' })
+  assert.equal((await send(served.port, { path: '/greetings' })).status, 401)
 })

@@ -1,4 +1,5 @@
 import { checkDefinitionValue, type ClassCatalog, type Definition, type Method } from '../../definition/index.ts'
+import { withoutConfig } from '../../plugin/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod } from '../../release/index.ts'
 import { describeManifest } from './describe-manifest.ts'
 import { releaseLimits } from './limits.ts'
@@ -52,6 +53,9 @@ function addPlugins(
   return {
     connections: Object.assign({ ...connections }, ...plugins.map(({ catalog }) => catalog.connections)),
     actions: Object.assign({ ...actions }, ...plugins.map(({ catalog }) => catalog.actions)),
+    plugins: Object.fromEntries(
+      plugins.map(({ from, catalog }) => [from, { config: catalog.config ?? withoutConfig }]),
+    ),
   }
 }
 
