@@ -50,7 +50,7 @@ export default class Deploy extends WaypostCommand {
     }),
     yes: Flags.boolean({
       char: 'y',
-      description: 'Do not ask for confirmation; deploy breaking changes unless forbidden',
+      description: 'Do not ask for confirmation, even for breaking changes (unless they are forbidden)',
     }),
     'allow-breaking': Flags.boolean({
       description: 'Deploy breaking changes even with breaking_changes: forbid',

@@ -38,7 +38,7 @@ export default class Dev extends WaypostCommand {
     deliver: Flags.boolean({ description: 'Deliver events', default: true, allowNo: true }),
     open: Flags.boolean({ description: 'Open the API reference in the browser' }),
     inspect: Flags.integer({
-      description: `Open an inspector for debuggers on --inspect=PORT; default: ${inspectorPort}`,
+      description: `Accept debuggers on this port, written as --inspect=PORT; default: ${inspectorPort}`,
       helpValue: 'PORT',
       min: 0,
       max: 65_535,

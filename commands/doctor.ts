@@ -22,7 +22,8 @@ export default class Doctor extends HostCommand {
       description: 'Clear the caches of all servers after restoring a backup of System',
     }),
     'revoke-tokens': Flags.boolean({
-      description: 'With --restored: also revoke all tokens, as some may have been revoked after the backup',
+      description:
+        'With --restored: also revoke all tokens, because tokens that were revoked after the backup are valid again',
       dependsOn: ['restored'],
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation', dependsOn: ['restored'] }),

@@ -19,7 +19,7 @@ export default class Init extends WaypostCommand {
       env: 'WAYPOST_TEMPLATE',
     }),
     with: listFlag({
-      description: 'Deployment files to add, also to an existing project: docker, github, gitlab, kubernetes, systemd',
+      description: 'Deployment files to add to a new or existing project: docker, github, gitlab, kubernetes, systemd',
     }),
     force: Flags.boolean({ description: 'Write missing files into a folder that is not empty' }),
     install: Flags.boolean({ description: 'Install the dependencies with npm', default: true, allowNo: true }),

@@ -4,7 +4,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 export default class OpenApi extends WaypostCommand {
   static override description =
     'Print the OpenAPI document of the project\n\nThis is the document that servers provide at /openapi.json. ' +
-    'The command needs no server and runs no project code. WAYPOST_BASE_URL sets the server URL.'
+    'The command needs no server and runs no actions. WAYPOST_BASE_URL sets the server URL.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --output openapi.json',

@@ -29,7 +29,9 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       min: 0,
       max: 65_535,
     }),
-    cron: Flags.boolean({ description: 'Also run cronjobs and deliver events; each run happens on one server only' }),
+    cron: Flags.boolean({
+      description: 'Also run cronjobs and deliver events; each cronjob run happens on only one server',
+    }),
   }
 
   async run(): Promise<void> {

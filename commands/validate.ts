@@ -3,7 +3,7 @@ import { readEnvironment, type Diagnostic } from '../src/kit/index.ts'
 import type { ProjectCounts, TypeReport, ValidationReport } from '../src/project/index.ts'
 
 export default class Validate extends WaypostCommand {
-  static override description = 'Validate the project\nNeeds no server and runs no project code.'
+  static override description = 'Validate the project\nNeeds no server and runs no actions or migrations.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --types --env',
@@ -16,7 +16,7 @@ export default class Validate extends WaypostCommand {
     env: Flags.boolean({ description: 'Report variables that are not set as errors' }),
     strict: Flags.boolean({ description: 'Treat warnings as errors' }),
     format: Flags.string({
-      description: 'Output for people, or GitHub Actions annotations',
+      description: 'Output format: text, or github for GitHub Actions annotations',
       options: ['text', 'github'],
     }),
   }

@@ -54,7 +54,7 @@ const maxWaitMs = 3_600_000
 
 /** A flag for how long to wait for servers, in milliseconds. */
 export const waitFlag = custom<number>({
-  description: 'Time to wait until all servers serve it; 0 to not wait',
+  description: 'Maximum time to wait until all servers serve the release; 0 disables waiting',
   default: 30_000,
   defaultHelp: async () => '30s',
   helpValue: '<duration>',
@@ -62,7 +62,7 @@ export const waitFlag = custom<number>({
   parse: async (text) => {
     const ms = text === '0' ? 0 : parseDuration(text)
     if (ms !== undefined && ms <= maxWaitMs) return ms
-    throw new Error(`"${text}" is not a valid time. Write 30s or 2m, at most 1h, or 0 to not wait.`)
+    throw new Error(`"${text}" is not a valid time. Write 30s or 2m (at most 1h), or 0 to disable waiting.`)
   },
 })()
 

@@ -42,6 +42,13 @@ class ExamplesFirst extends CommandHelp {
     return text === '' ? undefined : this.wrap(text)
   }
 
+  protected override flags(flags: Parameters<CommandHelp['flags']>[0]): ReturnType<CommandHelp['flags']> {
+    const isOclifJson = ({ name, helpGroup }: (typeof flags)[number]) => name === 'json' && helpGroup === 'GLOBAL'
+    return super.flags(
+      flags.map((flag) => (isOclifJson(flag) ? { ...flag, description: 'Print the result as JSON' } : flag)),
+    )
+  }
+
   protected override defaultUsage(): string {
     return `${super.defaultUsage()} [flags]`
   }

@@ -1,7 +1,8 @@
 import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class ClientDisable extends HostCommand {
-  static override description = 'Disable a client and end its subscriptions\nIts tokens are refused within one second.'
+  static override description =
+    'Disable a client and end its subscriptions\nAll servers reject its tokens within one second.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa --enable',

@@ -13,9 +13,10 @@ export default class EventReplay extends HostCommand {
   static override enableJsonFlag = true
   static override args = { delivery: Args.string({ description: 'Id of a delivery' }) }
   static override flags = {
-    dead: Flags.boolean({ description: 'Replay all dead deliveries since the time in --since' }),
+    dead: Flags.boolean({ description: 'Replay all deliveries that became dead since the time in --since' }),
     since: sinceFlag({
-      description: 'Only deliveries dead since this time: how long ago, such as 24h, or an ISO time',
+      description:
+        'With --dead: only deliveries that became dead since this time: how long ago, such as 24h, or an ISO time',
       dependsOn: ['dead'],
     }),
     event: Flags.string({ description: 'With --dead: only deliveries of this event', dependsOn: ['dead'] }),

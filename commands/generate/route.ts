@@ -5,7 +5,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export default class GenerateRoute extends WaypostCommand {
   static override description =
-    'Generate a method of a route\nWrites its YAML, schemas and class, and adds it to waypost.yml.'
+    'Generate a method of a route\nWrites the YAML, the schemas and the action class, and adds the method to waypost.yml.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> POST /order --scopes order',
     '<%= config.bin %> <%= command.id %> GET /order/:order_id --public',

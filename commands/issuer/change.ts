@@ -5,7 +5,7 @@ import type { IssuerChange as Change } from '../../src/operate/index.ts'
 export default class IssuerChange extends HostCommand {
   static override summary = 'Change the issuer of tokens (WAYPOST_BASE_URL)'
   static override description =
-    'Running servers keep the old issuer until they are restarted with the new WAYPOST_BASE_URL. After that, access tokens issued before are refused: clients with a refresh token get a new one, everyone else must log in again. Servers and commands with the old WAYPOST_BASE_URL no longer start.'
+    'Running servers keep the old issuer until they are restarted with the new WAYPOST_BASE_URL. After that, older access tokens are rejected. Clients with a refresh token get a new one; everyone else must log in again. Servers and commands with the old WAYPOST_BASE_URL no longer start.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> https://api.example.com',
     '<%= config.bin %> <%= command.id %> https://api.example.com --yes --json',
@@ -38,7 +38,7 @@ export default class IssuerChange extends HostCommand {
     this.note(`  To         ${to}`)
     if (isPlainHttp(to)) this.note('  Warning    http: passwords, tokens and cookies are sent unencrypted')
     this.note(`  Servers    ${servers.join(', ') || 'none running'}`)
-    this.note(`  Tokens     ${plural(tokens, 'valid access token')}; refused after the servers are restarted`)
+    this.note(`  Tokens     ${plural(tokens, 'valid access token')}; rejected once the servers are restarted`)
   }
 
   #advise({ to, servers }: Change): void {

@@ -10,7 +10,7 @@ export default class KeyRotate extends HostCommand {
   static override enableJsonFlag = true
   static override flags = {
     withdraw: Flags.boolean({
-      description: 'Delete the old keys immediately, for example after a leak; all existing access tokens are refused',
+      description: 'Delete the old keys immediately, for example after a leak; all existing access tokens are rejected',
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }

@@ -1,17 +1,17 @@
 import { Args, Flags, WaypostCommand, paint, printDiagnostics } from '../../bin/cli/index.ts'
 
 export default class MigrateCreate extends WaypostCommand {
-  static override description = 'Create a migration file\nIt runs after all existing migrations.'
+  static override description = 'Create a migration file\nThe new migration runs after all existing ones.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> create-order',
     '<%= config.bin %> <%= command.id %> add-due-date --connection Orders',
   ]
   static override enableJsonFlag = true
   static override args = {
-    name: Args.string({ description: 'What it does, for example create-order', required: true }),
+    name: Args.string({ description: 'Name of the migration, for example create-order', required: true }),
   }
   static override flags = {
-    connection: Flags.string({ description: 'Connection whose tables it changes', default: 'System' }),
+    connection: Flags.string({ description: 'Connection whose tables the migration changes', default: 'System' }),
   }
 
   async run(): Promise<unknown> {

@@ -3,7 +3,7 @@ import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateRedo extends RevertCommand {
   static override description =
-    'Revert and reapply migrations (development only)\nStarts with the first migration that was edited, or reapplies the last one.'
+    'Revert and reapply migrations (development only)\nReverts and reapplies the first edited migration and all later ones, or the last one if none was edited. The data in their tables is lost.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --connection Orders --yes',

@@ -14,7 +14,7 @@ export default class ReleasePrune extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    keep: Flags.integer({ description: 'Number of newest releases to keep, whatever their age', min: 0, max: 10_000 }),
+    keep: Flags.integer({ description: 'Number of newest releases to keep, regardless of age', min: 0, max: 10_000 }),
     'dry-run': Flags.boolean({ description: 'Show what would be deleted without changing anything' }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }

@@ -84,7 +84,7 @@ export default class ReleaseRollback extends WaypostCommand {
       this.note(`  ${wrap('Migrations are not reverted.', 2, process.stderr)}`)
     }
     for (const name of unknownMigrations) {
-      const text = `${toPrintable(name)} was applied, but no release has its code any more. Check that ${id.slice(0, 8)} works with it.`
+      const text = `${toPrintable(name)} was applied, but no release contains its code. Check that ${id.slice(0, 8)} works with it.`
       this.note(`  ${wrap(text, 2, process.stderr)}`)
     }
     if (unreachable.length > 0) {

@@ -3,7 +3,7 @@ import { Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 export default class SecretRotate extends HostCommand {
   static override summary = 'Re-encrypt System with a new secret'
   static override description = [
-    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys and subscription secrets are re-encrypted in one transaction. Logins, tokens and sessions stay valid; the old secret is refused afterwards.',
+    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys and subscription secrets are re-encrypted in one transaction. Logins, tokens and sessions stay valid; afterwards, the old secret no longer works.',
     '\nTo rotate without downtime:',
     '  1. WAYPOST_SECRET="old,new" on every server, one after the other',
     '  2. WAYPOST_SECRET="new,old" on every server, one after the other',

@@ -11,7 +11,7 @@ export default class SubscriptionDisable extends HostCommand {
   static override args = subscriptionChoice.args
   static override flags = {
     ...subscriptionChoice.flags,
-    enable: Flags.boolean({ description: 'Enable the subscriptions again, whatever disabled them' }),
+    enable: Flags.boolean({ description: 'Enable the subscriptions again, regardless of why they were disabled' }),
   }
 
   async run(): Promise<unknown> {

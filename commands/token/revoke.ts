@@ -2,7 +2,7 @@ import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class TokenRevoke extends HostCommand {
   static override description =
-    'Revoke a token, or all tokens of a user or client\nAll servers refuse revoked tokens within one second.'
+    'Revoke a token, or all tokens of a user or client\nAll servers reject revoked tokens within one second.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa',
     '<%= config.bin %> <%= command.id %> --user ann',

@@ -2,7 +2,7 @@ import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
 
 export default class UserDisable extends HostCommand {
   static override description =
-    "Disable a user\nLogins are rejected, and all servers refuse the user's tokens within one second."
+    "Disable a user\nLogins are rejected, and all servers reject the user's tokens within one second."
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
     '<%= config.bin %> <%= command.id %> ann --enable',

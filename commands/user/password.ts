@@ -14,11 +14,11 @@ export default class UserPassword extends HostCommand {
       description: 'Read the password from standard input instead of generating one',
     }),
     'end-clients': Flags.boolean({
-      description: "Disable the user's clients that use client_credentials; in a terminal, asks by default",
+      description: "Disable the user's clients that use client_credentials. Default: ask on a terminal",
       allowNo: true,
     }),
     'end-subscriptions': Flags.boolean({
-      description: "Disable the user's subscriptions; in a terminal, asks by default",
+      description: "Disable the user's subscriptions. Default: ask on a terminal",
       allowNo: true,
     }),
     'keep-tokens': Flags.boolean({ description: "Keep the user's tokens; sessions of the login page still end" }),

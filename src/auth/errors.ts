@@ -201,7 +201,7 @@ export const errors = defineErrors({
   WP_AUTH_GRANT_NOT_GIVEN: {
     kind: 'user',
     status: 404,
-    message: 'You have not granted access to a client "{client}"',
+    message: 'You have not granted access to the client "{client}"',
   },
   WP_AUTH_TOKEN_UNKNOWN: {
     kind: 'user',

@@ -5,12 +5,12 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'This server does not accept deployments over HTTP: WAYPOST_REMOTE_DEPLOY is off',
-    hint: 'Deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to its System, or have WAYPOST_REMOTE_DEPLOY removed on the server.',
+    hint: 'Deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to its System, or ask an administrator to unset WAYPOST_REMOTE_DEPLOY on the server.',
   },
   WP_BACKEND_DEVELOPMENT: {
     kind: 'user',
     status: 403,
-    message: 'This server is waypost dev, which only serves the project in its own folder',
+    message: 'This server runs waypost dev, which serves only the project in its folder',
     hint: 'Deploy to a server that runs waypost serve.',
   },
   WP_BACKEND_PROTOCOL: {

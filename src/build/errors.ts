@@ -17,7 +17,7 @@ export const errors = defineErrors({
   WP_BUILD_ACTION_LOAD: {
     ...user,
     message: 'Cannot load {file}: {reason}',
-    hint: 'Top-level code runs when the module is loaded: it must not throw or wait',
+    hint: 'Top-level code runs when the module is loaded: it must not throw or block',
   },
   WP_BUILD_IMPORT_MISSING: {
     ...user,

@@ -161,7 +161,8 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_EVENT_OPEN: {
     ...user,
-    message: 'Every consumer can subscribe to the event "{name}", but no public route exposes its data',
+    message:
+      'Every user with the scope consumer can subscribe to the event "{name}", but no public route exposes its data',
     hint: 'Add scopes: [NAME] to limit who can subscribe',
   },
   WP_DEFINITION_EVENT_DEFAULT_SCOPE: {

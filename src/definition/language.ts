@@ -114,7 +114,7 @@ const method = closed('a method', {
   dispatch: Type.Optional(
     Type.String({ title: 'the name of an event', description: 'Event to dispatch with each 2xx result' }),
   ),
-  timeout: Type.Optional(duration('Time limit; after it the caller gets a 503 response')),
+  timeout: Type.Optional(duration('Time limit, after which the caller gets a 503 response')),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
   html: Type.Optional(Type.Literal('trusted', { description: 'Allows HTML responses with scripts' })),
 })
@@ -162,7 +162,7 @@ const cronjob = closed('a cronjob', {
     }),
   ),
   timeout: Type.Optional(
-    duration('Time limit; after it the signal is aborted and the run fails; default: 1h, at most 24h'),
+    duration('Time limit, after which the signal is aborted and the run fails; default: 1h, at most 24h'),
   ),
   action,
 })
@@ -208,7 +208,7 @@ const plugin = Type.Union(
       host: Type.Optional(
         Type.Boolean({
           description:
-            'The package stays out of releases and is installed on every server; for packages with native code',
+            'Excludes the package from releases, so that you install it on every server; for packages with native code',
         }),
       ),
       config: Type.Optional(
@@ -274,6 +274,6 @@ export const language: TSchema = closed('waypost.yml', {
   plugins: section(
     Type.Array(plugin),
     'a list of plugins',
-    'npm packages or files that provide classes, routes or commands',
+    'npm packages or files that provide classes, routes or hooks',
   ),
 })

@@ -23,7 +23,7 @@ export const errors = defineErrors({
   WP_EVENTS_SUBSCRIPTION_CLIENT: {
     kind: 'user',
     status: 403,
-    message: 'The subscription "{id}" was created by the client "{client}" and can only be changed by it',
+    message: 'Only the client "{client}", which created the subscription "{id}", can change it',
     hint: "You can pause or delete it. Withdrawing the client's grant deletes all of its subscriptions.",
   },
   WP_EVENTS_SUBSCRIPTION_BARRED: {
@@ -47,7 +47,7 @@ export const errors = defineErrors({
   WP_EVENTS_SUBSCRIPTION_STOPPED: {
     kind: 'user',
     status: 409,
-    message: 'Nothing is sent to the subscription "{id}": it is {status}',
+    message: 'The subscription "{id}" is {status} and receives no deliveries',
     hint: 'Set its status to active first.',
   },
   WP_EVENTS_SENDS: {
@@ -65,7 +65,7 @@ export const errors = defineErrors({
   WP_EVENTS_ROTATIONS: {
     kind: 'user',
     status: 409,
-    message: 'The subscription "{id}" already has the maximum of {limit} old secrets that still sign',
+    message: 'The subscription "{id}" already has {limit} old secrets that are still in use, which is the maximum',
     hint: 'Rotate with the overlap "0s" to end all old secrets immediately, or wait until one of them expires.',
   },
   WP_EVENTS_DELIVERY_UNKNOWN: { kind: 'user', status: 404, message: 'Unknown delivery "{id}"' },

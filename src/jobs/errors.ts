@@ -11,7 +11,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 404,
     message: 'The active release has no cronjob "{name}"',
-    hint: 'Its cronjobs: {known}.',
+    hint: 'Available cronjobs: {known}.',
   },
   WP_SERVER_CRONJOB_BUSY: {
     kind: 'user',

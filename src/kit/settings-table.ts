@@ -44,7 +44,7 @@ export const settingsTable = {
     default: '90d',
     minimum: '1s',
     maximum: '3650d',
-    description: 'Total time that a login can be extended by refresh tokens',
+    description: 'Maximum total lifetime of a login, including all its refreshes',
   },
   refresh_grace: {
     kind: 'duration',

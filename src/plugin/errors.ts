@@ -56,7 +56,7 @@ export const errors = defineErrors({
   WP_PLUGIN_TIMEOUT: {
     ...user,
     message: 'The plugin "{name}" did not finish {what} within {seconds} s',
-    hint: 'It may be waiting for a system that does not respond. Connect on first use instead.',
+    hint: 'It may be waiting for a system that does not respond. Open such connections on first use instead.',
   },
   WP_PLUGIN_ROUTES: {
     ...user,
@@ -66,12 +66,12 @@ export const errors = defineErrors({
   WP_PLUGIN_ROUTE_ACCESS: {
     ...user,
     message: 'The plugin "{name}" does not define who may call {method} {path}',
-    hint: 'In the config of the route, set scopes to a list of names, or set public: true to allow everyone.',
+    hint: 'In the config of the route, set scopes to a list of names, or set public: true to allow anyone.',
   },
   WP_PLUGIN_PATH: {
     ...user,
     message: 'The plugin "{name}" registers {method} {path}, which is reserved for Waypost',
-    hint: 'The plugin must use another path.',
+    hint: 'Change the path in the plugin.',
   },
   WP_PLUGIN_ROUTE_TWICE: {
     ...user,

@@ -72,8 +72,7 @@ export const errors = defineErrors({
   WP_PROJECT_MIGRATION_GONE: {
     kind: 'user',
     status: 500,
-    message:
-      'The migration "{name}" of {connection} was applied, but neither the project nor System has its code any more',
+    message: 'The migration "{name}" of {connection} was applied, but neither the project nor System contains its code',
     hint: 'Restore the file to revert the migration.',
   },
   WP_PROJECT_MIGRATION_NAME: {
@@ -110,7 +109,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: '{count}, which the setting "breaking_changes: forbid" does not allow; nothing was changed',
-    hint: 'Keep what callers use and add the new parts beside it. To deploy anyway, add --allow-breaking',
+    hint: 'Keep everything that callers use, and add the new parts alongside. To deploy anyway, add --allow-breaking',
   },
   WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
   WP_PROJECT_GENERATE_ACCESS: {

@@ -44,7 +44,10 @@ function describe({ kind, columns }: Conflict, isDeleting: boolean): { reason: s
     unique: { reason: 'A value that must be unique is already taken', message: `is already taken${several}` },
     'foreign key': isDeleting
       ? { reason: 'Other data still refers to it', message: 'is still referred to' }
-      : { reason: 'A resource that the request refers to does not exist', message: 'refers to what does not exist' },
+      : {
+          reason: 'A resource that the request refers to does not exist',
+          message: 'refers to something that does not exist',
+        },
     check: { reason: 'A value is not allowed', message: 'is not allowed' },
     'not null': { reason: 'A required value is missing', message: 'is required' },
   }[kind]

@@ -221,7 +221,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(
         stderr,
-        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; refused after/,
+        /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; rejected once/,
       )
       assert.match(stderr, /Without a terminal, --yes is required/)
       assert.equal((await loadFacts(made.host.system)).issuer, baseUrl)

@@ -142,7 +142,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
   it('an unknown name is rejected with the existing ones', async () => {
     const { code, stderr } = await host.run('cron:execute marc')
     assert.equal(code, 1)
-    assert.match(stderr, /The active release has no cronjob "marc"\n {2}Its cronjobs: bad, long, mark\./)
+    assert.match(stderr, /The active release has no cronjob "marc"\n {2}Available cronjobs: bad, long, mark\./)
     assertCalm(stderr)
   })
 

@@ -69,7 +69,7 @@ function nameAll(room: string, allowed: readonly string[]): string {
   const above = Object.keys(rooms).slice(0, Object.keys(rooms).indexOf(room))
   const excluded = above.filter((other) => !allowed.includes(other))
   if (allowed.length <= 10 || excluded.length > 2) return allowed.join(', ')
-  return excluded.length === 0 ? 'all above' : `all above but ${excluded.join(' and ')}`
+  return excluded.length === 0 ? 'all of the above' : `all of the above except ${excluded.join(' and ')}`
 }
 
 /** Returns paths in code spans that begin with one of our folders, without patterns and placeholders. */

@@ -132,7 +132,7 @@ const cases: readonly {
     what: 'a reference to nothing',
     sent: book({ authorId: 77 }),
     detail: 'A resource that the request refers to does not exist',
-    problems: ['body/authorId refers to what does not exist'],
+    problems: ['body/authorId refers to something that does not exist'],
   },
   {
     what: 'a check',

@@ -114,7 +114,7 @@ test('a sqlite file that cannot be made is an error at the opening', async () =>
   )
 })
 
-test('a PostgreSQL that is away opens, and says at the first check that nobody is there', async () => {
+test('a connection to an unavailable PostgreSQL opens, and its first check fails', async () => {
   const config = { url: 'postgresql://ann:geheim@127.0.0.1:1/orders' }
   const opened = await postgresql.open(config, { ...services, name: 'Orders', folder: '/' })
   await assert.rejects(opened.check(), (error: Error) => {

@@ -60,7 +60,7 @@ async function findActiveClient(system: System, parameters: QueryParameters): Pr
   const id = singleValue(parameters, 'client_id')
   const hint = 'Go back to the app and report the problem to its developer.'
   if (id === undefined)
-    throw new PageError('The app is missing in the request', 'The parameter client_id is missing.', { hint })
+    throw new PageError('The request does not name an app', 'The parameter client_id is missing.', { hint })
   const client = await findClient(system, id)
   if (client === undefined) throw new PageError('Unknown app', 'No app is registered with this client_id.', { hint })
   if (client.status === 'active') return client

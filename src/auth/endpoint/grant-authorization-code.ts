@@ -81,7 +81,7 @@ async function loadRemainingScopes(
     .executeTakeFirst()
   if (user?.status !== 'active') throw invalidGrant('The user is disabled')
   const scopes = intersect(splitScopes(code.scope), await loadGrantableScopes(system, client, code.user_id))
-  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'No granted scope is available any more')
+  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the granted scopes is available any longer')
   return scopes
 }
 

@@ -81,7 +81,7 @@ async function grantedScopes(issuer: TokenIssuer, family: Family, request: Refre
   const shared = await loadSharedScopes(issuer.system, request.clientId, family.user_id)
   const scopes = intersect(request.scopes ?? granted, shared)
   if (scopes.length === 0 && granted.length > 0)
-    throw new OAuthError('invalid_scope', 'No granted scope is available any more')
+    throw new OAuthError('invalid_scope', 'None of the granted scopes is available any longer')
   return scopes
 }
 

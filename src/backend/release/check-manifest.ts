@@ -189,11 +189,11 @@ export function findImplausible(document: unknown): string | undefined {
     count += 1
     if (count > maxValues) return `has more than ${maxValues} values`
     if (typeof value === 'string' && !isStorable(value))
-      return 'has a string with a NUL character or an unpaired surrogate'
+      return 'has a string that contains a NUL character or an unpaired surrogate'
     if (typeof value !== 'object' || value === null) continue
     if (depth === maxDepth) return `is nested more than ${maxDepth} levels deep`
     for (const [key, item] of Object.entries(value)) {
-      if (!isStorable(key)) return 'has a name with a NUL character or an unpaired surrogate'
+      if (!isStorable(key)) return 'has a name that contains a NUL character or an unpaired surrogate'
       pending.push({ value: item, depth: depth + 1 })
     }
   }

@@ -43,7 +43,7 @@ export class CronRunner {
     const isLate = clock.monotonic() - began > leaseMs / 2 // another process may soon take over
     if (this.#isStopped || isLate) return this.#endUnstarted(claim)
     if (row.claimId !== null) {
-      logger.warn({ cronjob: name, server: row.server }, 'previous run of cronjob lost: its server was lost')
+      logger.warn({ cronjob: name, server: row.server }, 'previous run of cronjob lost: its server stopped responding')
     }
     const run = startRun(this.#options, set, claim)
     this.#runs.set(name, run)

@@ -18,11 +18,11 @@ export const problemSchema = {
     },
     title: { type: 'string', description: 'The HTTP status as text' },
     status: { type: 'integer', description: 'The HTTP status' },
-    detail: { type: 'string', description: 'What is wrong with this request' },
+    detail: { type: 'string', description: 'The problem with this request' },
     hint: { type: 'string', description: 'What to do next' },
     errors: {
       type: 'array',
-      description: 'Each part of the request that is wrong',
+      description: 'Each invalid part of the request',
       items: {
         type: 'object',
         required: ['path', 'message'],

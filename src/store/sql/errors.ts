@@ -35,7 +35,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'The disk of the database "{database}" is full',
-    hint: 'Free space on the disk, or enlarge it. Nothing of the failed statement was stored.',
+    hint: 'Free space on the disk, or enlarge it. The failed statement stored nothing.',
   },
   WP_STORE_CLOSED: {
     kind: 'bug',
@@ -58,12 +58,12 @@ export const errors = defineErrors({
     kind: 'bug',
     status: 500,
     message: 'Value {position} of a statement is {what}, which cannot be stored',
-    hint: 'Pass null for a missing value. Convert values other than plain values, objects and arrays to JSON text.',
+    hint: 'Pass null for a missing value. Numbers and dates must be valid; functions and symbols cannot be stored.',
   },
   WP_STORE_SCRIPT: {
     kind: 'bug',
     status: 500,
-    message: 'Values cannot be passed with several statements at once',
+    message: 'Parameters cannot be used with several statements at once',
     hint: 'Run the statements one by one.',
   },
   WP_STORE_BEGIN: {
@@ -76,6 +76,6 @@ export const errors = defineErrors({
     kind: 'bug',
     status: 500,
     message: 'The transaction ended before its commit, so nothing was stored',
-    hint: 'Do not continue after a statement has failed, and do not end the transaction with a statement.',
+    hint: 'Do not continue after a statement has failed, and do not run COMMIT or ROLLBACK yourself.',
   },
 })

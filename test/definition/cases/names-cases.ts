@@ -149,7 +149,7 @@ export const namesCases: readonly Case[] = [
     name: 'an event that everybody may subscribe to',
     files: { 'waypost.yml': 'event:\n  made: { schema: Todo }\nschema:\n  Todo: true\n' },
     problems: [
-      'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every consumer can subscribe to the event "made", but no public route exposes its data | Add scopes: [NAME] to limit who can subscribe',
+      'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every user with the scope consumer can subscribe to the event "made", but no public route exposes its data | Add scopes: [NAME] to limit who can subscribe',
     ],
   },
   {

@@ -86,7 +86,10 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     )
     now = Date.parse('2026-11-22T03:00:10Z')
     assert.ok((await execute()).reports.some(({ name }) => name === 'nightly'))
-    await assert.rejects(execute('nighty'), { code: 'WP_SERVER_CRONJOB_UNKNOWN', hint: 'Its cronjobs: nightly, tick.' })
+    await assert.rejects(execute('nighty'), {
+      code: 'WP_SERVER_CRONJOB_UNKNOWN',
+      hint: 'Available cronjobs: nightly, tick.',
+    })
     await host.system.db
       .updateTable('waypost_cronjob')
       .set({ claim_id: 'run_X', lease_until: now + 1000, server: 'app-2' })

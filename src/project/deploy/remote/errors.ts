@@ -46,7 +46,7 @@ export const errors = defineErrors({
   WP_PROJECT_REMOTE_CLIENT: {
     kind: 'user',
     status: 500,
-    message: '{server} refused a token for the client {client}: {reason}',
+    message: '{server} did not issue a token for the client {client}: {reason}',
     hint: 'Check WAYPOST_CLIENT_ID and WAYPOST_CLIENT_SECRET. On the server, waypost client:list lists the clients and waypost client:secret ID generates a new secret.',
   },
   WP_PROJECT_REMOTE_TOKEN: {
