@@ -11,7 +11,7 @@ export const errors = defineErrors({
   WP_PLUGIN_LOAD: {
     ...user,
     message: 'Cannot load the plugin "{name}": {reason}',
-    hint: 'The top-level code of a plugin must not throw, wait, or have side effects.',
+    hint: 'The top-level code of a plugin must not throw, block, or have side effects.',
   },
   WP_PLUGIN_INVALID: {
     ...user,

@@ -1,4 +1,4 @@
-// In JavaScript, so that an older Node runs it: it finds no test in TypeScript, and would pass without running any.
+// This test is JavaScript, because older versions of Node do not find tests in TypeScript: they would pass without running any.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
