@@ -155,7 +155,7 @@ function compareSetting(name: string, { before, after }: EntriesContext): readon
 export function describeSettingChange(name: string, before: Entries, after: Entries): readonly ChangeDetail[] {
   const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const [was, is] = [before[name], after[name]]
-  const text = [was, is].map((value) => (value === undefined ? 'its default' : show(value))).join(' → ')
+  const text = [was, is].map((value) => (value === undefined ? 'default' : show(value))).join(' → ')
   return [isTighter(name, before, after) ? breaking(text) : harmless(text)]
 }
 

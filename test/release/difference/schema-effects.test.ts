@@ -106,21 +106,21 @@ test('a rate that becomes lower breaks the routes that have it', () => {
 test('settings by which calls are refused break callers', () => {
   const set = (config: Manifest['config']) => makeManifest({}, { config })
   assert.deepEqual(tell(set({}), set({ body_limit: '10kb', token_lifetime: '30m' })), [
-    '! setting body_limit its default → 10kb',
-    'setting token_lifetime its default → 30m',
+    '! setting body_limit default → 10kb',
+    'setting token_lifetime default → 30m',
   ])
   assert.deepEqual(
     tell(set({ cors: ['https://a.example', 'https://b.example'] }), set({ cors: ['https://a.example'] })),
     ['! setting cors ["https://a.example","https://b.example"] → ["https://a.example"]'],
   )
-  assert.deepEqual(tell(set({ body_limit: '10kb' }), set({})), ['setting body_limit 10kb → its default'])
-  assert.deepEqual(tell(set({ registration: true }), set({})), ['! setting registration true → its default'])
-  assert.deepEqual(tell(set({}), set({ registration: true })), ['setting registration its default → true'])
+  assert.deepEqual(tell(set({ body_limit: '10kb' }), set({})), ['setting body_limit 10kb → default'])
+  assert.deepEqual(tell(set({ registration: true }), set({})), ['! setting registration true → default'])
+  assert.deepEqual(tell(set({}), set({ registration: true })), ['setting registration default → true'])
   assert.deepEqual(tell(set({ delivery_allow: ['10.0.0.0/8'] }), set({ delivery_allow: ['10.1.0.0/16'] })), [
     '! setting delivery_allow ["10.0.0.0/8"] → ["10.1.0.0/16"]',
   ])
   assert.deepEqual(tell(set({}), set({ delivery_allow: ['10.0.0.0/8'] })), [
-    'setting delivery_allow its default → ["10.0.0.0/8"]',
+    'setting delivery_allow default → ["10.0.0.0/8"]',
   ])
 })
 
