@@ -90,7 +90,14 @@ function checkConfig({ loading }: DefinitionContext, use: ClassUseNode, validate
   }
   const value = config?.value
   if (value !== undefined && value.kind !== 'map') return
-  if (validate(value === undefined ? {} : toValue(value))) return
+  try {
+    if (validate(value === undefined ? {} : toValue(value))) return
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    // The schema refers to itself for the same value.
+    reportProblem(name, `The config schema of the class ${quote(textOf(name) ?? '')} never ends: ${messageOf(error)}`)
+    return
+  }
   for (const error of dropTypos(validate.errors ?? [], loading.report)) {
     const at = value === undefined ? name : findNode(value, error.instancePath)
     if (!dependsOnVariable(at, error))

@@ -238,6 +238,31 @@ describe('a manifest that lies', () => {
     assert.deepEqual(await problemsOf({ ...manifest, config: { many } }), [' has more than 1000000 values'])
   })
 
+  test('is refused when its connections or plugins are large, because the main thread receives a copy', async () => {
+    const manifest = await buildWhole()
+    const [artifact = ''] = Object.keys(manifest.artifacts)
+    const big = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, { a: 1 }]))
+    const plugin = (catalog: object, config = {}) => ({
+      plugins: [{ from: 'geo', artifact, config, catalog: { name: 'geo', connections: {}, actions: {}, ...catalog } }],
+    })
+    const refused = ['/plugins has more than 20000 values']
+    assert.deepEqual(await problemsOf({ ...manifest, ...plugin({}) }), [])
+    assert.deepEqual(await problemsOf({ ...manifest, ...plugin({}, big) }), refused)
+    assert.deepEqual(await problemsOf({ ...manifest, ...plugin({ config: { properties: big } }) }), refused)
+    const connections = { ...manifest.connections, Large: { class: 'http', config: big } }
+    assert.deepEqual(await problemsOf({ ...manifest, connections }), ['/connections has more than 20000 values'])
+  })
+
+  test('is refused when the config schema of a class never ends', async () => {
+    const manifest = await buildWhole()
+    const catalog = {
+      connections: { ...classes.connections, loop: { config: { $ref: '#' } } },
+      actions: classes.actions,
+    }
+    const connections = { ...manifest.connections, Loop: { class: 'loop', config: { a: 1 } } }
+    assert.match((await problemsOf({ ...manifest, connections }, catalog)).join(), /"loop" never ends/)
+  })
+
   test('never breaks what checks it, and what is taken can be compiled, whichever part of it is another', async () => {
     const manifest = await buildWhole()
     const places = placesOf(manifest)

@@ -31,6 +31,7 @@ export async function checkManifest(document: unknown, classes: ClassCatalog): P
     ...findMissingArtifacts(manifest),
     ...findInvalidMigrations(manifest),
     ...findInconsistentPaths(manifest),
+    ...findLargeConfigs(manifest),
   ]
   if (contradictions.length > 0) return { problems: contradictions }
   const files = actionsOf(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
@@ -129,6 +130,28 @@ function findInconsistentPaths({ routes }: Manifest): ManifestProblem[] {
     const texts = new Set(methods.map(({ params }) => JSON.stringify(params)))
     return texts.size < 2 ? [] : [{ path: '/routes', message: `has conflicting parameters in the path ${path}` }]
   })
+}
+
+const maxConfigValues = 20_000
+
+/**
+ * Limits what the thread copies to the main thread, which cannot do anything else meanwhile. Schemas and actions are
+ * only sent as text.
+ */
+function findLargeConfigs({ connections, plugins }: Manifest): ManifestProblem[] {
+  return Object.entries({ connections, plugins })
+    .filter(([, part]) => hasMoreValues(part, maxConfigValues))
+    .map(([name]) => ({ path: `/${name}`, message: `has more than ${maxConfigValues} values` }))
+}
+
+function hasMoreValues(document: unknown, limit: number): boolean {
+  const pending = [document]
+  for (let count = 1; pending.length > 0; count++) {
+    if (count > limit) return true
+    const value = pending.pop()
+    if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) pending.push(item)
+  }
+  return false
 }
 
 function actionsOf({ routes, cronjobs }: Manifest): readonly ManifestAction[] {
