@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { isWaypostError } from '../../src/kit/index.ts'
+import { isWaypostError, version } from '../../src/kit/index.ts'
 import { openPluginBuilder } from '../../src/build/index.ts'
 import { loadProject } from '../../src/project/load-project.ts'
 import { loadReleasePlugins } from '../../src/host/index.ts'
+import { runCli } from '../support/cli.ts'
 import { openProjectServer, writeFiles, type Files, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -442,6 +445,32 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       },
     )
   })
+})
+
+test('plugin:list shows what plugins provide, and a package that would install a second waypost', async () => {
+  const files = {
+    ...project,
+    ...pack('geo', `connections: { ${box} }, actions: { ${distance} }, config: {}`, {
+      more: { dependencies: { waypost: '^1.0.0' } },
+    }),
+  }
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-plugins-'))
+  await writeFiles(folder.path, files)
+  const { code, stdout, stderr } = await runCli(['plugin:list'], { cwd: folder.path })
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.replaceAll(/ {2,}/g, ' | ').trim()),
+    [
+      'PLUGIN | VERSION | SOURCE | PROVIDES',
+      `sql | ${version} | waypost | connections sqlite, postgresql`,
+      'geo | 2.1.0 | in the release | connections box; actions distance',
+      './plugins/local.ts | in the release | actions shout',
+    ],
+  )
+  assert.match(stderr, /Warning: geo lists waypost in "dependencies"/)
 })
 
 test('the plugin of docs/plugins.md works as it is written', async () => {

@@ -1,0 +1,45 @@
+import { WaypostCommand, formatTable, printDiagnostics, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedPlugin } from '../../src/project/index.ts'
+
+export default class PluginList extends WaypostCommand {
+  static override description = 'List the plugins of the project and what they provide'
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override enableJsonFlag = true
+
+  async run(): Promise<unknown> {
+    await this.parse(PluginList)
+    const { listPlugins } = await import('../../src/project/index.ts')
+    const plugins = await listPlugins({
+      folder: process.cwd(),
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    if (!this.jsonEnabled()) this.#show(plugins)
+    return { plugins }
+  }
+
+  #show(plugins: readonly ListedPlugin[]): void {
+    const cells = (of: (plugin: ListedPlugin) => string) => plugins.map(of)
+    const lines = formatTable(
+      [
+        { title: 'PLUGIN', cells: cells(({ name, from = name }) => from), shorten: shortenEnd, order: 1, minWidth: 12 },
+        { title: 'VERSION', cells: cells(({ version = '' }) => version) },
+        { title: 'SOURCE', cells: cells(({ source }) => sources[source]) },
+        { title: 'PROVIDES', cells: cells(describe), shorten: shortenEnd, order: 0, minWidth: 18 },
+      ],
+      process.stdout.columns ?? Number.POSITIVE_INFINITY,
+    )
+    for (const line of lines) this.print(line)
+    for (const { warning } of plugins) if (warning !== undefined) this.note(`\nWarning: ${warning}`)
+  }
+}
+
+const sources = { waypost: 'waypost', release: 'in the release', host: 'on servers' } as const
+
+function describe({ connections, actions, routes }: ListedPlugin): string {
+  const parts = [
+    connections.length === 0 ? [] : `connections ${connections.join(', ')}`,
+    actions.length === 0 ? [] : `actions ${actions.join(', ')}`,
+    routes ? 'routes' : [],
+  ].flat()
+  return parts.join('; ')
+}
