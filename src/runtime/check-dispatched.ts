@@ -1,6 +1,7 @@
 import type { DataCheck } from '../events/index.ts'
 import type { Manifest } from '../release/index.ts'
 import type { Validator } from './compile-schema.ts'
+import { getMaxSteps } from './step-budget.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
 /**
@@ -24,5 +25,5 @@ export function makeDataCheck(schemas: SchemaCache, current: () => Pick<Manifest
     return compiled.get(event)
   }
 
-  return (event, text) => validatorOf(event)?.(JSON.parse(text))
+  return (event, text) => validatorOf(event)?.(JSON.parse(text), getMaxSteps(text.length))
 }

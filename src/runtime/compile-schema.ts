@@ -24,7 +24,7 @@ export interface SchemaProblem {
 
 /**
  * Checks a value. Depending on the part, first fills in defaults and coerces values.
- * @param maxSteps limits the work for a body; see `StepBudget`
+ * @param maxSteps limits the work, except for path and query; see `StepBudget`
  * @returns undefined if the value is valid
  */
 export type Validator = (value: unknown, maxSteps?: number) => readonly SchemaProblem[] | undefined
@@ -42,7 +42,7 @@ const maxThoroughCheckBytes = 64 * 1024
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
-  const budget = part === 'body' ? new StepBudget() : undefined
+  const budget = isCoerced ? undefined : new StepBudget()
   const fast = compile(schema, named, { isCoerced, allErrors: false, budget })
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {

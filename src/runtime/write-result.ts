@@ -3,6 +3,7 @@ import { bodylessStatuses, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { asRawBody } from './raw-body.ts'
+import { getMaxSteps } from './step-budget.ts'
 import type { Serializer, Validator } from './compile-schema.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
@@ -89,8 +90,9 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
 
 /** Checks the result after conversion to JSON, because that is what callers get; a Date becomes a text, for example. */
 function checkResult(at: ResponseId, validate: Validator, body: unknown): unknown {
-  const plain: unknown = JSON.parse(write(at, JSON.stringify, body) ?? 'null')
-  const problems = validate(plain)
+  const text = write(at, JSON.stringify, body) ?? 'null'
+  const plain: unknown = JSON.parse(text)
+  const problems = validate(plain, getMaxSteps(text.length))
   if (problems === undefined) return plain
   throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
 }

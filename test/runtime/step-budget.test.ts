@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonSchema } from '../../src/contract/index.ts'
-import { makeSchemaCache } from '../../src/runtime/index.ts'
+import { makeDataCheck, makeSchemaCache } from '../../src/runtime/index.ts'
 import { getMaxSteps } from '../../src/runtime/step-budget.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
@@ -158,4 +158,11 @@ describe('a result with recursive alternatives', () => {
     assert.throws(() => write(formulaOf(8, 'unknown')), /does not match its schema/)
     assert.throws(() => makeSchemaCache().serializer(alike, {})(alikeOf(90)), /too many steps/)
   })
+})
+
+test('the data of events is limited as bodies are', () => {
+  const events = { counted: { scopes: [], schema: formula }, doubled: { scopes: [], schema: alike } }
+  const check = makeDataCheck(makeSchemaCache(), () => ({ events, schemas: {} }))
+  assert.equal(check('counted', JSON.stringify(formulaOf(90, 'times'))), undefined)
+  assert.match(check('doubled', JSON.stringify(alikeOf(90)))?.[0]?.message ?? '', /too many steps/)
 })
