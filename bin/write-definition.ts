@@ -39,7 +39,7 @@ export function makeDefinitionPage(): string {
     'The first line of `waypost.yml` makes editors with the YAML language server complete, check and explain its keys. If your editor',
     'reports `!include` as unknown, add the setting `"yaml.customTags": ["!include scalar"]`.\n',
     'For the guarantees of cronjobs, see [cronjobs.md](cronjobs.md).\n',
-    'Waypost bundles `plugins` into the release, so you do not install them on servers, except for those with `host: true`.\n',
+    'Waypost bundles `plugins` into the release, so you do not install them on servers, except for those with `host: true`: [plugins.md](plugins.md).\n',
     ...sections,
     makeSettings(),
   ].join('\n')

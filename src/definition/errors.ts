@@ -125,7 +125,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_ALTERNATIVES_RECURSIVE: {
     ...user,
-    message: 'Alternatives of this recursive schema cannot be told apart, so deep request bodies are rejected',
+    message: 'The alternatives of this recursive schema cannot be distinguished, so deep request bodies are rejected',
     hint: 'Give each alternative a required property with a different const, for example kind: { const: book }',
   },
   WP_DEFINITION_DEPRECATED_DATE: {

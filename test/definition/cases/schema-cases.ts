@@ -64,7 +64,7 @@ schema:
       'src/a.ts': '',
     },
     problems: [
-      'waypost.yml:13:9 «{ type: object, properties: { left: { $ref: schema:///Alike } } }» warning WP_DEFINITION_ALTERNATIVES_RECURSIVE Alternatives of this recursive schema cannot be told apart, so deep request bodies are rejected | Give each alternative a required property with a different const, for example kind: { const: book }',
+      'waypost.yml:13:9 «{ type: object, properties: { left: { $ref: schema:///Alike } } }» warning WP_DEFINITION_ALTERNATIVES_RECURSIVE The alternatives of this recursive schema cannot be distinguished, so deep request bodies are rejected | Give each alternative a required property with a different const, for example kind: { const: book }',
     ],
   },
   {
