@@ -85,6 +85,17 @@ describe('the snippets of the guides', () => {
     await assert.rejects(failing, { code: 1 })
   })
 
+  it('of the pages about migrations and plugins type-check in a new project', async () => {
+    const [migration = ''] = readSnippets('docs/dev.md', 'ts')
+    const plugin = readSnippets('docs/plugins.md', 'ts').find((text) => text.startsWith('import '))!
+    await project.write('migrations/System/20991231-create-order.ts', migration)
+    await project.write('plugins/greetings.ts', plugin)
+    await project.ok('validate --types')
+    await project.write('plugins/greetings.ts', plugin.replace("name: 'greetings'", 'name: 7'))
+    assert.match((await project.run('validate --types')).stdout, /^plugins\/greetings\.ts\(/)
+    await project.write('plugins/greetings.ts', plugin)
+  })
+
   it('of the README are the project that init makes', () => {
     const read = (file: string) => readFileSync(path.join(checkout, 'templates/empty', file), 'utf8')
     const [definition = ''] = readSnippets('README.md', 'yaml')
