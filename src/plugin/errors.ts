@@ -6,7 +6,7 @@ export const errors = defineErrors({
   WP_PLUGIN_MISSING: {
     ...user,
     message: 'Cannot find the plugin "{name}": {reason}',
-    hint: 'Install it: npm install {name}',
+    hint: 'Install the package with npm, or correct the path of the file in "plugins:".',
   },
   WP_PLUGIN_LOAD: {
     ...user,

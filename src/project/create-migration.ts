@@ -49,7 +49,10 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
   const names = ['System', ...Object.keys(definition.connections)]
   if (names.includes(name)) return
   const guess = nearest(name, names)
-  const hint = guess === undefined ? `Connections: ${names.join(', ')}.` : `Did you mean "${guess}"?`
+  const hint =
+    guess === undefined
+      ? `Declare it under "connection:" in waypost.yml. Declared: ${names.join(', ')}.`
+      : `Did you mean "${guess}"?`
   throw errors.WP_PROJECT_CONNECTION({ name, hint })
 }
 

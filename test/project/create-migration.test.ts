@@ -21,3 +21,16 @@ routes: { /a: { methods: { GET: { public: true, action: src/none.ts } } } }
     await rm(folder, { recursive: true })
   }
 })
+
+test('a migration of a connection that is not declared names where to declare it', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-migration-'))
+  try {
+    await writeFiles(folder, { 'waypost.yml': 'routes: {}\n' })
+    await assert.rejects(createMigration({ folder, name: 'create-stock', connection: 'Stock' }), {
+      code: 'WP_PROJECT_CONNECTION',
+      hint: 'Declare it under "connection:" in waypost.yml. Declared: System.',
+    })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
