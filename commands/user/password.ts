@@ -5,7 +5,7 @@ export default class UserPassword extends HostCommand {
   static override description = "Change the password of a user\nEnds the user's tokens, logins and sessions."
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann',
-    'echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin --end-clients',
+    '$ echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --password-stdin --end-clients',
   ]
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Name of the user', required: true }) }
