@@ -50,7 +50,8 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
   const reloadFiles = createReloader({ ...options, project, builder, server })
-  const first = await reloadFiles()
+  const releaseHold = server.hold(true) // otherwise routes would return 404 until the project is built
+  const first = await reloadFiles().finally(releaseHold)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))
   const watching = await reloadOnSave(session, { first, reloadFiles })
