@@ -96,7 +96,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
   })
 }
 
-test('a sqlite file is meant from the folder, and made with the folders above it', async () => {
+test('a relative path of a SQLite file starts at the folder; missing folders are created', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-sql-'))
   const opened = await sqlite.open({ file: 'deep/er/notes.db' }, { ...services, name: 'Notes', folder })
   await opened.check()
@@ -107,7 +107,7 @@ test('a sqlite file is meant from the folder, and made with the folders above it
   await rm(folder, { recursive: true })
 })
 
-test('a sqlite file that cannot be made is an error at the opening', async () => {
+test('opening a SQLite file that cannot be created fails', async () => {
   await assert.rejects(
     sqlite.open({ file: '/dev/null/notes.db' }, { ...services, name: 'Notes', folder: '/' }),
     /notes\.db|ENOTDIR/,
