@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { activateRelease, listReleases, loadActiveId } from '../../src/release/index.ts'
-import { systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
 const survey = 'POST /backend/release/rollback/survey'
 const rollback = 'POST /backend/release/rollback'
 const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`going back over HTTP on ${kind}`, () => {
     let world: Deployers
     let ids: string[]
