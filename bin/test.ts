@@ -32,8 +32,10 @@ const folder = mkdtempSync(path.join(tmpdir(), 'waypost-test-'))
 const report = path.join(folder, 'report')
 const env = {
   ...process.env,
-  // Tools that tests start must use the same Node.
-  PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
+  // Tools that tests start must use the same Node and find each other.
+  PATH: [path.dirname(process.execPath), path.join(root, 'node_modules/.bin'), process.env['PATH']].join(
+    path.delimiter,
+  ),
   WAYPOST_TEST_POSTGRES: postgres.url('postgres'),
   // Caches compiled sources for all processes.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),
