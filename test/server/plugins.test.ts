@@ -280,118 +280,118 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
     files: pack(name, members, options),
     list: `[${name}]`,
   })
-  const cases: Readonly<Record<string, { files: Files; list: string; code: string; message: RegExp; hint?: RegExp }>> =
-    {
-      'a package that is missing': {
-        files: {},
-        list: '[nosuch]',
-        code: 'WP_PLUGIN_MISSING',
-        message: /"nosuch": the package is not installed/,
+  type Broken = { files: Files; list: string; code: string; message: RegExp; hint?: RegExp }
+  const cases: Readonly<Record<string, Broken>> = {
+    'a package that is missing': {
+      files: {},
+      list: '[nosuch]',
+      code: 'WP_PLUGIN_MISSING',
+      message: /"nosuch": the package is not installed/,
+    },
+    'a file that is missing': {
+      files: {},
+      list: '[./plugins/nosuch.ts]',
+      code: 'WP_PLUGIN_MISSING',
+      message: /the file \.\/plugins\/nosuch\.ts does not exist/,
+      hint: /correct the path of the file in "plugins:"/,
+    },
+    'a package without a module': {
+      ...named('empty', '', { more: { exports: { './other': './index.js' } } }),
+      code: 'WP_PLUGIN_MISSING',
+      message: /"empty": its package\.json names no module/,
+    },
+    'another version': {
+      files: {
+        ...pack('newer', ''),
+        'node_modules/newer/index.js': `export default { name: 'newer', requires: '^99.0.0' }`,
       },
-      'a file that is missing': {
-        files: {},
-        list: '[./plugins/nosuch.ts]',
-        code: 'WP_PLUGIN_MISSING',
-        message: /the file \.\/plugins\/nosuch\.ts does not exist/,
-        hint: /correct the path of the file in "plugins:"/,
+      list: '[newer]',
+      code: 'WP_PLUGIN_VERSION',
+      message: /"newer" requires waypost \^99\.0\.0/,
+    },
+    'code that throws': {
+      ...named('throws', '', { top: `throw new Error('broken inside\\nand more')` }),
+      code: 'WP_PLUGIN_LOAD',
+      message: /Cannot load the plugin "throws": broken inside$/,
+    },
+    'code that ends the process': {
+      ...named('exits', '', { top: 'process.exit(3)' }),
+      code: 'WP_PLUGIN_LOAD',
+      message: /"exits": it ended the process \(exit code 3\)/,
+    },
+    'code that waits': {
+      ...named('waits', '', { top: 'await new Promise(() => {})' }),
+      code: 'WP_PLUGIN_TIMEOUT',
+      message: /"waits" did not finish loading within/,
+    },
+    'code that loops': {
+      ...named('loops', '', { top: 'for (;;);' }),
+      code: 'WP_PLUGIN_TIMEOUT',
+      message: /"loops" did not finish loading within/,
+    },
+    'no plugin': {
+      files: { ...pack('text', ''), 'node_modules/text/index.js': `export default 'plugin'` },
+      list: '[text]',
+      code: 'WP_PLUGIN_INVALID',
+      message: /"text" is not a Waypost plugin: its default export is not an object/,
+    },
+    'a class of Waypost': {
+      ...named('own', `connections: { sqlite: { config: {}, open() {} } }`),
+      code: 'WP_PLUGIN_CLASS_TWICE',
+      message: /"sqlite": "sql" and "own"/,
+    },
+    'a name of another plugin': {
+      files: {
+        ...pack('one', ''),
+        ...pack('two', ''),
+        'node_modules/two/index.js': `export default { name: 'one', requires: '*' }`,
       },
-      'a package without a module': {
-        ...named('empty', '', { more: { exports: { './other': './index.js' } } }),
-        code: 'WP_PLUGIN_MISSING',
-        message: /"empty": its package\.json names no module/,
-      },
-      'another version': {
-        files: {
-          ...pack('newer', ''),
-          'node_modules/newer/index.js': `export default { name: 'newer', requires: '^99.0.0' }`,
-        },
-        list: '[newer]',
-        code: 'WP_PLUGIN_VERSION',
-        message: /"newer" requires waypost \^99\.0\.0/,
-      },
-      'code that throws': {
-        ...named('throws', '', { top: `throw new Error('broken inside\\nand more')` }),
-        code: 'WP_PLUGIN_LOAD',
-        message: /Cannot load the plugin "throws": broken inside$/,
-      },
-      'code that ends the process': {
-        ...named('exits', '', { top: 'process.exit(3)' }),
-        code: 'WP_PLUGIN_LOAD',
-        message: /"exits": it ended the process \(exit code 3\)/,
-      },
-      'code that waits': {
-        ...named('waits', '', { top: 'await new Promise(() => {})' }),
-        code: 'WP_PLUGIN_TIMEOUT',
-        message: /"waits" did not finish loading within/,
-      },
-      'code that loops': {
-        ...named('loops', '', { top: 'for (;;);' }),
-        code: 'WP_PLUGIN_TIMEOUT',
-        message: /"loops" did not finish loading within/,
-      },
-      'no plugin': {
-        files: { ...pack('text', ''), 'node_modules/text/index.js': `export default 'plugin'` },
-        list: '[text]',
-        code: 'WP_PLUGIN_INVALID',
-        message: /"text" is not a Waypost plugin: its default export is not an object/,
-      },
-      'a class of Waypost': {
-        ...named('own', `connections: { sqlite: { config: {}, open() {} } }`),
-        code: 'WP_PLUGIN_CLASS_TWICE',
-        message: /"sqlite": "sql" and "own"/,
-      },
-      'a name of another plugin': {
-        files: {
-          ...pack('one', ''),
-          ...pack('two', ''),
-          'node_modules/two/index.js': `export default { name: 'one', requires: '*' }`,
-        },
-        list: '[one, two]',
-        code: 'WP_PLUGIN_NAME_TWICE',
-        message: /Two plugins are named "one"/,
-      },
-      'a config of a plugin without one': {
-        files: pack('plain', ''),
-        list: '[{ name: plain, config: { a: 1 } }]',
-        code: 'WP_DEFINITION_CLASS_CONFIG',
-        message: /"a" is not a valid key of "config"/,
-      },
-      'a config that does not match': {
-        files: pack(
-          'strict',
-          `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
-        ),
-        list: '[{ name: strict, config: { unit: "m" } }]',
-        code: 'WP_DEFINITION_CLASS_CONFIG',
-        message: /"config\/unit" must be one of "km", "mi"/,
-      },
-      'a config that is missing': {
-        files: pack(
-          'strict',
-          `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
-        ),
-        list: '[strict]',
-        code: 'WP_DEFINITION_CLASS_CONFIG',
-        message: /"unit" is missing, but required in "config"/,
-      },
-      'a config schema that is not valid': {
-        files: pack('odd', `config: { type: 'nothing' }`),
-        list: '[odd]',
-        code: 'WP_DEFINITION_CLASS_CONFIG',
-        message: /The plugin "odd" has a config schema that is not valid/,
-      },
-      'native code': {
-        files: { ...pack('native', ''), 'node_modules/native/binding.gyp': '{}' },
-        list: '[native]',
-        code: 'WP_PLUGIN_NATIVE',
-        message: /"native" cannot be part of a release: .*binding\.gyp/,
-      },
-      'more than 10 MB of code': {
-        ...named('large', '', { top: `globalThis.large = '${'x'.repeat(10 * 1024 ** 2)}'` }),
-        code: 'WP_PLUGIN_SIZE',
-        message: /"large" has 10\.0 MB of code/,
-      },
-    }
+      list: '[one, two]',
+      code: 'WP_PLUGIN_NAME_TWICE',
+      message: /Two plugins are named "one"/,
+    },
+    'a config of a plugin without one': {
+      files: pack('plain', ''),
+      list: '[{ name: plain, config: { a: 1 } }]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"a" is not a valid key of "config"/,
+    },
+    'a config that does not match': {
+      files: pack(
+        'strict',
+        `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
+      ),
+      list: '[{ name: strict, config: { unit: "m" } }]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"config\/unit" must be one of "km", "mi"/,
+    },
+    'a config that is missing': {
+      files: pack(
+        'strict',
+        `config: { type: 'object', required: ['unit'], properties: { unit: { enum: ['km', 'mi'] } } }`,
+      ),
+      list: '[strict]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"unit" is missing, but required in "config"/,
+    },
+    'a config schema that is not valid': {
+      files: pack('odd', `config: { type: 'nothing' }`),
+      list: '[odd]',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /The plugin "odd" has a config schema that is not valid/,
+    },
+    'native code': {
+      files: { ...pack('native', ''), 'node_modules/native/binding.gyp': '{}' },
+      list: '[native]',
+      code: 'WP_PLUGIN_NATIVE',
+      message: /"native" cannot be part of a release: .*binding\.gyp/,
+    },
+    'more than 10 MB of code': {
+      ...named('large', '', { top: `globalThis.large = '${'x'.repeat(10 * 1024 ** 2)}'` }),
+      code: 'WP_PLUGIN_SIZE',
+      message: /"large" has 10\.0 MB of code/,
+    },
+  }
   for (const [what, { files, list, code, message, hint = /(?:)/ }] of Object.entries(cases)) {
     test(what, async () => {
       await writeFiles(folder, { ...files, 'waypost.yml': `plugins: ${list}\nroutes: {}\n` })
