@@ -93,7 +93,7 @@ export function makePatternEngine(budget: StepBudget) {
     const pattern = compilePattern(source)
     return {
       test: (text: string) => {
-        budget.spend(5 + text.length / 16)
+        budget.spend(8 + text.length / 16)
         return pattern.test(text)
       },
       toString: () => pattern.toString(),

@@ -144,7 +144,11 @@ export default class Report implements Action<'GET /report'> {
         /requires backend\.deploy.*waypost user:scopes NAME --add backend\.read,backend\.deploy/s,
       ],
       [{}, `--url ${url}`, /WAYPOST_CLIENT_ID is not set\n.*WAYPOST_TOKEN/s],
-      [{ ...deployer, WAYPOST_CLIENT_SECRET: 'wrong' }, `--url ${url}`, /refused a token.*waypost client:secret/s],
+      [
+        { ...deployer, WAYPOST_CLIENT_SECRET: 'wrong' },
+        `--url ${url}`,
+        /did not issue a token.*waypost client:secret/s,
+      ],
       [{ WAYPOST_TOKEN: 'a.b.c' }, `--url ${url}`, /rejected WAYPOST_TOKEN.*waypost token:issue/s],
       [deployer, `--url ${url.replace('http:', 'https:')}`, /Cannot reach /],
       [deployer, `--url http://127.0.0.1:${await findClosedPort()}`, /Cannot reach \S+: connection refused/],
