@@ -34,7 +34,7 @@ function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnos
 }
 
 /** A link or path out of the project would include foreign files. Packages may be anywhere. */
-async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
+export async function checkOutside(root: string, inputs: Metafile['inputs']): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   const isAllowed = makePathFilter(root)
   for (const [file, { imports }] of Object.entries(inputs)) {

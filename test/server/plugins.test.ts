@@ -414,6 +414,16 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
     })
   }
 
+  test('an import from outside the project is a diagnostic', async () => {
+    const text = `import ${JSON.stringify(import.meta.filename)}\nexport default {}\n`
+    await writeFiles(folder, { 'plugins/out.ts': text, 'waypost.yml': 'plugins: [./plugins/out.ts]\nroutes: {}\n' })
+    const { diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
+    assert.deepEqual(
+      diagnostics.map((one) => [one.code, one.file, one.range.start.line]),
+      [['WP_BUILD_OUTSIDE', 'plugins/out.ts', 1]],
+    )
+  })
+
   test('a plugin with native code can stay on the server, in a compatible version', async () => {
     const version = (text: string) => ({
       ...pack('native', made(`() => ({ handle: () => '${text}' })`)),

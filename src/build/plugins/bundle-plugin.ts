@@ -6,6 +6,7 @@ import { hasErrors, isWaypostError, type Diagnostic } from '../../kit/index.ts'
 import { pluginErrors as errors } from '../../plugin/index.ts'
 import type { Artifact } from '../../release/index.ts'
 import { checkAssets, pickAssets, type AssetSink } from '../collect-assets.ts'
+import { checkOutside } from '../check-bundle.ts'
 import { checkErrors } from '../check-messages.ts'
 import { guardSources } from '../guard-sources.ts'
 import { loadPlace } from '../load-place.ts'
@@ -57,6 +58,8 @@ export async function bundlePlugin(root: string, use: PluginUse): Promise<Bundle
       metafile: true,
     })
     const inputs = Object.keys(metafile.inputs)
+    const outside = await checkOutside(root, metafile.inputs)
+    if (hasErrors(outside)) return { diagnostics: outside, inputs }
     const native = findNativeReason(root, use, metafile.inputs)
     if (native !== undefined)
       return await breakPlugin(root, use, inputs, errors.WP_PLUGIN_NATIVE({ name: use.name, reason: native }))
