@@ -4,9 +4,9 @@ import { mapSubSchemas } from './placed.ts'
 import { followReference, isSchema, type NamedSchemas, type Schema, type SchemaRoot } from './references.ts'
 
 /**
- * Makes a function that fills in the defaults of missing properties, in the value itself; undefined for a schema without
- * defaults. Defaults below `anyOf`, `oneOf`, `not`, `if` and the like are not filled in: whether they hold depends on the
- * value.
+ * Returns a function that sets missing properties of a value to their defaults, in place; undefined for a schema
+ * without defaults. Defaults below `anyOf`, `oneOf`, `not`, `if` and similar keywords are ignored: whether they apply
+ * depends on the value.
  * @param onSteps called with an estimate of the work, before it is done
  */
 export function makeDefaults(
@@ -91,17 +91,17 @@ function fillList(schema: Schema, making: DefinitionContext): Fill {
   }
 }
 
-/** Whether `makeDefaults` has something to fill in. */
+/** Returns true if the schema has defaults that `makeDefaults` fills in. */
 export function reachesDefault(root: SchemaRoot, named: NamedSchemas): boolean {
   return reaches(root, named, (schema) => Object.values(propertiesIn(schema)).some(hasDefault))
 }
 
-/** Whether something that `root` requires, wherever in it or in what it refers to, has a default. */
+/** Returns true if a required property of `root`, of its subschemas or of a schema it refers to has a default. */
 export function reachesRequiredDefault(root: SchemaRoot, named: NamedSchemas): boolean {
   return reaches(root, named, (schema) => schema !== requireWithoutDefault(schema))
 }
 
-/** The schema, itself and not what is in it, for those who send the value: what has a default is not required. */
+/** Returns the schema as senders see it: properties with a default are not required. Subschemas are not changed. */
 export function requireWithoutDefault(schema: Schema): Schema {
   const { required, ...rest } = schema
   if (!Array.isArray(required)) return schema
@@ -111,7 +111,7 @@ export function requireWithoutDefault(schema: Schema): Schema {
   return left.length === 0 ? rest : { ...rest, required: left }
 }
 
-/** The schema, and all that is in it, for those who send the value; named schemas that it refers to stay as they are. */
+/** Applies `requireWithoutDefault` to the schema and its subschemas. Named schemas it refers to are not changed. */
 export function requireWithoutDefaults(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const written = mapSubSchemas(schema, (inner, keyword) =>
@@ -124,12 +124,12 @@ const always: ReadonlySet<string> = new Set([
   'allOf', 'properties', 'patternProperties', 'additionalProperties', 'items', 'prefixItems', 'additionalItems',
 ]) // prettier-ignore
 
-/** Whether the schemas of a keyword hold wherever the schema around them does. */
+/** Returns true if the subschemas of a keyword apply whenever the parent schema does. */
 export function holdsAlways(keyword: string): boolean {
   return always.has(keyword)
 }
 
-/** Whether the test holds for a schema or for one that holds wherever it does. */
+/** Returns true if the test passes for the schema or for a subschema that always applies with it. */
 function reaches(root: SchemaRoot, named: NamedSchemas, test: (schema: Schema) => boolean): boolean {
   const seen = new Set<JsonSchema>()
   const visit = (schema: JsonSchema, within: SchemaRoot): boolean => {

@@ -4,7 +4,7 @@ import { isKeywords, type Keywords } from './placed.ts'
 
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
-/** A schema of draft-07 in the words of 2020-12, in which Ajv compiles all that refer to one another. */
+/** Converts a draft-07 schema to 2020-12, so that Ajv can compile all schemas that refer to one another. */
 export function toDraft2020(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean' || !String(schema['$schema']).includes('draft-07')) return withoutDialect(schema)
   return mapSchema(withoutDialect(schema), ({ items, additionalItems, ...rest }) => {
@@ -13,7 +13,7 @@ export function toDraft2020(schema: JsonSchema): JsonSchema {
   })
 }
 
-/** A schema in the words of draft-07, which are those of fast-json-stringify. */
+/** Converts a schema to draft-07, which fast-json-stringify requires. */
 export function toDraft07(schema: JsonSchema): JsonSchema {
   return mapSchema(withoutDialect(schema), ({ prefixItems, items, ...given }) => {
     const rest = renameExact(given)
@@ -22,7 +22,7 @@ export function toDraft07(schema: JsonSchema): JsonSchema {
   })
 }
 
-/** Before the names of our own keywords where Ajv's cannot be replaced: fast-json-stringify makes its Ajv by itself. */
+/** Prefix of custom keywords: fast-json-stringify creates its own Ajv, whose built-in keywords cannot be replaced. */
 export const exactPrefix = 'exact:'
 
 function renameExact(keywords: Keywords): Keywords {
@@ -36,8 +36,8 @@ function renameExact(keywords: Keywords): Keywords {
 }
 
 /**
- * Objects and lists that may be something else too, each type for itself: fast-json-stringify copies a schema with several
- * types wherever it meets it, and never comes to an end when the schema refers to itself.
+ * Splits a schema with several types that include `object` or `array` into one alternative per type: fast-json-stringify
+ * inlines such schemas and would never finish with a recursive one.
  */
 function oneType({ type, ...rest }: Keywords): Keywords {
   if (!Array.isArray(type)) return type === undefined ? rest : { ...rest, type }
@@ -52,11 +52,11 @@ function oneType({ type, ...rest }: Keywords): Keywords {
   return { ...pick(true), anyOf: [...branches, ...(isNullable ? [{ type: 'null' }] : [])] }
 }
 
-/** Where references lead. */
+/** Keywords that references resolve against. */
 const places: ReadonlySet<string> = new Set(['$id', '$defs', 'definitions'])
 const structured: ReadonlySet<string> = new Set(['object', 'array'])
 
-/** `$schema` has chosen the dialect; Ajv would look for its meta-schema. */
+/** Removes `$schema`, which is no longer needed; Ajv would look up its meta-schema. */
 function withoutDialect(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const { $schema: _, ...rest } = schema
@@ -75,7 +75,7 @@ function mapSchema(schema: JsonSchema, change: (keywords: Keywords) => Keywords)
   return visit(schema) as JsonSchema
 }
 
-/** Draft-07's `dependencies` is a map of schemas and of lists of names. */
+/** Returns true if the keyword contains a map. `dependencies` of draft-07 maps to schemas or lists of names. */
 function holdsMap(keyword: string): boolean {
   return keyword === 'dependencies' || schemaKeywords.get(keyword)?.holds === 'map'
 }

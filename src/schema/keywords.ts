@@ -1,11 +1,11 @@
-/** What the value of a keyword holds. */
+/** What the value of a keyword contains. */
 export interface SchemaKeyword {
   readonly holds: 'schema' | 'list' | 'map'
-  /** Its schemas apply to the same value as the schema around them. */
+  /** Its subschemas apply to the same value as the parent schema. */
   readonly here: boolean
 }
 
-/** The keywords of JSON Schema 2020-12 whose values hold schemas, and those of draft-07 that 2020-12 renamed. */
+/** The keywords of JSON Schema 2020-12 that contain schemas, and the draft-07 keywords that 2020-12 renamed. */
 export const schemaKeywords: ReadonlyMap<string, SchemaKeyword> = new Map(
   Object.entries({
     allOf: { holds: 'list', here: true },
@@ -33,7 +33,7 @@ export const schemaKeywords: ReadonlyMap<string, SchemaKeyword> = new Map(
   } satisfies Record<string, SchemaKeyword>),
 )
 
-/** Keywords that do not decide which values are accepted, or that only references lead into. */
+/** Keywords that do not affect validation, or whose contents are reached only through references. */
 export const annotations: ReadonlySet<string> = new Set([
   '$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples',
   'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',

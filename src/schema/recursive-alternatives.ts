@@ -33,7 +33,7 @@ function collectReachable<Node>(roots: readonly Node[], { inner }: SchemaGraph<N
   return found
 }
 
-/** Whether a schema has recursive alternatives, see `findRecursiveAlternatives`. */
+/** Returns true if a schema has recursive alternatives, see `findRecursiveAlternatives`. */
 export function hasRecursiveAlternatives(schema: JsonSchema, named: NamedSchemas): boolean {
   const text = JSON.stringify([schema, named])
   if (!text.includes('"$ref":') || !/"(?:anyOf|oneOf)":/.test(text)) return false

@@ -3,29 +3,29 @@ import type { JsonSchema } from '../contract/index.ts'
 export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 export type Schema = Exclude<JsonSchema, boolean>
 
-/** A schema in which `#` has a meaning: a named one, or one written in place in a route. */
+/** The schema that `#` refers to: a named schema or an inline schema of a route. */
 export interface SchemaRoot {
   readonly schema: JsonSchema
-  /** Its name, or what to call it if something in it becomes a component. */
+  /** Its name, or the name to use if part of it becomes a component. */
   readonly name: string
 }
 
-/** Where a `$ref` leads: the schema at the pointer in its root. */
+/** The target of a `$ref`: the schema at the pointer in its root. */
 export interface Target {
   readonly root: SchemaRoot
   readonly schema: JsonSchema
-  /** Name of the named schema; undefined for one in place. */
+  /** Name of the named schema; undefined for an inline schema. */
   readonly named: string | undefined
   readonly pointer: string
 }
 
-/** Splits a `$ref` as a manifest has them: `schema:///NAME`, with a pointer or without, or `#` and a pointer. */
+/** Splits a `$ref` of a manifest: `schema:///NAME` with an optional pointer, or `#` and a pointer. */
 export function parseReference(reference: string): { readonly name: string | undefined; readonly pointer: string } {
   const [address = '', pointer = ''] = reference.split('#', 2)
   return { name: address === '' ? undefined : decode(address.replace(/^schema:\/\/\//, '')), pointer }
 }
 
-/** Follows a `$ref` of a manifest; undefined where there is no schema. */
+/** Returns the target of a `$ref` of a manifest; undefined if there is no schema. */
 export function followReference(reference: string, root: SchemaRoot, schemas: NamedSchemas): Target | undefined {
   const { name, pointer } = parseReference(reference)
   if (name !== undefined && !Object.hasOwn(schemas, name)) return undefined
@@ -34,7 +34,7 @@ export function followReference(reference: string, root: SchemaRoot, schemas: Na
   return isSchema(schema) ? { root: found, schema, named: name, pointer } : undefined
 }
 
-/** Whether a value can be read as a schema. */
+/** Returns true if a value is an object or a boolean, the forms of a schema. */
 export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value))
 }
@@ -47,7 +47,7 @@ function decode(text: string): string {
   }
 }
 
-/** Returns the keys of a JSON pointer (RFC 6901), which may be percent-encoded as in a URI; undefined if it is malformed. */
+/** Returns the keys of a JSON pointer (RFC 6901), which may be percent-encoded; undefined if it is malformed. */
 export function parsePointer(fragment: string): readonly string[] | undefined {
   if (fragment === '') return []
   if (!fragment.startsWith('/')) return undefined
@@ -58,7 +58,7 @@ export function parsePointer(fragment: string): readonly string[] | undefined {
   }
 }
 
-/** Returns the JSON pointer of keys, percent-encoded as in a URI where that is needed. */
+/** Returns the JSON pointer of keys, percent-encoded for a URI where needed. */
 export function makePointer(keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${encodeURIComponent(escapeStep(String(key))).replaceAll('%24', '$')}`).join('')
 }
@@ -73,7 +73,7 @@ export function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Returns the value at a JSON pointer, which may be percent-encoded; undefined where there is none. */
+/** Returns the value at a JSON pointer, which may be percent-encoded; undefined if there is none. */
 export function findByPointer(root: unknown, pointer: string): unknown {
   let value = root
   for (const key of parsePointer(pointer) ?? [undefined]) {

@@ -27,8 +27,8 @@ export async function resealAll(system: System, context: ResealContext): Promise
 }
 
 async function resealColumn(system: System, { trx, secrets }: ResealContext, location: SealedColumn): Promise<number> {
-  // All of these tables have an id and the encrypted column, and nothing else is used, so the type of one stands for
-  // each.
+  // All of these tables have an id and the encrypted column, and no other column is used, so the type of one table is
+  // correct for each.
   const { table, column } = location as Extract<SealedColumn, { table: 'waypost_key' }>
   let count = 0
   let after = ''

@@ -5,7 +5,10 @@ import { typesOf, valuesOf } from './types-and-values.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { declaredNames, fieldOf } from './declared.ts'
 
-/** `anyOf` and `oneOf`: one of the alternatives has to take all that is left of the values. */
+/**
+ * Checks `anyOf` and `oneOf`: one alternative must accept all remaining values. For `oneOf`, the others must accept none
+ * of them.
+ */
 export function checkAlternatives(check: Check): void {
   const { comparing, path, subs, sup } = check
   for (const keyword of ['anyOf', 'oneOf'] as const) {
@@ -26,7 +29,7 @@ export function checkAlternatives(check: Check): void {
   }
 }
 
-/** Says what the alternative that comes nearest does not take; where none has the type, that there is none. */
+/** Reports what the closest alternative rejects, or that no alternative matches if none has the right type. */
 function reportNearest(
   { comparing, path, subs, types }: Check,
   keyword: string,
@@ -41,15 +44,15 @@ function reportNearest(
   comparing.report({ path, keyword, sub: title ?? [...types].join(' or ') })
 }
 
-/** One of the alternatives that the values of a schema divide into. */
+/** One case when the values of a schema are split into cases. */
 export interface Branch {
-  /** The schema that is divided. */
+  /** The schema that is split. */
   readonly of: Placed['schema']
-  /** What stands for it, for the values of this alternative. */
+  /** The schemas that replace it in this case. */
   readonly instead: readonly Placed[]
 }
 
-/** The ways in which the values that some schemas take together can be divided. */
+/** Yields the ways to split the values that all of `subs` accept into cases: by `anyOf`, by `oneOf` or by type. */
 export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly Branch[]> {
   for (const sub of subs) {
     for (const keyword of ['anyOf', 'oneOf'] as const) {
@@ -66,7 +69,7 @@ export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly
   yield named.map((type) => ({ of: several.schema, instead: [placeIn(several, typed(several.schema, type))] }))
 }
 
-// The same schema each time, so that a schema that holds itself is known again.
+// Derived schemas are cached so that recursive schemas are recognized by identity.
 const derived = new WeakMap<Keywords, Map<string, Keywords>>()
 
 function derive(schema: Keywords, key: string, make: () => Keywords): Keywords {
@@ -94,7 +97,7 @@ function pick(schema: Keywords, keyword: string): Keywords {
 
 const mostLevels = 4
 
-/** Whether it is sure that no value is taken both by these schemas together and by another one. */
+/** Returns true if it is certain that no value is valid for both all of `subs` and `other`. */
 export function areDisjoint(subs: readonly Placed[], other: Placed, level = 0): boolean {
   const [ours, theirs] = [spread(subs), spread([other])]
   if ([...ours, ...theirs].some(({ schema }) => schema === false)) return true

@@ -19,7 +19,7 @@ export function checkArrays(check: Check): void {
   }
 }
 
-/** What an item at an index has to fit; behind the last of a tuple all are alike. */
+/** Returns the schema of the item at an index: from `prefixItems`, otherwise `items`. */
 function itemAt(placed: Placed & { readonly schema: Keywords }, index: number): Placed {
   return listIn(placed, placed.schema['prefixItems'])[index] ?? placeIn(placed, placed.schema['items'])
 }

@@ -36,12 +36,12 @@ const sides = [
 interface Side {
   readonly keyword: string
   readonly exclusive: string
-  /** A maximum is the minimum of the negative. */
+  /** -1 for a maximum, which is handled as the minimum of the negated values. */
   readonly sign: 1 | -1
   readonly isInteger: boolean
 }
 
-/** The tightest lower bound that some schemas set together. */
+/** Returns the tightest lower bound that the schemas set. */
 function boundOf(schemas: readonly Keywords[], side: Side): Bound | undefined {
   const bounds = schemas.flatMap((schema): Bound[] => [
     ...toBound(schema[side.keyword], { ...side, isOpen: false }),
@@ -60,7 +60,7 @@ function toBound(value: unknown, { sign, isInteger, isOpen }: Side & { isOpen: b
   return [{ at: isOpen ? Math.floor(at) + 1 : Math.ceil(at), isOpen: false }]
 }
 
-/** Whether all above the one is above the other. */
+/** Returns true if every number that satisfies the first bound satisfies the second. */
 function isInside(one: Bound, other: Bound): boolean {
   return one.at > other.at || (one.at === other.at && (one.isOpen || !other.isOpen))
 }
@@ -73,7 +73,7 @@ function checkMultiple(check: Check, isInteger: boolean, numbers: readonly numbe
   if (!check.subs.some(({ schema }) => fits(schema['multipleOf']))) reportKeyword(check, 'multipleOf')
 }
 
-/** Reports a keyword with what both sides say of it. */
+/** Reports a keyword with its value in each schema. */
 export function reportKeyword({ comparing, path, subs, sup }: Check, keyword: string): void {
   const sub = subs.map(({ schema }) => schema[keyword]).find((value) => value !== undefined)
   comparing.report({ path, keyword, sub, sup: sup.schema[keyword] })

@@ -22,11 +22,11 @@ export function checkObjects(check: Check): void {
 }
 
 interface Fields {
-  /** Names of the fields that are always there. */
+  /** Names of the required fields. */
   readonly required: ReadonlySet<string>
-  /** Names of those that somebody declares. */
+  /** Names of the declared fields. */
   readonly declared: ReadonlySet<string>
-  /** There may be any others too. */
+  /** Other fields are allowed too. */
   readonly isOpen: boolean
 }
 
@@ -34,7 +34,7 @@ function requiredOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   return new Set(schemas.flatMap(({ required }) => (Array.isArray(required) ? (required as string[]) : [])))
 }
 
-/** Whether a field may be there by what the one side says: by name, by pattern, or because it says what others are. */
+/** Returns true if `subs` allow the field: by name, by pattern or through `additionalProperties`. */
 function isKnown({ subs }: Check, { required, declared, isOpen }: Fields, name: string): boolean {
   return isOpen || declared.has(name) || required.has(name) || subs.some((sub) => fieldOf(sub, name).length > 0)
 }
@@ -43,7 +43,7 @@ function checkRequired(check: Check, fields: Fields): void {
   const { comparing, path, sup } = check
   for (const name of requiredOf([sup.schema])) {
     if (fields.required.has(name)) continue
-    // An answer that lacks it altogether is told of as a field that is gone.
+    // `checkFields` reports a field that responses no longer contain.
     const isGone = comparing.isAnswer && !isKnown(check, fields, name)
     if (isGone && mapIn(sup, sup.schema['properties']).has(name)) continue
     const sub = fields.declared.has(name) ? 'optional' : undefined

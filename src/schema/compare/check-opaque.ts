@@ -4,7 +4,7 @@ import { placeIn, type Keywords, type Placed } from '../placed.ts'
 import { isSame } from './same.ts'
 import { annotations } from '../keywords.ts'
 
-/** Keywords that are looked at one by one. */
+/** Keywords that have their own check. */
 const understood: ReadonlySet<string> = new Set([
   ...annotations, '$ref', 'allOf', 'anyOf', 'oneOf', 'type', 'enum', 'const', 'format', 'minLength', 'maxLength',
   'pattern', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems',
@@ -16,12 +16,15 @@ const together: readonly (readonly string[])[] = [
   ['contains', 'minContains', 'maxContains'],
 ]
 
-/** What depends on all that stands beside it has to be the same as a whole. */
+/**
+ * Returns true for a schema with `unevaluatedProperties` or `unevaluatedItems`. They depend on adjacent keywords, so the
+ * schema can only be compared as a whole.
+ */
 export function holdsWhole({ schema }: Placed & { readonly schema: Keywords }): boolean {
   return ['unevaluatedProperties', 'unevaluatedItems'].some((key) => schema[key] !== undefined && schema[key] !== true)
 }
 
-/** Checks what cannot be compared, only be the same: `not`, `if`, `contains` and keywords that are not known. */
+/** Checks keywords that can only be tested for equality: `not`, `if`, `contains` and unknown keywords. */
 export function checkOpaque(check: Check): void {
   const { subs, sup } = check
   const told = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Check } from './comparing.ts'
 import { mapIn, placeIn, type Placed } from '../placed.ts'
 
-/** Checks the fields that neither side declares by name: those that match a pattern, and the rest. */
+/** Checks the fields that neither schema declares by name: pattern matches and additional properties. */
 export function checkRest(check: Check): void {
   const { comparing, sup } = check
   const patterns = mapIn(sup, sup.schema['patternProperties'])
@@ -18,13 +18,13 @@ export function checkRest(check: Check): void {
 }
 
 interface Names {
-  /** Only fields whose names match it. */
+  /** Includes only fields whose names match this pattern. */
   readonly pattern?: string
-  /** No fields whose names match one of these. */
+  /** Excludes fields whose names match one of these patterns. */
   readonly except: ReadonlySet<string>
 }
 
-/** Checks the fields whose names nobody lists against a schema. */
+/** Checks undeclared fields against a schema. */
 function checkOne({ comparing, path, subs }: Check, target: Placed, { pattern, except }: Names): void {
   const at = path === '' ? '*' : `${path}.*`
   const sure: Placed[] = []
@@ -35,7 +35,7 @@ function checkOne({ comparing, path, subs }: Check, target: Placed, { pattern, e
     const own = pattern === undefined ? undefined : patterns.get(pattern)
     if (own !== undefined) sure.push(own)
     else if (patterns.size === 0) sure.push(rest)
-    // Such a field matches some of its patterns, or none: nobody can say which.
+    // The field may match any of the patterns or none, so every option must be accepted.
     else unsure.push([rest, ...[...patterns].filter(([name]) => !except.has(name)).map(([, one]) => one)])
   }
   const direct = comparing.attempt(() => comparing.within(sure, target, at))

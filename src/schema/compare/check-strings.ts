@@ -2,7 +2,7 @@ import { compilePattern } from '../../kit/index.ts'
 import { reportKeyword } from './check-numbers.ts'
 import type { Check } from './comparing.ts'
 
-/** What comes as text where it is coerced. */
+/** Types that arrive as text in coerced values. */
 const scalars = ['integer', 'number', 'boolean']
 
 export function checkStrings(check: Check): void {
@@ -34,7 +34,10 @@ function matches(pattern: string, texts: readonly string[]): boolean {
   }
 }
 
-/** Checks a pair of keywords that count something. @param counts of every value that there can be, where it is known */
+/**
+ * Checks a minimum and a maximum count, for example `minLength` and `maxLength`.
+ * @param counts the count of each possible value, if the values are listed
+ */
 export function checkCount(check: Check, [least, most]: readonly [string, string], counts?: readonly number[]): void {
   const { subs, sup } = check
   const numbersOf = (keyword: string) =>

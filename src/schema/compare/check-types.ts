@@ -11,7 +11,7 @@ export function checkTypes({ comparing, path, subs, sup, types }: Check): void {
   comparing.report({ path, keyword: 'type', sub, sup: sup.schema['type'] })
 }
 
-/** In a query everything is text at first. */
+/** Returns true if a value of this type, which arrives as text, is accepted as a string. */
 function isText(type: string, taken: ReadonlySet<string>): boolean {
   return taken.has('string') && ['integer', 'number', 'boolean'].includes(type)
 }

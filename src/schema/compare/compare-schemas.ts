@@ -11,13 +11,13 @@ import { isPlacedObject, nameOfReference, followPlaced, listIn, spread, type Pla
 import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
 
-/** What one comparison of two schemas found. */
+/** The result of comparing two schemas. */
 export interface Comparison {
-  /** What the one takes and the other one does not. */
+  /** What `sub` accepts and `sup` rejects. */
   readonly findings: readonly Finding[]
-  /** What else is new, for people. */
+  /** Other differences, which break no client. */
   readonly notes: readonly Finding[]
-  /** Named schemas whose new form has to compare with their old one, in this direction, for the findings to be all. */
+  /** Named schemas that were assumed compatible in this direction. Their versions must be compared separately. */
   readonly assumed: ReadonlySet<string>
 }
 
@@ -30,9 +30,9 @@ const mostSteps = 20_000
 const mostFindings = 200
 
 /**
- * Compares the values that a schema takes with those that another one takes. What it does not find is there: of whatever
- * it cannot decide it says that it differs. A field that a schema does not declare counts as one that nobody sends, so
- * that to declare an optional one is no narrowing.
+ * Finds the values that `sub` accepts and `sup` rejects. The comparison is conservative: anything it cannot decide is
+ * reported as a difference. Undeclared fields are assumed not to be sent, so declaring an optional field does not narrow
+ * a schema.
  */
 export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
   const { isAnswer = false, isCoerced = false } = options
@@ -76,7 +76,7 @@ class Running implements Comparing {
   within(subs: readonly Placed[], sup: Placed, path: string): void {
     this.withinPart(subs, sup, path)
     const name = nameOf(sup)
-    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // told of the named schema
+    if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // reported for the named schema
     const taken = declaredNames([sup])
     for (const field of declaredNames(subs)) {
       if (!taken.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
@@ -89,10 +89,10 @@ class Running implements Comparing {
     this.#steps += 1
     if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
     const key = [...new Set(subs.map(({ schema }) => this.#idOf(schema)))].join() + `>${this.#idOf(sup.schema)}`
-    if (this.#open.has(key)) return // a schema that holds itself: it is as the rest of it is
+    if (this.#open.has(key)) return // recursive: the outer comparison decides
     this.#open.add(key)
     const found = this.attempt(() => this.#compare(spread(subs), { sup, path }))
-    // The same needs no proof, however it is made.
+    // Identical schemas are compatible even where the checks cannot prove it.
     if (found.length > 0 && !subs.some((sub) => isSame(sub, sup))) found.forEach((finding) => this.report(finding))
     this.#open.delete(key)
   }
@@ -128,7 +128,7 @@ class Running implements Comparing {
       for (const one of checks) one(check)
     })
     if (found.length === 0) return
-    // Only when it does not hold for all of them is it looked at for each alternative by itself.
+    // The check failed for the values as a whole, so check each case separately.
     const byType = found.some((one) => one.path === path && ['anyOf', 'oneOf'].includes(one.keyword))
     const [branches] = splits(subs, byType)
     if (branches === undefined) return found.forEach((finding) => this.report(finding))
@@ -148,7 +148,7 @@ class Running implements Comparing {
   }
 }
 
-/** The named schema that all of a schema refers to, beside what it says itself. */
+/** Returns the name of the named schema that `$ref` refers to as a whole; undefined if there is none. */
 function nameOf(placed: Placed): string | undefined {
   return isPlacedObject(placed) ? nameOfReference(placed.schema['$ref']) : undefined
 }

@@ -5,25 +5,25 @@ import type { Placed } from '../placed.ts'
 
 export interface SchemaDetail {
   readonly text: string
-  /** Who keeps to the old version may fail with the new one. */
+  /** Clients of the old version may fail with the new one. */
   readonly breaking: boolean
 }
 
 export interface VersionComparison {
   readonly details: readonly SchemaDetail[]
-  /** Named schemas that both versions hold: what is new in them breaks whoever depends on this one too. */
+  /** Named schemas that both versions refer to. A breaking change in one of them also breaks this schema. */
   readonly assumed: ReadonlySet<string>
 }
 
 export interface VersionOptions {
-  /** What callers get, and not what they send. */
+  /** The schema describes a response, not a request. */
   readonly isAnswer: boolean
   readonly isCoerced?: boolean
 }
 
 /**
- * What differs between two versions of a schema. Callers send what the old one takes, which the new one has to take too;
- * what they get by the new one has to be something that the old one takes.
+ * Returns the differences between two versions of a schema. A request that is valid for the old version must be valid
+ * for the new one; a response that is valid for the new version must be valid for the old one.
  */
 export function compareVersions(before: Placed, after: Placed, options: VersionOptions): VersionComparison {
   const { isAnswer, isCoerced = false } = options
@@ -43,7 +43,7 @@ export function compareVersions(before: Placed, after: Placed, options: VersionO
   return { details: [...details.values()], assumed: there.assumed }
 }
 
-/** What differs and breaks nobody, less what was told of the same place already. */
+/** Returns the non-breaking differences, without those already reported for the same path. */
 function listHarmless(there: Comparison, back: Comparison): readonly Finding[] {
   const told = new Set(there.findings.flatMap(({ path, keyword }) => [`${path} ${keyword}`, `${path} whole`]))
   const notes = there.notes.filter(({ path }) => !told.has(`${path} whole`))

@@ -1,43 +1,43 @@
 import type { Keywords, Placed } from '../placed.ts'
 
-/** Something that the one schema takes and the other one does not. */
+/** A difference between two schemas: something that `sub` accepts and `sup` rejects. */
 export interface Finding {
-  /** For people: `entry[].title`, empty for the value itself. */
+  /** For display, for example `entry[].title`; empty for the value itself. */
   readonly path: string
-  /** The keyword of the schema that refuses it, or `new`, `gone`, `never`, `complex`. */
+  /** The schema keyword that rejects the value, or `new`, `gone`, `never`, `complex`. */
   readonly keyword: string
-  /** What the one whose values are looked at says. */
+  /** The keyword's value in the schema whose values are checked. */
   readonly sub?: unknown
-  /** What the one that has to take them says. */
+  /** The keyword's value in the schema that must accept them. */
   readonly sup?: unknown
 }
 
-/** One comparison: whether all that some schemas take together is taken by another one. */
+/** Checks whether a schema accepts every value that all schemas of a list accept, and collects the findings. */
 export interface Comparing {
-  /** The one to be taken is what is answered: a field that it does not declare any more is missed. */
+  /** `sub` describes a response: a field that it no longer declares is a finding. */
   readonly isAnswer: boolean
-  /** Values come as text and are coerced. */
+  /** Values arrive as text and are coerced, as in a query string. */
   readonly isCoerced: boolean
-  /** Finds what `sup` does not take of what all of `subs` take. */
+  /** Reports the values that all of `subs` accept and `sup` rejects. */
   within(subs: readonly Placed[], sup: Placed, path: string): void
-  /** The same, where `sup` is only a part of what has to take them. */
+  /** Does the same when `sup` is only part of a schema, so undeclared fields are not noted. */
   withinPart(subs: readonly Placed[], sup: Placed, path: string): void
-  /** Whether nothing is found by some work; what it found otherwise. */
+  /** Runs `work` and returns its findings instead of reporting them. If there are any, its notes are discarded. */
   attempt(work: () => void): readonly Finding[]
   report(finding: Finding): void
-  /** Remarks on something that breaks nobody. */
+  /** Records a non-breaking difference. */
   note(finding: Finding): void
 }
 
-/** All that is known of the values that a list of schemas takes together, and one schema that has to take them. */
+/** What is known about the values that all of `subs` accept, and the schema that must accept them. */
 export interface Check {
   readonly comparing: Comparing
   readonly path: string
-  /** The schemas, each an object, that a value has to fit all. */
+  /** Object schemas. Each value is valid for all of them. */
   readonly subs: readonly (Placed & { readonly schema: Keywords })[]
   readonly sup: Placed & { readonly schema: Keywords }
-  /** The types that a value can have. */
+  /** The possible types of a value. */
   readonly types: ReadonlySet<string>
-  /** Every value that there can be, where they are listed. */
+  /** All possible values, if they are listed. */
   readonly values: readonly unknown[] | undefined
 }

@@ -3,7 +3,7 @@ import { isPlacedObject, listIn, mapIn, placeIn, spread, type Keywords, type Pla
 
 type Sub = Placed & { readonly schema: Keywords }
 
-/** The names of fields that some schemas, or what may apply beside them, declare. */
+/** Returns the names of the fields that the schemas or their conditional subschemas declare. */
 export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
   const names = new Set<string>()
   const seen = new Set<unknown>()
@@ -19,7 +19,7 @@ export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
   return names
 }
 
-/** The schemas that may have to take the same value too. */
+/** Returns the subschemas that may apply to the same value, for example `if` and `anyOf`. */
 function beside(placed: Sub): readonly Placed[] {
   const { schema } = placed
   const single = ['if', 'then', 'else', 'not'].flatMap((key) => (key in schema ? [placeIn(placed, schema[key])] : []))
@@ -27,7 +27,7 @@ function beside(placed: Sub): readonly Placed[] {
   return [...single, ...lists, ...mapIn(placed, schema['dependentSchemas']).values()]
 }
 
-/** Whether something that may apply beside some schemas takes fields that nobody declares, and says so. */
+/** Returns true if a conditional subschema explicitly allows undeclared fields. */
 export function mayTakeOthers(schemas: readonly Placed[]): boolean {
   const seen = new Set<unknown>()
   const visit = (list: readonly Placed[]): boolean =>
@@ -42,7 +42,7 @@ export function mayTakeOthers(schemas: readonly Placed[]): boolean {
   return visit(schemas.filter(isPlacedObject).flatMap(beside))
 }
 
-/** What a field of this name has to fit, by one schema; nothing where it says nothing of it. */
+/** Returns the schemas that a field must match; empty if the schema does not restrict the field. */
 export function fieldOf(placed: Sub, name: string): readonly Placed[] {
   const { schema } = placed
   const own = mapIn(placed, schema['properties']).get(name)

@@ -3,9 +3,9 @@ import type { Finding } from './comparing.ts'
 import { ownTypes } from './types-and-values.ts'
 
 export interface Told {
-  /** What changed is answered, not asked. */
+  /** The schema describes a response, not a request. */
   readonly isAnswer: boolean
-  /** The values of before were looked at: what is found is not taken any more. Otherwise it is taken now. */
+  /** True if the finding was accepted before and is rejected now; false if it is newly accepted. */
   readonly isNarrowed: boolean
 }
 
@@ -15,7 +15,7 @@ interface Telling extends Told {
   readonly isDeclared: boolean
 }
 
-/** A finding in a few words, for example `"title" maxLength 32, was 64`. */
+/** Describes a finding in a few words, for example `"title" maxLength 32, was 64`. */
 export function describeFinding(finding: Finding, told: Told): string {
   const { path, keyword, sub, sup } = finding
   const [before, after] = told.isNarrowed ? [sub, sup] : [sup, sub]

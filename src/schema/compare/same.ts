@@ -6,11 +6,11 @@ const sets: ReadonlySet<string> = new Set(['required', 'type', 'enum'])
 
 type Pairs = Map<unknown, Set<unknown>>
 
-/** Whether two schemas are the same but for annotations, all that they reach included. */
+/** Returns true if two schemas, including everything they refer to, are equal except for annotations. */
 export function isSame(one: Placed, other: Placed, seen: Pairs = new Map()): boolean {
   if (!isPlacedObject(one) || !isPlacedObject(other)) return one.schema === other.schema
   const partners = seen.get(one.schema) ?? new Set()
-  if (partners.has(other.schema)) return true // looked at already, or about to be: a schema may hold itself
+  if (partners.has(other.schema)) return true // already compared or in progress: a schema may be recursive
   seen.set(one.schema, partners.add(other.schema))
   const keys = [...new Set([...Object.keys(one.schema), ...Object.keys(other.schema)])]
   return keys.filter((key) => !annotations.has(key)).every((key) => isSameKeyword(key, [one, other], seen))
@@ -30,7 +30,7 @@ function isSameKeyword(key: string, pair: readonly [PlacedObject, PlacedObject],
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
     return names.every((name) => Object.hasOwn(a, name) && Object.hasOwn(b, name) && isSub(a[name], b[name]))
   }
-  // What is not known to hold schemas may still hold references, and those may lead to something else now.
+  // An unknown keyword may contain references, whose targets may differ.
   if (!sets.has(key) && key !== 'const' && JSON.stringify([a, b]).includes('"$ref"')) return false
   return isDeepStrictEqual(sort(key, a), sort(key, b))
 }

@@ -3,7 +3,7 @@ import type { Keywords } from '../placed.ts'
 
 const everyType = ['null', 'boolean', 'object', 'array', 'string', 'integer', 'number'] as const
 
-/** The types of the values that some schemas take together; `number` stands for those that are no integers. */
+/** Returns the types of the values that all schemas accept. `number` means numbers that are not integers. */
 export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   let types: readonly string[] = everyType
   for (const schema of schemas) {
@@ -14,14 +14,14 @@ export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
   return new Set(types)
 }
 
-/** The types that a schema names. */
+/** Returns the types that a schema allows. `number` includes `integer`. */
 export function ownTypes({ type }: Keywords): ReadonlySet<string> {
   if (type === undefined) return new Set(everyType)
   const named = new Set([type].flat() as string[])
   return named.has('number') ? named.add('integer') : named
 }
 
-/** Every value that some schemas take together, where their number is known. */
+/** Returns the values that all schemas accept; undefined if they cannot be listed. */
 export function valuesOf(schemas: readonly Keywords[], types: ReadonlySet<string>): readonly unknown[] | undefined {
   let values: readonly unknown[] | undefined
   for (const schema of schemas) {
@@ -36,7 +36,7 @@ export function valuesOf(schemas: readonly Keywords[], types: ReadonlySet<string
   return undefined
 }
 
-/** What `enum` and `const` of a schema leave. */
+/** Returns the values that `enum` and `const` allow; undefined if the schema has neither. */
 export function listedValues({ enum: list, const: only, ...rest }: Keywords): readonly unknown[] | undefined {
   void rest
   const values = Array.isArray(list) ? (list as unknown[]) : undefined
