@@ -22,7 +22,7 @@ export function makeDefaults(
 
 type Fill = (value: unknown) => void
 
-interface DefinitionContext {
+interface FillContext {
   readonly root: SchemaRoot
   readonly named: NamedSchemas
   /** A schema may refer to itself. */
@@ -30,50 +30,52 @@ interface DefinitionContext {
   onSteps(count: number): void
 }
 
-function makeFill(schema: JsonSchema, making: DefinitionContext): Fill {
+function makeFill(schema: JsonSchema, context: FillContext): Fill {
   if (typeof schema === 'boolean') return () => undefined
-  const known = making.known.get(schema)
+  const known = context.known.get(schema)
   if (known !== undefined) return known
   const fills: Fill[] = []
   const fill: Fill = (value) => {
     for (const one of fills) one(value)
   }
-  making.known.set(schema, fill)
-  const target = followIn(schema, making.root, making.named)
-  if (target !== undefined) fills.push(makeFill(target.schema, { ...making, root: target.root }))
-  for (const part of schemasIn(schema['allOf'])) fills.push(makeFill(part, making))
-  fills.push(fillObject(schema, making), fillList(schema, making))
+  context.known.set(schema, fill)
+  const target = followIn(schema, context.root, context.named)
+  if (target !== undefined) fills.push(makeFill(target.schema, { ...context, root: target.root }))
+  for (const part of schemasIn(schema['allOf'])) fills.push(makeFill(part, context))
+  fills.push(fillObject(schema, context), fillList(schema, context))
   return fill
 }
 
-function fillObject(schema: Schema, making: DefinitionContext): Fill {
+function fillObject(schema: Schema, context: FillContext): Fill {
   const properties = Object.entries(propertiesIn(schema)).map(([name, property]) => ({
     name,
     property,
-    fill: makeFill(property, making),
+    fill: makeFill(property, context),
   }))
   const patterns = Object.entries((schema['patternProperties'] ?? {}) as NamedSchemas).map(([pattern, inner]) => ({
     matcher: compilePattern(pattern),
-    fill: makeFill(inner, making),
+    fill: makeFill(inner, context),
   }))
-  const others = isSchema(schema['additionalProperties']) ? makeFill(schema['additionalProperties'], making) : undefined
+  const others = isSchema(schema['additionalProperties'])
+    ? makeFill(schema['additionalProperties'], context)
+    : undefined
   const names = new Set(properties.map(({ name }) => name))
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return
     const object = value as Record<string, unknown>
-    making.onSteps(2)
+    context.onSteps(2)
     for (const { name, property, fill } of properties) {
       if (!Object.hasOwn(object, name)) {
         if (!hasDefault(property)) continue
-        const usual: unknown = property['default']
-        const given = typeof usual === 'object' ? structuredClone(usual) : usual
+        const defaultValue: unknown = property['default']
+        const given = typeof defaultValue === 'object' ? structuredClone(defaultValue) : defaultValue
         Object.defineProperty(object, name, { value: given, enumerable: true, configurable: true, writable: true })
       }
       fill(object[name])
     }
     if (patterns.length === 0 && others === undefined) return
     for (const [name, inner] of Object.entries(object)) {
-      making.onSteps(patterns.length * (8 + name.length / 16))
+      context.onSteps(patterns.length * (8 + name.length / 16))
       const found = patterns.filter(({ matcher }) => matcher.test(name))
       for (const { fill } of found) fill(inner)
       if (found.length === 0 && !names.has(name)) others?.(inner)
@@ -81,12 +83,12 @@ function fillObject(schema: Schema, making: DefinitionContext): Fill {
   }
 }
 
-function fillList(schema: Schema, making: DefinitionContext): Fill {
-  const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, making))
-  const rest = isSchema(schema['items']) ? makeFill(schema['items'], making) : undefined
+function fillList(schema: Schema, context: FillContext): Fill {
+  const prefix = schemasIn(schema['prefixItems']).map((inner) => makeFill(inner, context))
+  const rest = isSchema(schema['items']) ? makeFill(schema['items'], context) : undefined
   return (value) => {
     if (!Array.isArray(value)) return
-    making.onSteps(2)
+    context.onSteps(2)
     for (let index = 0; index < value.length; index += 1) (prefix[index] ?? rest)?.(value[index])
   }
 }
@@ -132,18 +134,18 @@ export function holdsAlways(keyword: string): boolean {
 /** Returns true if the test passes for the schema or for a subschema that always applies with it. */
 function reaches(root: SchemaRoot, named: NamedSchemas, test: (schema: Schema) => boolean): boolean {
   const seen = new Set<JsonSchema>()
-  const visit = (schema: JsonSchema, within: SchemaRoot): boolean => {
+  const visit = (schema: JsonSchema, currentRoot: SchemaRoot): boolean => {
     if (typeof schema === 'boolean' || seen.has(schema)) return false
     seen.add(schema)
     if (test(schema)) return true
-    const target = followIn(schema, within, named)
+    const target = followIn(schema, currentRoot, named)
     if (target !== undefined && visit(target.schema, target.root)) return true
     const inner: JsonSchema[] = []
     mapSubSchemas(schema, (one, keyword) => {
       if (holdsAlways(keyword)) inner.push(one)
       return one
     })
-    return inner.some((one) => visit(one, within))
+    return inner.some((one) => visit(one, currentRoot))
   }
   return visit(root.schema, root)
 }

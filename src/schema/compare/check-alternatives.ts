@@ -1,4 +1,4 @@
-import type { Check, Finding } from './comparing.ts'
+import type { Check, Finding } from './comparer.ts'
 import { listIn, placeIn, type Keywords, type Placed, isPlacedObject, spread } from '../placed.ts'
 import { isSame } from './same.ts'
 import { typesOf, valuesOf } from './types-and-values.ts'
@@ -10,17 +10,17 @@ import { declaredNames, fieldOf } from './declared.ts'
  * of them.
  */
 export function checkAlternatives(check: Check): void {
-  const { comparing, path, subs, sup } = check
+  const { comparer, path, subs, sup } = check
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const branches = listIn(sup, sup.schema[keyword])
     if (branches.length === 0) continue
-    const isThere = subs.some((sub) =>
+    const isIdentical = subs.some((sub) =>
       isSame(placeIn(sub, pick(sub.schema, keyword)), placeIn(sup, pick(sup.schema, keyword))),
     )
-    if (isThere) continue
+    if (isIdentical) continue
     const tries: (readonly Finding[])[] = []
     const fits = branches.some((branch, index) => {
-      const found = comparing.attempt(() => comparing.withinPart(subs, branch, path))
+      const found = comparer.attempt(() => comparer.comparePart(subs, branch, path))
       tries.push(found)
       const others = branches.filter((_, other) => other !== index)
       return found.length === 0 && (keyword === 'anyOf' || others.every((other) => areDisjoint(subs, other)))
@@ -31,7 +31,7 @@ export function checkAlternatives(check: Check): void {
 
 /** Reports what the closest alternative rejects, or that no alternative matches if none has the right type. */
 function reportNearest(
-  { comparing, path, subs, types }: Check,
+  { comparer, path, subs, types }: Check,
   keyword: string,
   tries: readonly (readonly Finding[])[],
 ): void {
@@ -39,9 +39,9 @@ function reportNearest(
     .filter((found) => found.length > 0 && !found.some((one) => one.path === path && one.keyword === 'type'))
     .toSorted((a, b) => a.length - b.length)[0]
   const isUnlike = near?.some((one) => one.path === path && ['enum', 'never', 'anyOf', 'oneOf'].includes(one.keyword))
-  if (near !== undefined && isUnlike !== true) return near.forEach((finding) => comparing.report(finding))
+  if (near !== undefined && isUnlike !== true) return near.forEach((finding) => comparer.report(finding))
   const title = subs.map(({ schema }) => schema['$ref'] ?? schema['title']).findLast((one) => one !== undefined)
-  comparing.report({ path, keyword, sub: title ?? [...types].join(' or ') })
+  comparer.report({ path, keyword, sub: title ?? [...types].join(' or ') })
 }
 
 /** One case when the values of a schema are split into cases. */
@@ -72,12 +72,12 @@ export function* splits(subs: Check['subs'], byType: boolean): Iterable<readonly
 // Derived schemas are cached so that recursive schemas are recognized by identity.
 const derived = new WeakMap<Keywords, Map<string, Keywords>>()
 
-function derive(schema: Keywords, key: string, make: () => Keywords): Keywords {
+function derive(schema: Keywords, key: string, create: () => Keywords): Keywords {
   const known = derived.get(schema) ?? new Map<string, Keywords>()
   derived.set(schema, known)
-  const made = known.get(key) ?? make()
-  known.set(key, made)
-  return made
+  const created = known.get(key) ?? create()
+  known.set(key, created)
+  return created
 }
 
 function without(schema: Keywords, keyword: string): Keywords {
@@ -95,7 +95,7 @@ function pick(schema: Keywords, keyword: string): Keywords {
   return keyword in schema ? { [keyword]: schema[keyword] } : {}
 }
 
-const mostLevels = 4
+const maxLevels = 4
 
 /** Returns true if it is certain that no value is valid for both all of `subs` and `other`. */
 export function areDisjoint(subs: readonly Placed[], other: Placed, level = 0): boolean {
@@ -112,7 +112,7 @@ export function areDisjoint(subs: readonly Placed[], other: Placed, level = 0): 
     !own.some((value) => alien.some((one) => isDeepStrictEqual(one, value)))
   )
     return true
-  if (common.size > 1 || !common.has('object') || level >= mostLevels) return false
+  if (common.size > 1 || !common.has('object') || level >= maxLevels) return false
   const required = [a, b].map((list) => new Set(list.flatMap(({ schema }) => (schema['required'] ?? []) as string[])))
   return [...declaredNames([...a, ...b])].some((name) => {
     const [here, there] = [a, b].map((list) => list.flatMap((one) => fieldOf(one, name)))

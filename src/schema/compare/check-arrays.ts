@@ -1,6 +1,6 @@
 import { reportKeyword } from './check-numbers.ts'
 import { checkCount } from './check-strings.ts'
-import type { Check } from './comparing.ts'
+import type { Check } from './comparer.ts'
 import { listIn, placeIn, type Keywords, type Placed } from '../placed.ts'
 
 export function checkArrays(check: Check): void {
@@ -10,12 +10,12 @@ export function checkArrays(check: Check): void {
   const isUnique = subs.some(({ schema }) => schema['uniqueItems'] === true)
   if (sup.schema['uniqueItems'] === true && !isUnique) reportKeyword(check, 'uniqueItems')
   if (sup.schema['prefixItems'] === undefined && sup.schema['items'] === undefined) return
-  const places = Math.max(...[...subs, sup].map(({ schema }) => lengthOf(schema['prefixItems'])))
-  const most = Math.min(...subs.map(({ schema }) => numberOf(schema['maxItems'])))
-  for (let index = 0; index <= places && index < most; index += 1) {
-    const path = `${check.path}[${index < places ? index : ''}]`
+  const prefixLength = Math.max(...[...subs, sup].map(({ schema }) => lengthOf(schema['prefixItems'])))
+  const maxLength = Math.min(...subs.map(({ schema }) => numberOf(schema['maxItems'])))
+  for (let index = 0; index <= prefixLength && index < maxLength; index += 1) {
+    const path = `${check.path}[${index < prefixLength ? index : ''}]`
     const items = subs.map((sub) => itemAt(sub, index))
-    check.comparing.within(items, itemAt(sup, index), path)
+    check.comparer.compare(items, itemAt(sup, index), path)
   }
 }
 

@@ -1,5 +1,5 @@
 import { isMultipleOf } from '../../kit/index.ts'
-import type { Check } from './comparing.ts'
+import type { Check } from './comparer.ts'
 import type { Keywords } from '../placed.ts'
 
 interface Bound {
@@ -74,7 +74,7 @@ function checkMultiple(check: Check, isInteger: boolean, numbers: readonly numbe
 }
 
 /** Reports a keyword with its value in each schema. */
-export function reportKeyword({ comparing, path, subs, sup }: Check, keyword: string): void {
+export function reportKeyword({ comparer, path, subs, sup }: Check, keyword: string): void {
   const sub = subs.map(({ schema }) => schema[keyword]).find((value) => value !== undefined)
-  comparing.report({ path, keyword, sub, sup: sup.schema[keyword] })
+  comparer.report({ path, keyword, sub, sup: sup.schema[keyword] })
 }

@@ -1,15 +1,15 @@
 import { reportKeyword } from './check-numbers.ts'
 import { checkCount } from './check-strings.ts'
 import { checkRest } from './check-rest.ts'
-import type { Check } from './comparing.ts'
-import { declaredNames, fieldOf, mayTakeOthers } from './declared.ts'
+import type { Check } from './comparer.ts'
+import { declaredNames, fieldOf, mayAllowUndeclared } from './declared.ts'
 import { isKeywords, mapIn, placeIn, type Keywords } from '../placed.ts'
 
 export function checkObjects(check: Check): void {
   const { types, subs } = check
   if (!types.has('object')) return
   const required = requiredOf(subs.map(({ schema }) => schema))
-  const fields = { required, declared: declaredNames(subs), isOpen: mayTakeOthers(subs) }
+  const fields = { required, declared: declaredNames(subs), isOpen: mayAllowUndeclared(subs) }
   checkRequired(check, fields)
   checkCount({ ...check, subs: [...subs, { ...subs[0]!, schema: { minProperties: required.size } }] }, [
     'minProperties',
@@ -40,50 +40,50 @@ function isKnown({ subs }: Check, { required, declared, isOpen }: Fields, name: 
 }
 
 function checkRequired(check: Check, fields: Fields): void {
-  const { comparing, path, sup } = check
+  const { comparer, path, sup } = check
   for (const name of requiredOf([sup.schema])) {
     if (fields.required.has(name)) continue
     // `checkFields` reports a field that responses no longer contain.
-    const isGone = comparing.isAnswer && !isKnown(check, fields, name)
+    const isGone = comparer.isAnswer && !isKnown(check, fields, name)
     if (isGone && mapIn(sup, sup.schema['properties']).has(name)) continue
     const sub = fields.declared.has(name) ? 'optional' : undefined
-    comparing.report({ path: join(path, name), keyword: 'required', sub })
+    comparer.report({ path: join(path, name), keyword: 'required', sub })
   }
 }
 
 function checkFields(check: Check, fields: Fields): void {
-  const { comparing, path, subs, sup } = check
+  const { comparer, path, subs, sup } = check
   const wanted = mapIn(sup, sup.schema['properties']).keys()
   for (const name of new Set([...fields.declared, ...wanted])) {
     const at = join(path, name)
     if (!isKnown(check, fields, name)) {
-      if (comparing.isAnswer) comparing.report({ path: at, keyword: 'gone' })
-      else comparing.note({ path: at, keyword: 'new' })
+      if (comparer.isAnswer) comparer.report({ path: at, keyword: 'gone' })
+      else comparer.note({ path: at, keyword: 'new' })
       continue
     }
     const targets = fieldOf(sup, name)
     const parts = subs.flatMap((sub) => fieldOf(sub, name))
-    for (const target of targets) comparing.within(parts.length === 0 ? [placeIn(sup, true)] : parts, target, at)
-    if (comparing.isCoerced) noteDefault(check, name)
+    for (const target of targets) comparer.compare(parts.length === 0 ? [placeIn(sup, true)] : parts, target, at)
+    if (comparer.isCoerced) noteDefault(check, name)
   }
 }
 
-function noteDefault({ comparing, path, subs, sup }: Check, name: string): void {
+function noteDefault({ comparer, path, subs, sup }: Check, name: string): void {
   const defaultOf = (schema: Keywords | undefined) => {
     const field = (schema?.['properties'] as Keywords | undefined)?.[name]
     return isKeywords(field) ? field['default'] : undefined
   }
   const [before, after] = [defaultOf(subs[0]?.schema), defaultOf(sup.schema)]
   if (JSON.stringify(before) === JSON.stringify(after)) return
-  comparing.note({ path: join(path, name), keyword: 'default', sub: before, sup: after })
+  comparer.note({ path: join(path, name), keyword: 'default', sub: before, sup: after })
 }
 
 function checkNames(check: Check): void {
-  const { comparing, path, subs, sup } = check
+  const { comparer, path, subs, sup } = check
   if (sup.schema['propertyNames'] === undefined) return
   const own = subs.map((sub) => placeIn(sub, sub.schema['propertyNames']))
   const text = { ...sup, schema: textOnly }
-  if (comparing.attempt(() => comparing.within([...own, text], placeIn(sup, sup.schema['propertyNames']), path)).length)
+  if (comparer.attempt(() => comparer.compare([...own, text], placeIn(sup, sup.schema['propertyNames']), path)).length)
     reportKeyword(check, 'propertyNames')
 }
 

@@ -1,20 +1,20 @@
-import type { Check } from './comparing.ts'
+import type { Check } from './comparer.ts'
 import { mapIn, placeIn, type Placed } from '../placed.ts'
 
 /** Checks the fields that neither schema declares by name: pattern matches and additional properties. */
 export function checkRest(check: Check): void {
-  const { comparing, sup } = check
+  const { comparer, sup } = check
   const patterns = mapIn(sup, sup.schema['patternProperties'])
   for (const [pattern, target] of patterns) {
-    if (comparing.attempt(() => checkOne(check, target, { pattern, except: new Set() })).length > 0)
-      comparing.report({ path: check.path, keyword: 'patternProperties' })
+    if (comparer.attempt(() => checkUndeclared(check, target, { pattern, except: new Set() })).length > 0)
+      comparer.report({ path: check.path, keyword: 'patternProperties' })
   }
   if (sup.schema['additionalProperties'] === undefined) return
   const target = placeIn(sup, sup.schema['additionalProperties'])
-  const found = comparing.attempt(() => checkOne(check, target, { except: new Set(patterns.keys()) }))
+  const found = comparer.attempt(() => checkUndeclared(check, target, { except: new Set(patterns.keys()) }))
   if (found.length === 0) return
-  if (target.schema === false) comparing.report({ path: check.path, keyword: 'additionalProperties' })
-  else found.forEach((finding) => comparing.report(finding))
+  if (target.schema === false) comparer.report({ path: check.path, keyword: 'additionalProperties' })
+  else found.forEach((finding) => comparer.report(finding))
 }
 
 interface Names {
@@ -25,7 +25,7 @@ interface Names {
 }
 
 /** Checks undeclared fields against a schema. */
-function checkOne({ comparing, path, subs }: Check, target: Placed, { pattern, except }: Names): void {
+function checkUndeclared({ comparer, path, subs }: Check, target: Placed, { pattern, except }: Names): void {
   const at = path === '' ? '*' : `${path}.*`
   const sure: Placed[] = []
   const unsure: Placed[][] = []
@@ -38,12 +38,11 @@ function checkOne({ comparing, path, subs }: Check, target: Placed, { pattern, e
     // The field may match any of the patterns or none, so every option must be accepted.
     else unsure.push([rest, ...[...patterns].filter(([name]) => !except.has(name)).map(([, one]) => one)])
   }
-  const direct = comparing.attempt(() => comparing.within(sure, target, at))
+  const direct = comparer.attempt(() => comparer.compare(sure, target, at))
   if (direct.length === 0) return
   const holds = unsure.some(
     (options) =>
-      comparing.attempt(() => options.forEach((option) => comparing.within([...sure, option], target, at))).length ===
-      0,
+      comparer.attempt(() => options.forEach((option) => comparer.compare([...sure, option], target, at))).length === 0,
   )
-  if (!holds) direct.forEach((finding) => comparing.report(finding))
+  if (!holds) direct.forEach((finding) => comparer.report(finding))
 }

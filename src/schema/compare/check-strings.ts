@@ -1,6 +1,6 @@
 import { compilePattern } from '../../kit/index.ts'
 import { reportKeyword } from './check-numbers.ts'
-import type { Check } from './comparing.ts'
+import type { Check } from './comparer.ts'
 
 /** Types that arrive as text in coerced values. */
 const scalars = ['integer', 'number', 'boolean']
@@ -11,7 +11,7 @@ export function checkStrings(check: Check): void {
   const hasFormat = types.has('string') || types.has('number') || types.has('integer')
   if (format !== undefined && hasFormat && !subs.some(({ schema }) => schema['format'] === format))
     reportKeyword(check, 'format')
-  const isText = types.has('string') || (check.comparing.isCoerced && scalars.some((type) => types.has(type)))
+  const isText = types.has('string') || (check.comparer.isCoerced && scalars.some((type) => types.has(type)))
   if (!isText) return
   const texts = values?.filter((value) => typeof value === 'string')
   checkCount(check, ['minLength', 'maxLength'], texts?.map(countCharacters))
@@ -38,13 +38,17 @@ function matches(pattern: string, texts: readonly string[]): boolean {
  * Checks a minimum and a maximum count, for example `minLength` and `maxLength`.
  * @param counts the count of each possible value, if the values are listed
  */
-export function checkCount(check: Check, [least, most]: readonly [string, string], counts?: readonly number[]): void {
+export function checkCount(
+  check: Check,
+  [minKeyword, maxKeyword]: readonly [string, string],
+  counts?: readonly number[],
+): void {
   const { subs, sup } = check
   const numbersOf = (keyword: string) =>
     subs.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
-  const [from, to] = [sup.schema[least], sup.schema[most]]
-  const lowest = counts === undefined ? Math.max(0, ...numbersOf(least)) : Math.min(...counts)
-  const highest = counts === undefined ? Math.min(...numbersOf(most)) : Math.max(...counts)
-  if (typeof from === 'number' && lowest < from) reportKeyword(check, least)
-  if (typeof to === 'number' && highest > to) reportKeyword(check, most)
+  const [from, to] = [sup.schema[minKeyword], sup.schema[maxKeyword]]
+  const lowest = counts === undefined ? Math.max(0, ...numbersOf(minKeyword)) : Math.min(...counts)
+  const highest = counts === undefined ? Math.min(...numbersOf(maxKeyword)) : Math.max(...counts)
+  if (typeof from === 'number' && lowest < from) reportKeyword(check, minKeyword)
+  if (typeof to === 'number' && highest > to) reportKeyword(check, maxKeyword)
 }

@@ -2,10 +2,10 @@ import { checkAlternatives, splits } from './check-alternatives.ts'
 import { checkArrays } from './check-arrays.ts'
 import { checkNumbers } from './check-numbers.ts'
 import { checkObjects, join } from './check-objects.ts'
-import { checkOpaque, holdsWhole } from './check-opaque.ts'
+import { checkOpaque, usesUnevaluated } from './check-opaque.ts'
 import { checkStrings } from './check-strings.ts'
 import { checkTypes, checkValues } from './check-types.ts'
-import type { Check, Comparing, Finding } from './comparing.ts'
+import type { Check, Comparer, Finding } from './comparer.ts'
 import { declaredNames } from './declared.ts'
 import { isPlacedObject, nameOfReference, followPlaced, listIn, spread, type Placed } from '../placed.ts'
 import { isSame } from './same.ts'
@@ -26,8 +26,8 @@ export interface CompareOptions {
   readonly isCoerced?: boolean
 }
 
-const mostSteps = 20_000
-const mostFindings = 200
+const maxSteps = 20_000
+const maxFindings = 200
 
 /**
  * Finds the values that `sub` accepts and `sup` rejects. The comparison is conservative: anything it cannot decide is
@@ -36,12 +36,12 @@ const mostFindings = 200
  */
 export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
   const { isAnswer = false, isCoerced = false } = options
-  const running = new Running(isAnswer, isCoerced)
-  running.within([sub], sup, '')
-  return { findings: running.findings, notes: running.notes, assumed: new Set(running.assumed) }
+  const comparer = new SchemaComparer(isAnswer, isCoerced)
+  comparer.compare([sub], sup, '')
+  return { findings: comparer.findings, notes: comparer.notes, assumed: new Set(comparer.assumed) }
 }
 
-class Running implements Comparing {
+class SchemaComparer implements Comparer {
   readonly isAnswer: boolean
   readonly isCoerced: boolean
   readonly findings: Finding[] = []
@@ -57,11 +57,11 @@ class Running implements Comparing {
   }
 
   report(finding: Finding): void {
-    if (this.findings.length < mostFindings) this.findings.push(finding)
+    if (this.findings.length < maxFindings) this.findings.push(finding)
   }
 
   note(finding: Finding): void {
-    if (this.notes.length < mostFindings) this.notes.push(finding)
+    if (this.notes.length < maxFindings) this.notes.push(finding)
   }
 
   attempt(work: () => void): readonly Finding[] {
@@ -73,33 +73,33 @@ class Running implements Comparing {
     return this.findings.splice(found)
   }
 
-  within(subs: readonly Placed[], sup: Placed, path: string): void {
-    this.withinPart(subs, sup, path)
+  compare(subs: readonly Placed[], sup: Placed, path: string): void {
+    this.comparePart(subs, sup, path)
     const name = nameOf(sup)
     if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // reported for the named schema
-    const taken = declaredNames([sup])
+    const accepted = declaredNames([sup])
     for (const field of declaredNames(subs)) {
-      if (!taken.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
+      if (!accepted.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
     }
   }
 
-  withinPart(subs: readonly Placed[], sup: Placed, path: string): void {
+  comparePart(subs: readonly Placed[], sup: Placed, path: string): void {
     if (sup.schema === true || subs.some(({ schema }) => schema === false)) return
     if (!isPlacedObject(sup)) return this.report({ path, keyword: 'never' })
     this.#steps += 1
-    if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+    if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
     const key = [...new Set(subs.map(({ schema }) => this.#idOf(schema)))].join() + `>${this.#idOf(sup.schema)}`
     if (this.#open.has(key)) return // recursive: the outer comparison decides
     this.#open.add(key)
-    const found = this.attempt(() => this.#compare(spread(subs), { sup, path }))
+    const found = this.attempt(() => this.#compareSchemas(spread(subs), { sup, path }))
     // Identical schemas are compatible even where the checks cannot prove it.
     if (found.length > 0 && !subs.some((sub) => isSame(sub, sup))) found.forEach((finding) => this.report(finding))
     this.#open.delete(key)
   }
 
-  #compare(subs: readonly Placed[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
+  #compareSchemas(subs: readonly Placed[], { sup, path }: Pick<Check, 'sup' | 'path'>): void {
     if (subs.some(({ schema }) => schema === false)) return
-    if (holdsWhole(sup)) {
+    if (usesUnevaluated(sup)) {
       if (!subs.some((sub) => isSame(sub, sup))) this.report({ path, keyword: 'unevaluatedProperties' })
       return
     }
@@ -110,9 +110,9 @@ class Running implements Comparing {
     } else if (sup.schema['$ref'] !== undefined) {
       const target = followPlaced(sup)
       if (target === undefined) this.report({ path, keyword: '$ref' })
-      else this.withinPart(subs, target, path)
+      else this.comparePart(subs, target, path)
     }
-    for (const part of listIn(sup, sup.schema['allOf'])) this.withinPart(subs, part, path)
+    for (const part of listIn(sup, sup.schema['allOf'])) this.comparePart(subs, part, path)
     this.#checkKeywords(objects, { sup, path })
   }
 
@@ -123,7 +123,7 @@ class Running implements Comparing {
       types,
     )
     if (types.size === 0) return
-    const check: Check = { comparing: this, path, subs, sup, types, values }
+    const check: Check = { comparer: this, path, subs, sup, types, values }
     const found = this.attempt(() => {
       for (const one of checks) one(check)
     })
@@ -134,7 +134,7 @@ class Running implements Comparing {
     if (branches === undefined) return found.forEach((finding) => this.report(finding))
     for (const { of, instead } of branches) {
       this.#steps += 1
-      if (this.#steps > mostSteps) return this.report({ path, keyword: 'complex' })
+      if (this.#steps > maxSteps) return this.report({ path, keyword: 'complex' })
       const all = spread([...subs.filter(({ schema }) => schema !== of), ...instead])
       if (all.some(({ schema }) => schema === false)) continue
       this.#checkKeywords(all.filter(isPlacedObject), { sup, path })

@@ -1,5 +1,5 @@
 import { compareSchemas, type Comparison } from './compare-schemas.ts'
-import type { Finding } from './comparing.ts'
+import type { Finding } from './comparer.ts'
 import { describeFinding } from './describe-finding.ts'
 import type { Placed } from '../placed.ts'
 
@@ -28,27 +28,27 @@ export interface VersionOptions {
 export function compareVersions(before: Placed, after: Placed, options: VersionOptions): VersionComparison {
   const { isAnswer, isCoerced = false } = options
   const [sub, sup] = isAnswer ? [after, before] : [before, after]
-  const there = compareSchemas(sub, sup, { isAnswer, isCoerced })
-  const back = compareSchemas(sup, sub, { isCoerced })
+  const forward = compareSchemas(sub, sup, { isAnswer, isCoerced })
+  const reverse = compareSchemas(sup, sub, { isCoerced })
   const details = new Map<string, SchemaDetail>()
   const add = (finding: Finding, breaking: boolean, isNarrowed: boolean) => {
     const text = describeFinding(finding, { isAnswer, isNarrowed })
     if (!details.has(text)) details.set(text, { text, breaking })
   }
-  for (const finding of there.findings) add(finding, true, !isAnswer)
-  for (const finding of listHarmless(there, back)) {
-    const isNote = there.notes.includes(finding)
+  for (const finding of forward.findings) add(finding, true, !isAnswer)
+  for (const finding of listNonBreaking(forward, reverse)) {
+    const isNote = forward.notes.includes(finding)
     add(finding, false, isNote ? !isAnswer : isAnswer)
   }
-  return { details: [...details.values()], assumed: there.assumed }
+  return { details: [...details.values()], assumed: forward.assumed }
 }
 
 /** Returns the non-breaking differences, without those already reported for the same path. */
-function listHarmless(there: Comparison, back: Comparison): readonly Finding[] {
-  const told = new Set(there.findings.flatMap(({ path, keyword }) => [`${path} ${keyword}`, `${path} whole`]))
-  const notes = there.notes.filter(({ path }) => !told.has(`${path} whole`))
-  for (const { path } of notes) told.add(`${path} required`)
-  const others = back.findings.filter(({ path, keyword }) => !told.has(`${path} ${keyword}`))
-  const withoutTwice = others.filter(({ path, keyword }) => keyword !== 'never' || !told.has(`${path} required`))
-  return [...notes, ...withoutTwice]
+function listNonBreaking(forward: Comparison, reverse: Comparison): readonly Finding[] {
+  const reported = new Set(forward.findings.flatMap(({ path, keyword }) => [`${path} ${keyword}`, `${path} whole`]))
+  const notes = forward.notes.filter(({ path }) => !reported.has(`${path} whole`))
+  for (const { path } of notes) reported.add(`${path} required`)
+  const others = reverse.findings.filter(({ path, keyword }) => !reported.has(`${path} ${keyword}`))
+  const remaining = others.filter(({ path, keyword }) => keyword !== 'never' || !reported.has(`${path} required`))
+  return [...notes, ...remaining]
 }

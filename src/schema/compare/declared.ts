@@ -12,7 +12,7 @@ export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
       if (!isPlacedObject(placed) || seen.has(placed.schema)) continue
       seen.add(placed.schema)
       for (const name of mapIn(placed, placed.schema['properties']).keys()) names.add(name)
-      visit(beside(placed))
+      visit(conditionalSchemas(placed))
     }
   }
   visit(schemas)
@@ -20,7 +20,7 @@ export function declaredNames(schemas: readonly Placed[]): ReadonlySet<string> {
 }
 
 /** Returns the subschemas that may apply to the same value, for example `if` and `anyOf`. */
-function beside(placed: Sub): readonly Placed[] {
+function conditionalSchemas(placed: Sub): readonly Placed[] {
   const { schema } = placed
   const single = ['if', 'then', 'else', 'not'].flatMap((key) => (key in schema ? [placeIn(placed, schema[key])] : []))
   const lists = ['anyOf', 'oneOf'].flatMap((key) => listIn(placed, schema[key]))
@@ -28,7 +28,7 @@ function beside(placed: Sub): readonly Placed[] {
 }
 
 /** Returns true if a conditional subschema explicitly allows undeclared fields. */
-export function mayTakeOthers(schemas: readonly Placed[]): boolean {
+export function mayAllowUndeclared(schemas: readonly Placed[]): boolean {
   const seen = new Set<unknown>()
   const visit = (list: readonly Placed[]): boolean =>
     spread(list).some((placed) => {
@@ -37,9 +37,9 @@ export function mayTakeOthers(schemas: readonly Placed[]): boolean {
       const { additionalProperties, patternProperties } = placed.schema
       if (![undefined, false].includes(additionalProperties as undefined) || patternProperties !== undefined)
         return true
-      return visit(beside(placed))
+      return visit(conditionalSchemas(placed))
     })
-  return visit(schemas.filter(isPlacedObject).flatMap(beside))
+  return visit(schemas.filter(isPlacedObject).flatMap(conditionalSchemas))
 }
 
 /** Returns the schemas that a field must match; empty if the schema does not restrict the field. */

@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Finding } from './comparing.ts'
+import type { Finding } from './comparer.ts'
 import { ownTypes } from './types-and-values.ts'
 
-export interface Told {
+export interface DescribeOptions {
   /** The schema describes a response, not a request. */
   readonly isAnswer: boolean
   /** True if the finding was accepted before and is rejected now; false if it is newly accepted. */
   readonly isNarrowed: boolean
 }
 
-interface Telling extends Told {
+interface Change extends DescribeOptions {
   readonly before: unknown
   readonly after: unknown
   readonly isDeclared: boolean
 }
 
 /** Describes a finding in a few words, for example `"title" maxLength 32, was 64`. */
-export function describeFinding(finding: Finding, told: Told): string {
+export function describeFinding(finding: Finding, options: DescribeOptions): string {
   const { path, keyword, sub, sup } = finding
-  const [before, after] = told.isNarrowed ? [sub, sup] : [sup, sub]
-  const telling: Telling = { ...told, before, after, isDeclared: sub === 'optional' }
-  const words = Object.hasOwn(tellers, keyword) ? tellers[keyword]!(telling) : tellKeyword(keyword, telling)
+  const [before, after] = options.isNarrowed ? [sub, sup] : [sup, sub]
+  const change: Change = { ...options, before, after, isDeclared: sub === 'optional' }
+  const words = Object.hasOwn(describers, keyword) ? describers[keyword]!(change) : describeKeyword(keyword, change)
   return path === '' ? words : `${JSON.stringify(path)} ${words}`
 }
 
-const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
+const describers: Readonly<Record<string, (change: Change) => string>> = {
   new: () => 'added',
   gone: () => 'removed',
   never: ({ isAnswer, isNarrowed }) => {
@@ -37,10 +37,10 @@ const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
     if (!isDeclared) return 'removed'
     return isAnswer ? 'may now be absent' : 'is now optional'
   },
-  type: tellType,
-  enum: tellValues,
-  anyOf: tellAlternatives,
-  oneOf: tellAlternatives,
+  type: describeType,
+  enum: describeValues,
+  anyOf: describeAlternatives,
+  oneOf: describeAlternatives,
   additionalProperties: ({ isAnswer, isNarrowed }) => {
     if (isAnswer) return isNarrowed ? 'no longer has other fields' : 'may now have other fields'
     return isNarrowed ? 'no longer accepts other fields' : 'now accepts other fields'
@@ -49,7 +49,7 @@ const tellers: Readonly<Record<string, (telling: Telling) => string>> = {
   $ref: () => 'has a broken reference',
 }
 
-function tellType({ before, after, isNarrowed }: Telling): string {
+function describeType({ before, after, isNarrowed }: Change): string {
   const [was, is] = [before, after].map((type) => ownTypes({ type }))
   const [more, less] = isNarrowed ? [was!, is!] : [is!, was!]
   const extra = [...more].filter((type) => !less.has(type))
@@ -58,7 +58,7 @@ function tellType({ before, after, isNarrowed }: Telling): string {
   return `is ${list(after)}, was ${list(before)}`
 }
 
-function tellValues({ before, after, isAnswer, isNarrowed }: Telling): string {
+function describeValues({ before, after, isAnswer, isNarrowed }: Change): string {
   const [was, is] = [before, after] as (readonly unknown[] | undefined)[]
   if (is === undefined) return `is no longer limited to ${listValues(was ?? [])}`
   if (was === undefined) return `${isAnswer ? 'is now' : 'now accepts'} only ${listValues(is)}`
@@ -69,25 +69,25 @@ function tellValues({ before, after, isAnswer, isNarrowed }: Telling): string {
   return isNarrowed ? `no longer accepts ${extra}` : `now also accepts ${extra}`
 }
 
-function tellAlternatives({ isAnswer, isNarrowed }: Telling): string {
+function describeAlternatives({ isAnswer, isNarrowed }: Change): string {
   return `now ${isAnswer ? 'has' : 'accepts'} ${isNarrowed ? 'fewer' : 'more'} alternatives`
 }
 
-function tellKeyword(keyword: string, { before, after }: Telling): string {
+function describeKeyword(keyword: string, { before, after }: Change): string {
   if ([before, after].some((value) => typeof value === 'object' && value !== null)) return `${keyword} changed`
   if (after === undefined) return before === undefined ? `${keyword} changed` : `${keyword} ${show(before)} removed`
   return before === undefined ? `${keyword} ${show(after)} added` : `${keyword} ${show(after)}, was ${show(before)}`
 }
 
-const mostValues = 5
-const mostCharacters = 60
+const maxValues = 5
+const maxCharacters = 60
 
 function listValues(values: readonly unknown[]): string {
-  const shown = values.slice(0, mostValues).map(show).join(', ')
-  return values.length > mostValues ? `${shown} and ${values.length - mostValues} more` : shown
+  const shown = values.slice(0, maxValues).map(show).join(', ')
+  return values.length > maxValues ? `${shown} and ${values.length - maxValues} more` : shown
 }
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1)}…` : text
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1)}…` : text
 }

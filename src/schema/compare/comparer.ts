@@ -13,15 +13,15 @@ export interface Finding {
 }
 
 /** Checks whether a schema accepts every value that all schemas of a list accept, and collects the findings. */
-export interface Comparing {
+export interface Comparer {
   /** `sub` describes a response: a field that it no longer declares is a finding. */
   readonly isAnswer: boolean
   /** Values arrive as text and are coerced, as in a query string. */
   readonly isCoerced: boolean
   /** Reports the values that all of `subs` accept and `sup` rejects. */
-  within(subs: readonly Placed[], sup: Placed, path: string): void
+  compare(subs: readonly Placed[], sup: Placed, path: string): void
   /** Does the same when `sup` is only part of a schema, so undeclared fields are not noted. */
-  withinPart(subs: readonly Placed[], sup: Placed, path: string): void
+  comparePart(subs: readonly Placed[], sup: Placed, path: string): void
   /** Runs `work` and returns its findings instead of reporting them. If there are any, its notes are discarded. */
   attempt(work: () => void): readonly Finding[]
   report(finding: Finding): void
@@ -31,7 +31,7 @@ export interface Comparing {
 
 /** What is known about the values that all of `subs` accept, and the schema that must accept them. */
 export interface Check {
-  readonly comparing: Comparing
+  readonly comparer: Comparer
   readonly path: string
   /** Object schemas. Each value is valid for all of them. */
   readonly subs: readonly (Placed & { readonly schema: Keywords })[]
