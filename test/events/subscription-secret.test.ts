@@ -87,7 +87,7 @@ withSubscribers('the secret of a subscription', (world) => {
     for (let count = 0; count < 4; count++) secrets.push((await rotate(id, { overlap: '2d' })).body.secret)
     const refused = await rotate(id)
     assert.equal(refused.status, 409)
-    assert.match(refused.body.detail, /the maximum of 4 old secrets/)
+    assert.match(refused.body.detail, /already has 4 old secrets that are still in use/)
     const post = await receive(receiver)
     assert.equal(signaturesOf(post).length, 5)
     for (const one of secrets) verify(post, one)
