@@ -25,7 +25,8 @@ export function makePluginServices({ variables, ...services }: ServicesOptions):
     const before = known.get(loaded)
     if (before !== undefined) return before
     const { plugin, config } = loaded
-    const prepared = prepare(plugin.config ?? withoutConfig, config)
+    const hasNone = plugin.config === undefined && Object.keys(config).length === 0
+    const prepared = hasNone ? { config } : prepare(plugin.config ?? withoutConfig, config)
     if (!('config' in prepared)) {
       const problem = 'problem' in prepared ? prepared.problem : `set ${prepared.missing.join(', ')}`
       throw errors.WP_PLUGIN_CONFIG({ name: plugin.name, problem })

@@ -18,14 +18,12 @@ export type PrepareConfig = (schema: object, config: Readonly<Record<string, unk
  * defaults. Values of variables are text, so `"10"` is accepted as the number 10.
  */
 export function makeConfigPreparer(variables: Variables): PrepareConfig {
-  const { Ajv2020, addFormats } = loadCompiler()
-  const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
-  addFormats(ajv)
-  useExactKeywords(ajv)
+  let ajv: Ajv.Ajv2020 | undefined
   return (schema, config) => {
     const { value, missing } = resolveReferences(config, variables)
     if (missing.length > 0) return { missing }
     const prepared = structuredClone(value)
+    ajv ??= createValidator()
     if (ajv.validate(schema, prepared)) return { config: prepared }
     const [first] = ajv.errors ?? []
     const at = first === undefined || first.instancePath === '' ? '' : `${first.instancePath.slice(1)} `
@@ -33,10 +31,13 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
   }
 }
 
-/** Loaded on first use, because commands such as validate only list the plugins. */
-function loadCompiler() {
+/** Loads the validator on first use, because many projects have no config to check. */
+function createValidator(): Ajv.Ajv2020 {
   const require = createRequire(import.meta.url)
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv
   const { default: addFormats } = (require('ajv-formats') as typeof Formats).default
-  return { Ajv2020, addFormats }
+  const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
+  addFormats(ajv)
+  useExactKeywords(ajv)
+  return ajv
 }

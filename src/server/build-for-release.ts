@@ -117,7 +117,8 @@ function hostPlugins(
   { plugins }: PluginSet,
   { release, connections, generation }: Hosting,
 ): readonly HostedPlugin[] {
-  return plugins.map((loaded) => ({
+  const hosted = plugins.filter(({ plugin: { routes, hooks } }) => routes !== undefined || hooks !== undefined)
+  return hosted.map((loaded) => ({
     loaded,
     host: {
       ...services(loaded),
