@@ -77,7 +77,7 @@ export async function openWorld(
 export function assertDiscreet({ text, headers }: TestAnswer, secrets: readonly string[]): void {
   const everything = [text, ...[...headers].map(([name, value]) => `${name}: ${value}`)].join('\n')
   for (const secret of secrets) assert.ok(!everything.includes(secret), `a secret in ${everything}`)
-  assert.doesNotMatch(everything, /\n\s+at |node_modules|\.ts\b|waypost_|argon2|SQLITE|file:\/\//, everything)
+  assert.doesNotMatch(everything, /\n\s+at |node_modules|\.ts:\d|waypost_|argon2|SQLITE|file:\/\//, everything)
 }
 
 /** Changes rows and records the change in the feed, as administration commands do. */
